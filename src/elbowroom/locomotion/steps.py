@@ -24,6 +24,10 @@ _LEAN = 0.75  # share of the lean in a turn that the legs take
 _CLIMBS_M, _ON_BALL = 0.05, np.radians(-14.0)
 
 
+# Where feet stand, by side: ankle (2,) and heading.
+Footprints = Mapping[str, tuple[Array, float]]
+
+
 @dataclass(frozen=True, eq=False)
 class Stance:
     """One foot on the ground: first contact, flat, heel lifts, toes leave (seconds); place (2,) and heading.
@@ -108,19 +112,21 @@ class Gait:
 class Start:
     """Standing before the first step: the foot that `lead`s, and footprints by side, ankle (2,) and heading.
 
-    A side without a footprint stands beside the curve's start.
+    A side without a footprint stands beside the curve's start; `last` are those in which the walk is to end.
     """
 
     go: float
     lead: str = "right"
-    feet: Mapping[str, tuple[Array, float]] = field(default_factory=dict)
+    feet: Footprints = field(default_factory=dict)
+    last: Footprints = field(default_factory=dict)
 
 
 def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
     """Plan the steps of a course.
 
     Without `start` the gait is under way at the first time; with it the walker stands until its `go`, when the
-    foot that leads leaves the ground. With `stop` both feet end side by side at the end of the curve.
+    foot that leads leaves the ground. With `stop` both feet end side by side at the end of the curve, or where the
+    start has their last footprints.
     """
     go = None if start is None else start.go
     times = course.times
@@ -151,7 +157,8 @@ def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = Fa
         stance = _stance(course, gait, phase, side, 0.5 * count)
         if stop and (at_end or _is_last(course, gait, phase, count, stance)):
             at_end.add(side)
-            stance = _last_stand(course, gait, side, stance, 1.0 if len(at_end) == 1 else 0.35)
+            softness = 1.0 if len(at_end) == 1 else 0.35
+            stance = _last_stand(course, gait, side, stance, softness, None if start is None else start.last.get(side))
             halt = stance.flat
         found[side].append(stance)
         count += 1
@@ -204,11 +211,13 @@ def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stanc
     return _over(course, gait, phase, 0.5 * count) > course.curve.length - max(0.3 * spacing, 0.1)
 
 
-def _last_stand(course: Course, gait: Gait, side: str, stance: Stance, softness: float) -> Stance:
-    """The same landing at the end of the curve, for good."""
+def _last_stand(
+    course: Course, gait: Gait, side: str, stance: Stance, softness: float, there: tuple[Array, float] | None
+) -> Stance:
+    """The same landing at the end of the curve, for good, or `there`: ankle (2,) and heading."""
     far = float(course.times[-1]) + 10.0
-    place, heading = _footprint(course, gait, side, course.curve.length, stance.begin, gait.stand)
-    stood, z, slope = gait.terrain.foothold(place, heading)
+    place, heading = there or _footprint(course, gait, side, course.curve.length, stance.begin, gait.stand)
+    stood, z, slope = gait.terrain.foothold(place, heading, fixed=there is not None)
     moved, strike = float((stood - place) @ facing(heading)), softness * stance.strike
     return Stance(
         stance.begin, stance.flat, far, far + 1.0, stood, heading, strike, 0.0, 0.0, z=z, moved=moved, slope=slope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
@@ -25,12 +25,12 @@ from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import TURN_M, Route
-from elbowroom.locomotion.steps import Gait, Start, plan
+from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
 from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
 from elbowroom.motion.clip import Clip
 
 STANDS_S, _STAYS_S = 0.5, 0.25  # seconds of standing before and after a walk
-NO_FEET: Mapping[str, tuple[Array, float]] = {}
+NO_FEET: Footprints = {}
 _SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
 _STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stride, two steps
 _LANDED_M_S = 0.02  # a foot that is slower stands
@@ -165,13 +165,14 @@ def walk_route(
     *,
     fps: float = 60.0,
     seed: int = 0,
-    feet: Mapping[str, tuple[Array, float]] | None = None,
+    feet: Footprints = NO_FEET,
+    last: Footprints = NO_FEET,
     library: ClipLibrary | None = None,
     low: Callable[[Array], Array] | None = None,
     terrain: Terrain = LEVEL,
     not_before: Callable[[Array], Array] | None = None,
 ) -> Clip:
-    """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
+    """Walk along a route from standing to standing; `feet` and `last` are where they stand first and in the end.
 
     `terrain` is the ground that feet stand on; `low` the share (N,) of crouching at ways (N,),
     for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
@@ -190,13 +191,13 @@ def walk_route(
     if seconds * fps > MOST_FRAMES:
         raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
     made = _made(
-        body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {},
+        body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet, last=last,
         library=library, terrain=terrain, stairs=stairs,
     )  # fmt: skip
     soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
     steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
-    last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
-    return made.with_(root=made.root[: last + 1], rotations=made.rotations[: last + 1])
+    landed = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
+    return made.with_(root=made.root[: landed + 1], rotations=made.rotations[: landed + 1])
 
 
 def _go(
@@ -224,7 +225,7 @@ def _go(
 def _made(
     body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
     stop: bool = False,
-    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Mapping[str, tuple[Array, float]] = NO_FEET,
+    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Footprints = NO_FEET, last: Footprints = NO_FEET,
     library: ClipLibrary | None = None,
     terrain: Terrain = LEVEL, stairs: Stairs | None = None,
 ) -> Clip:  # fmt: skip
@@ -272,7 +273,7 @@ def _made(
         half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider),
     )
     # the body tips forward before the first foot leaves the ground
-    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet) if start else None
+    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet, last) if start else None
     rate = 1.0 / (times[1] - times[0])
     # the gait is worked out, and limbs are kept apart, at the inner rate, so that the frame rate only samples
     count = round((seconds - first) * fps)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.departure import stance_of, standing_height, walk_from
+from elbowroom.locomotion.departure import footprints_of, stance_of, standing_height, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import Manner, wrapped
+from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
@@ -35,6 +36,8 @@ SPEEDS: dict[Gait, float] = {
 }  # fmt: skip
 # Who is so near to a place, and faces it so, is there: metres and radians.
 _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
+# The same for a foot whose place was given.
+_FOOT_THERE_M = 0.005
 # Ways that are tried, each without the places where those before it failed.
 _WAYS = 4
 # Metres around such a place that the next way leaves out, and between two people who pass each other.
@@ -53,17 +56,19 @@ _DELAYS_S = (0.8, 1.6, 2.4, 3.5, 5.0)
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """Place to stand (2,) and heading to face there; None: as one arrives."""
+    """Place to stand (2,) and heading to face there; None: as one arrives. `feet` where they are to stand, if given."""
 
     place: Array
     face: float | None
+    feet: Footprints = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
     """A way to walk to a spot: at which speed, in frames from now, arriving `at` a time; why, in words.
 
-    `not_before` see `walk_route`. People who cross it are gone round elsewhere unless the walk is to `mend` that.
+    `not_before`, and `feet` in which it ends, see `walk_route`. People who cross it are gone round elsewhere unless the
+    walk is to `mend` that.
     """
 
     way: Way
@@ -74,6 +79,7 @@ class Walk:
     delay: int = 0
     not_before: Callable[[Array], Array] | None = None
     mend: bool = False
+    feet: Footprints = field(default_factory=dict)
 
 
 class Blocked(PlanningFailure):
@@ -90,7 +96,8 @@ def walk_to(
     """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`."""
     start, heading = stance_of(actor.body, actor.pose)
     turn = 0.0 if spot.face is None else wrapped(spot.face - heading)
-    if float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD:
+    there = float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD
+    if there and _stands_on(actor, spot.feet):
         return
     if actor.away:  # what is in the hands is carried at ease
         rest(d, Rest(who=actor.who))
@@ -102,7 +109,7 @@ def walk_to(
         ways = ways if first is None else climbing
     if first is None:
         raise no_way(d, actor, ways, start, spot.place, what)
-    walk = Walk(first, spot.face, SPEEDS[gait], what, at)
+    walk = Walk(first, spot.face, SPEEDS[gait], what, at, feet=spot.feet)
     avoid: list[Disc] = []
     stuck: Blocked | None = None
     way: Way | None = first
@@ -128,6 +135,15 @@ def walk_to(
     raise stuck
 
 
+def _stands_on(actor: Actor, feet: Footprints) -> bool:
+    """Return whether feet are where they are to stand."""
+    now = footprints_of(actor.body, actor.pose)
+    return all(
+        float(np.linalg.norm(now[side][0] - place)) < _FOOT_THERE_M and abs(wrapped(now[side][1] - face)) < _THERE_RAD
+        for side, (place, face) in feet.items()
+    )
+
+
 def walked(d: Director, actor: Actor, walk: Walk) -> None:
     """Work a walk into somebody's motion, free of what is met on it; raises `Blocked`, with all as before."""
     over = walk.way.points[[mode.low > 0.0 for mode in walk.way.modes]]
@@ -137,7 +153,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
         actor.body, actor.pose, walk.way.points, walk.face, _manners(walk.way),
         speed=walk.speed, fps=actor.base.fps, floor=0.0 if d.world.floor is None else d.world.floor,
         seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=recorded_cycles(),
-        low=_crouching(walk.way),
+        low=_crouching(walk.way), last=walk.feet,
     )  # fmt: skip
     delay = walk.delay
     if walk.at is not None:
