@@ -60,18 +60,20 @@ def walk_from(
     The first frame is the posture itself. `ground` is the height of the ground above the floor, see `steps.Gait`;
     `library`: recorded cycles to walk like, see `walk`.
     """
-    body = figure(character)
     place, heading = stance_of(character, pose)
     points = np.concatenate([place[None], np.asarray(path, dtype=float).reshape(-1, 2)[1:]])
-    T = character.skeleton.at(pose)
-    feet = {side: _footprint(body, T, side) for side in SIDES}
     manners = manner if isinstance(manner, str) else list(manner)
     made = walk_route(
-        character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, ground=ground,
-        library=library, not_before=not_before, low=low,
+        character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=footprints(character, pose),
+        ground=ground, library=library, not_before=not_before, low=low,
     )  # fmt: skip
-    root = made.root + np.array([0.0, 0.0, floor])
-    return _led_over(made.with_(root=root), pose, T)
+    return led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), pose)
+
+
+def footprints(character: Character, pose: Pose) -> dict[str, tuple[Array, float]]:
+    """Ankles (2,) and headings of the feet by side, as somebody stands."""
+    body, T = figure(character), character.skeleton.at(pose)
+    return {side: _footprint(body, T, side) for side in SIDES}
 
 
 def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
@@ -81,9 +83,10 @@ def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
     return T[joint, :2, 3], float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
 
 
-def _led_over(clip: Clip, pose: Pose, T: Array) -> Clip:
-    """The clip beginning with a posture whose joints are at T (J, 4, 4)."""
+def led_over(clip: Clip, pose: Pose) -> Clip:
+    """The clip beginning with a posture, from which it is led over."""
     character, n = clip.character, len(clip)
+    T = character.skeleton.at(pose)
     t = np.arange(n) / clip.fps
     legs, rest = smootherstep(t / _LEGS_S), smootherstep(t / _REST_S)
     after = clip.world()

@@ -42,7 +42,7 @@ _ROUNDS = 6  # of stepping wider where the legs come too close
 _SWINGS_WIDER = 3.0  # the same for a foot in the air
 _END_M = 0.3  # metres of a way that its last steps are on
 _WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
-_RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
+RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
 
 
 def walk(
@@ -138,7 +138,7 @@ def walk_along(
     check_time(1.0, fps)
     curve = courses.through(path, longest=speed * min(LONGEST_S, MOST_FRAMES / fps))
     body = figure(character)
-    rate = _inner_rate(fps, _RATE_WALK)
+    rate = inner_rate(fps, RATE_WALK)
     going = courses.from_rest_to_rest(curve, speed, rate, 1.5, captured.fastest(body, curve, library))
     seconds = float(going.times[-1]) - 0.6
     return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along", library=library)
@@ -178,21 +178,38 @@ def walk_route(
     first foot leaves the ground, and ends shortly after the last one landed.
     """
     body = figure(character)
-    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low)
+    rate, fastest = inner_rate(fps, RATE_WALK), captured.fastest(body, route, library, low)
     going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
-    seconds = float(going.times[-1]) - 0.5
-    if seconds * fps > MOST_FRAMES:
-        raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
-    made = _made(
-        body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {},
-        library=library, ground=ground,
-    )  # fmt: skip
+    made = walk_course(character, going, fps=fps, seed=seed, feet=feet, library=library, ground=ground)
     soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
     steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
     last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
     return made.with_(root=made.root[: last + 1], rotations=made.rotations[: last + 1])
+
+
+def walk_course(
+    character: Character,
+    going: Course,
+    *,
+    fps: float = 60.0,
+    seed: int = 0,
+    feet: Mapping[str, tuple[Array, float]] | None = None,
+    library: ClipLibrary | None = None,
+    ground: Ground = level,
+) -> Clip:
+    """Walk a course from standing to standing, from `STANDS_S` before it sets out until half a second before its end.
+
+    The course is sampled at a multiple of `fps` that is 60 at least, from 2.5 s before to 2.5 s after the way.
+    """
+    seconds = float(going.times[-1]) - 0.5
+    if seconds * fps > MOST_FRAMES:
+        raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
+    return _made(
+        figure(character), going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk",
+        feet=feet or {}, library=library, ground=ground,
+    )  # fmt: skip
 
 
 def _go(
@@ -200,7 +217,7 @@ def _go(
     run: float, name: str, library: ClipLibrary | None = None,
 ) -> Clip:  # fmt: skip
     body = figure(character)
-    times = _times(seconds, fps, _RATE_RUN if run > 0.0 else _RATE_WALK)
+    times = _times(seconds, fps, _RATE_RUN if run > 0.0 else RATE_WALK)
     v = np.full(len(times), speed)
     ramp = max(speed / 0.75, 0.9)
     if start:
@@ -311,13 +328,14 @@ def _half_width(body: Figure, style: Style, turning: float) -> Array:
     )
 
 
-def _inner_rate(fps: float, least: float) -> float:
+def inner_rate(fps: float, least: float) -> float:
+    """Frames per second that a gait is worked out at: a multiple of the frame rate."""
     return fps * max(1, int(np.ceil(least / fps - 1e-9)))
 
 
 def _times(seconds: float, fps: float, least: float) -> Array:
     """Times at an inner rate of at least so much, from before the clip to after it, with 0 among them."""
-    rate = _inner_rate(fps, least)
+    rate = inner_rate(fps, least)
     return np.arange(-int(np.ceil(_PAD * rate)), int(np.ceil((seconds + _PAD) * rate)) + 1) / rate
 
 
