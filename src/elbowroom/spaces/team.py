@@ -33,6 +33,8 @@ _NARROW, _OFF_RAD = 0.5, np.radians(12.0)
 _STEP_M = 0.04
 # Metres that carriers keep between each other, beyond their radii.
 _APART_M = 0.02
+# Radius of an elbow, metres.
+_ELBOW_M = 0.07
 # Metres of the mid control points of a Bézier curve from its ends, and those below which steps are taken as they come.
 _CONTROL_M, _STEPPED_M = 0.6, 0.5
 # Weight of going backwards and of going sideways against going forwards, and of unusual places, in the cost of a metre.
@@ -43,7 +45,8 @@ _BACKWARDS, _SIDEWAYS, _UNUSUAL = 0.9, 0.35, 0.3
 class Bearer:
     """One carrier: usual place (3,), x, y and heading, about the object's origin as it is at the start; hands (H, 3) in
     the object's frame; shoulders (H, 3) to the left, behind and above where one stands; reach (H, 2) of the arms; radius
-    of the legs; `room` (ny, nx), metres that cells have to what legs would meet."""
+    of legs and trunk; `room` (ny, nx), metres that cells have to what these would meet; `elbow_room` the same at the
+    height of bent arms; `elbows`, how far they are out to either side, metres."""
 
     stance: Array
     hands: Array
@@ -51,6 +54,8 @@ class Bearer:
     reach: Array
     radius: float
     room: Array
+    elbow_room: Array
+    elbows: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +74,8 @@ class TeamSpace:
     """Space of a team; see the module. `heights` are those of the object's origin, lowest, usual and highest.
 
     `cover` are groups of balls in the object's frame (`grouped`), `scene` the distance field of all else, `upright` (3,
-    3) the object's rotation at the start. Without `tilts` it stays level.
+    3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may meet things, and
+    are to give way later.
     """
 
     bearers: tuple[Bearer, ...]
@@ -82,6 +88,7 @@ class TeamSpace:
     ground: float = 0.0
     margin: float = 0.01
     tilts: bool = True
+    arms: bool = True
 
     @property
     def width(self) -> int:
@@ -131,7 +138,7 @@ class TeamSpace:
         """Return which states (K, W) are free, with the object in everybody's reach, (K,)."""
         at, heading = self.carriers(states)
         R = self.rotations(states)
-        good = self._stand(at) & self._reached(states, R, at, heading)
+        good = self._stand(at, heading) & self._reached(states, R, at, heading)
         rows = np.flatnonzero(good)
         if len(rows) and self.scene is not None:
             free = np.zeros(len(rows), np.bool_)
@@ -140,20 +147,26 @@ class TeamSpace:
             good[rows] = free
         return good
 
-    def _stand(self, at: Array) -> NDArray[np.bool_]:
-        """Return where there is room for everybody's legs, carriers at (K, n, 2)."""
+    def _stand(self, at: Array, heading: Array) -> NDArray[np.bool_]:
+        """Return where there is room for everybody, at places (K, n, 2) with headings (K, n)."""
         good = np.ones(len(at), bool)
-        cells = np.floor((at - self.floor.origin) / self.floor.cell_m).astype(int)
         for k, bearer in enumerate(self.bearers):
-            ny, nx = bearer.room.shape
-            i, j = cells[:, k, 0], cells[:, k, 1]
-            inside = (i >= 0) & (j >= 0) & (i < nx) & (j < ny)
-            room = bearer.room[np.clip(j, 0, ny - 1), np.clip(i, 0, nx - 1)]
-            good &= inside & (room >= bearer.radius)
+            good &= self._room(bearer.room, at[:, k]) >= bearer.radius
+            if self.arms:
+                aside = bearer.elbows * leftwards(heading[:, k])
+                for elbow in (at[:, k] + aside, at[:, k] - aside):
+                    good &= self._room(bearer.elbow_room, elbow) >= _ELBOW_M
             for m in range(k):
                 least = bearer.radius + self.bearers[m].radius + _APART_M
                 good &= np.linalg.norm(at[:, k] - at[:, m], axis=-1) > least
         return good
+
+    def _room(self, room: Array, at: Array) -> Array:
+        """Metres of room (K,) by a map (ny, nx) at places (K, 2); none outside of it."""
+        i, j = np.floor((at - self.floor.origin) / self.floor.cell_m).astype(int).T
+        ny, nx = room.shape
+        inside = (i >= 0) & (j >= 0) & (i < nx) & (j < ny)
+        return np.where(inside, room[np.clip(j, 0, ny - 1), np.clip(i, 0, nx - 1)], -1.0)
 
     def _reached(self, states: Array, R: Array, at: Array, heading: Array) -> NDArray[np.bool_]:
         """Return where all hands are within the shells of their arms."""
@@ -204,12 +217,14 @@ class TeamSpace:
 
     def distances(self, states: Array, state: Array) -> Array:
         """Distances (N,) of states (N, W) to a state, metres; turns count by the size of the object."""
-        d = states - state
+        return self._lengths(states - state)
+
+    def _lengths(self, d: Array) -> Array:
+        """Lengths (N,) of differences (N, W) of states, metres."""
         turns = (d[:, YAW] + np.pi) % (2.0 * np.pi) - np.pi
-        tilts = 0.5 * np.linalg.norm(d[:, PITCH : ROLL + 1], axis=1)
         own = d[:, OWN:].reshape(len(d), -1, 3)
-        small = np.linalg.norm(own[..., :2], axis=(1, 2)) + 0.3 * np.abs(own[..., 2]).max(axis=1, initial=0.0)
-        return np.sqrt(np.sum(d[:, :3] ** 2, axis=1) + (self.turn_m * turns) ** 2 + tilts**2 + small**2)
+        squares = np.sum(d[:, :3] ** 2, axis=1) + (self.turn_m * turns) ** 2 + 0.25 * (d[:, PITCH] ** 2 + d[:, ROLL] ** 2)
+        return np.sqrt(squares + np.sum(own**2 * [1.0, 1.0, 0.09], axis=(1, 2)))
 
     def between(self, a: Array, b: Array, shares: Array) -> Array:
         """States (K, W) at shares (K,) of the local path from a to b.
@@ -270,7 +285,7 @@ class TeamSpace:
         way = np.linalg.norm(step, axis=-1)
         ahead = np.sum(step * facing(0.5 * (heading[1:] + heading[:-1])), axis=-1) / np.maximum(way, 1e-9)
         manner = 0.5 * _BACKWARDS * (1.0 - ahead) + _SIDEWAYS * np.sqrt(np.maximum(1.0 - ahead**2, 0.0))
-        long = sum(float(self.distances(p[None], q)[0]) for p, q in zip(rows[:-1], rows[1:], strict=True))
+        long = float(self._lengths(np.diff(rows, axis=0)).sum())
         own = self.own(rows) / [0.15, 0.15, 0.6]
         unusual = ((rows[:, Z] - self.heights[1]) / 0.25) ** 2 + np.sum((rows[:, PITCH : ROLL + 1] / 0.4) ** 2, axis=1)
         unusual = unusual + 0.3 * np.mean(np.sum(own**2, axis=-1), axis=-1)

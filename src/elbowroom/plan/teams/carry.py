@@ -19,8 +19,8 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, held_frames, walks
 from elbowroom.plan.teams.stances import in_place, slots, walk_up
-from elbowroom.plan.teams.trajectory import trajectory
-from elbowroom.plan.teams.tuning import tuned
+from elbowroom.plan.teams.trajectory import Trajectory, trajectory
+from elbowroom.plan.teams.tuning import Tuning
 from elbowroom.plan.teams.way import Ways, team_space
 from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.holding import Grips
@@ -123,7 +123,7 @@ def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, 
                             recorded_cycles())  # fmt: skip
         end = int(np.argmin(space.distances(np.array(ends), way.states[-1])))
         try:
-            _walked(d, task, lifted, space, timing)
+            _walked(d, lifted, space, timing)
             _set_down(d, task, lifted, goals[[id(s) for s in above].index(id(ends[end]))], what)
         except PlanningFailure as failed:
             stuck = stuck or failed
@@ -186,7 +186,7 @@ def _lift(d: Director, task: Carry, actors: list[Actor], what: str) -> Lifted:
     return Lifted(tuple(carriers), tuple(option.grips for option in chosen))
 
 
-def _walked(d: Director, task: Carry, lifted: Lifted, space: TeamSpace, timing) -> None:  # type: ignore[no-untyped-def]
+def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -> None:
     """Everybody walks with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
     carriers, grips = lifted.carriers, lifted.grips
     begin, first = carriers[0].actor.now, [carrier.actor.k for carrier in carriers]
@@ -203,7 +203,7 @@ def _walked(d: Director, task: Carry, lifted: Lifted, space: TeamSpace, timing) 
     during = (begin, carriers[0].actor.now)
     found = certify(d.world, during=during, clearance=False, contacts="never")
     if not found.free:
-        tuned(d, list(zip(carriers, grips, made, first, strict=True)), during, found)
+        Tuning(d, list(zip(carriers, grips, first, strict=True)), made).tune(during, found)
 
 
 def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:

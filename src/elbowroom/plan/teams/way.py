@@ -35,6 +35,10 @@ _LEANS_M, _FOLDED = 0.06, 0.3
 _HANDS = (0.47, 0.56, 0.84)
 # The band of the scene that legs and trunk meet: from, metres, and to, share of the body's height. Heads bend.
 _LOW_M, _TRUNK = 0.05, 0.8
+# Where bent elbows are: to the side, and between which heights, shares of the body's height.
+_ELBOWS, _ELBOW_BAND = 0.155, (0.5, 0.72)
+# Metres that legs and trunk keep from things: steps to the side and turns are wider than those ahead.
+_BESIDE_M = 0.05
 # Widest passage that is looked for as a narrow one, metres.
 _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
@@ -89,8 +93,12 @@ def team_space(world: World, carriers: Sequence[Carrier], grips: Sequence[Grips]
             low, middle, high = (share * body.height - above + columns.floor for share in _HANDS)
             lows.append(low), usual.append(middle), highs.append(high)
         stance = np.array([*(place - T[:2, 3]), heading])
-        radius = max(envelope(body, "forward").trunk[:3])
-        bearers.append(Bearer(stance, np.array(hands), np.array(shoulders), np.array(reach), radius, room))
+        radius = max(envelope(body, "forward").trunk[:3]) + _BESIDE_M
+        elbows = _ELBOWS * body.height
+        elbow_room = columns.room(*(share * body.height for share in _ELBOW_BAND))
+        bearers.append(
+            Bearer(stance, np.array(hands), np.array(shoulders), np.array(reach), radius, room, elbow_room, elbows)
+        )
     floor = Floor(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
                   narrow_places(bearers[0].room <= 0.0, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
     low, high = max(lows), min(highs)
@@ -197,7 +205,7 @@ class Ways:
 def _key(space: TeamSpace) -> Iterator[object]:
     """All that a roadmap depends on: the people, the object and the scene."""
     for b in space.bearers:
-        yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room)
-    yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.floor.origin)
+        yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room, b.elbow_room)
+    yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.arms, space.floor.origin)
     if space.scene is not None:
         yield from (space.scene.center, space.scene.corner, space.scene.origin)
