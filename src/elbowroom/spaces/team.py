@@ -33,8 +33,8 @@ _NARROW, _OFF_RAD = 0.5, np.radians(12.0)
 _STEP_M = 0.04
 # Metres that carriers keep between each other, beyond their radii.
 _APART_M = 0.02
-# Radius of an elbow, metres.
-_ELBOW_M = 0.07
+# Radii of an elbow and of a hand, metres.
+_ELBOW_M, _HAND_M = 0.07, 0.04
 # Metres of the mid control points of a Bézier curve from its ends, and those below which steps are taken as they come.
 _CONTROL_M, _STEPPED_M = 0.6, 0.5
 # Weight of going backwards and of going sideways against going forwards, and of unusual places, in the cost of a metre.
@@ -46,7 +46,8 @@ class Bearer:
     """One carrier: usual place (3,), x, y and heading, about the object's origin as it is at the start; hands (H, 3) in
     the object's frame; shoulders (H, 3) to the left, behind and above where one stands; reach (H, 2) of the arms; radius
     of legs and trunk; `room` (ny, nx), metres that cells have to what these would meet; `elbow_room` the same at the
-    height of bent arms; `elbows`, how far they are out to either side, metres."""
+    height of bent arms; `elbows`, how far they are out to either side, and `depth`, how near the middle of the body may
+    come to the object, metres."""
 
     stance: Array
     hands: Array
@@ -56,6 +57,7 @@ class Bearer:
     room: Array
     elbow_room: Array
     elbows: float
+    depth: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,8 @@ class Floor:
 class TeamSpace:
     """Space of a team; see the module. `heights` are those of the object's origin, lowest, usual and highest.
 
-    `cover` are groups of balls in the object's frame (`grouped`), `scene` the distance field of all else, `upright` (3,
+    `cover` are groups of balls in the object's frame (`grouped`), `outline` (4,) the rectangle around it on the floor, as
+    it is at the start about its origin: its middle and half its size; `scene` the distance field of all else, `upright` (3,
     3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may meet things, and
     are to give way later.
     """
@@ -81,6 +84,7 @@ class TeamSpace:
     bearers: tuple[Bearer, ...]
     floor: Floor
     cover: tuple[Array, NDArray[np.int64], Array]
+    outline: Array
     scene: Fields | None
     upright: Array
     heights: tuple[float, float, float]
@@ -169,16 +173,22 @@ class TeamSpace:
         return np.where(inside, room[np.clip(j, 0, ny - 1), np.clip(i, 0, nx - 1)], -1.0)
 
     def _reached(self, states: Array, R: Array, at: Array, heading: Array) -> NDArray[np.bool_]:
-        """Return where all hands are within the shells of their arms."""
+        """Return where all hands are within the shells of their arms, with room about them, and bodies off the object."""
         good = (states[:, Z] >= self.heights[0] - 1e-9) & (states[:, Z] <= self.heights[2] + 1e-9)
         for k, bearer in enumerate(self.bearers):
             ahead, left = facing(heading[:, k]), leftwards(heading[:, k])
+            c, s = np.cos(states[:, YAW]), np.sin(states[:, YAW])
+            dx, dy = (at[:, k] - states[:, :2]).T
+            beside = np.abs(np.stack([c * dx + s * dy, c * dy - s * dx], axis=-1) - self.outline[:2]) - self.outline[2:]
+            good &= np.linalg.norm(np.maximum(beside, 0.0), axis=1) >= bearer.depth
             for hand, shoulder, (least, most) in zip(bearer.hands, bearer.shoulders, bearer.reach, strict=True):
                 hold = states[:, :3] + R @ hand
                 from_xy = at[:, k] + shoulder[0] * left - shoulder[1] * ahead
                 way = np.concatenate([hold[:, :2] - from_xy, hold[:, 2:] - self.ground - shoulder[2]], axis=1)
                 far = np.linalg.norm(way, axis=1)
                 good &= (far >= least) & (far <= most) & (np.sum(way[:, :2] * ahead, axis=1) > 0.0)
+                if self.arms:
+                    good &= self._room(bearer.elbow_room, hold[:, :2]) >= _HAND_M
         return good
 
     def samples(self, rng: np.random.Generator, count: int) -> Array:
@@ -262,6 +272,46 @@ class TeamSpace:
         out[:, Y] = place[:, 1] - s * off[:, 0] - c * off[:, 1]
         out[:, YAW] = yaw
 
+    def way_cost(self, rows: Array) -> float:
+        """Cost of a way through states (K, W) that are close together, see `cost`."""
+        at, heading = self.carriers(rows)
+        step = np.diff(at, axis=0)
+        way = np.linalg.norm(step, axis=-1)
+        ahead = np.sum(step * facing(0.5 * (heading[1:] + heading[:-1])), axis=-1) / np.maximum(way, 1e-9)
+        manner = 0.5 * _BACKWARDS * (1.0 - ahead) + _SIDEWAYS * np.sqrt(np.maximum(1.0 - ahead**2, 0.0))
+        long = self._lengths(np.diff(rows, axis=0))
+        own = self.own(rows) / [0.15, 0.15, 0.6]
+        unusual = ((rows[:, Z] - self.heights[1]) / 0.25) ** 2 + np.sum((rows[:, PITCH : ROLL + 1] / 0.4) ** 2, axis=1)
+        unusual = unusual + 0.3 * np.mean(np.sum(own**2, axis=-1), axis=-1)
+        dear = 1.0 + _UNUSUAL * 0.5 * (unusual[1:] + unusual[:-1])
+        return float((long * dear).sum()) + float((manner * way).sum()) / len(self.bearers)
+
+    def pulled(self, rows: Array, rng: np.random.Generator, tries: int) -> Array:
+        """A way through states (K, W) that are close together, pulled straight in some of its columns at a time.
+
+        Place, turn, height, tilt and everybody's own place are pulled by themselves or together, between two states,
+        where that is free and cheaper.
+        """
+        groups = [[X, Y], [YAW], [X, Y, YAW], [Z, PITCH, ROLL], list(range(OWN, self.width)), list(range(self.width))]
+        weights = np.array([0.25, 0.15, 0.2, 0.1, 0.15, 0.15])
+        best, n = np.array(rows), len(rows)
+        for _ in range(tries):
+            i, j = sorted(rng.integers(0, n, 2).tolist())
+            if j - i < 3:
+                continue
+            columns = groups[int(rng.choice(len(groups), p=weights))]
+            # by the way that is gone between them, so that what is not pulled goes on as fast
+            other = np.array(best[i : j + 1])
+            share = np.linspace(0.0, 1.0, j - i + 1)[:, None]
+            other[:, columns] = (1.0 - share) * best[i, columns] + share * best[j, columns]
+            if self.way_cost(other) < 0.995 * self.way_cost(best[i : j + 1]) and self._passes(other):
+                best[i : j + 1] = other
+        return best
+
+    def _passes(self, rows: Array) -> bool:
+        """Return whether states (K, W) are free, a few of them first."""
+        return bool(self.valid(rows[:: max(len(rows) // 6, 1)]).all()) and bool(self.valid(rows).all())
+
     def looks(self, a: Array, b: Array) -> int:
         """Return at how many places a local path is looked at."""
         return max(int(np.ceil(float(self.distances(a[None], b)[0]) / _STEP_M)), 1) + 1
@@ -279,17 +329,7 @@ class TeamSpace:
 
     def cost(self, a: Array, b: Array) -> float:
         """Metres of a local path, more where carriers go sideways or backwards or are not at their usual places."""
-        rows = self.between(a, b, np.linspace(0.0, 1.0, 5))
-        at, heading = self.carriers(rows)
-        step = np.diff(at, axis=0)
-        way = np.linalg.norm(step, axis=-1)
-        ahead = np.sum(step * facing(0.5 * (heading[1:] + heading[:-1])), axis=-1) / np.maximum(way, 1e-9)
-        manner = 0.5 * _BACKWARDS * (1.0 - ahead) + _SIDEWAYS * np.sqrt(np.maximum(1.0 - ahead**2, 0.0))
-        long = float(self._lengths(np.diff(rows, axis=0)).sum())
-        own = self.own(rows) / [0.15, 0.15, 0.6]
-        unusual = ((rows[:, Z] - self.heights[1]) / 0.25) ** 2 + np.sum((rows[:, PITCH : ROLL + 1] / 0.4) ** 2, axis=1)
-        unusual = unusual + 0.3 * np.mean(np.sum(own**2, axis=-1), axis=-1)
-        return long * (1.0 + _UNUSUAL * float(unusual.mean())) + float((manner * way).sum()) / len(self.bearers)
+        return self.way_cost(self.between(a, b, np.linspace(0.0, 1.0, 5)))
 
 
 def _wrapped(angle: float) -> float:

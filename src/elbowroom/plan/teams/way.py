@@ -37,6 +37,8 @@ _HANDS = (0.47, 0.56, 0.84)
 _LOW_M, _TRUNK = 0.05, 0.8
 # Where bent elbows are: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.155, (0.5, 0.72)
+# Distance of the middle of the body from the object at least, share of the height.
+_DEPTH = 0.13
 # Metres that legs and trunk keep from things: steps to the side and turns are wider than those ahead.
 _BESIDE_M = 0.05
 # Widest passage that is looked for as a narrow one, metres.
@@ -45,6 +47,8 @@ _WIDEST_M = 1.8
 _FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=12_000, idle=2500)
 # Corners that are tried to be cut off.
 _SHORTCUTS = 150
+# Metres between states of a team's way while it is pulled straight, and how often it is.
+_PULLED_M, _PULLS = 0.045, 600
 # Ways to different goals that are compared after that.
 _SHORTENED = 4
 # Metres from a place where a way failed, in the space's own metric, that the next ways keep.
@@ -97,7 +101,8 @@ def team_space(world: World, carriers: Sequence[Carrier], grips: Sequence[Grips]
         elbows = _ELBOWS * body.height
         elbow_room = columns.room(*(share * body.height for share in _ELBOW_BAND))
         bearers.append(
-            Bearer(stance, np.array(hands), np.array(shoulders), np.array(reach), radius, room, elbow_room, elbows)
+            Bearer(stance, np.array(hands), np.array(shoulders), np.array(reach), radius, room, elbow_room, elbows,
+                   _DEPTH * body.height)
         )
     floor = Floor(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
                   narrow_places(bearers[0].room <= 0.0, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
@@ -106,7 +111,9 @@ def team_space(world: World, carriers: Sequence[Carrier], grips: Sequence[Grips]
     mesh = world.objects[thing].mesh
     balls = mesh_cover(mesh)[:, :4]
     size = float(np.linalg.norm(mesh.bounds[1] - mesh.bounds[0]))
-    return TeamSpace(tuple(bearers), floor, grouped(balls), _scene(world, thing, now), T[:3, :3], heights,
+    flat = (mesh.vertices @ T[:3, :3].T)[:, :2]
+    outline = np.concatenate([0.5 * (flat.max(axis=0) + flat.min(axis=0)), 0.5 * np.ptp(flat, axis=0)])
+    return TeamSpace(tuple(bearers), floor, grouped(balls), outline, _scene(world, thing, now), T[:3, :3], heights,
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
 
 
@@ -194,12 +201,23 @@ class Ways:
             piece += [k] * len(rows[-1])
         way = np.concatenate(rows)
         way[:, YAW] = np.unwrap(way[:, YAW])
-        cost = self._cost(states)
+        if len(self.space.bearers) > 1:
+            way = self._pulled(way)
+        cost = self.space.way_cost(way[::3])
         for width in _ROUNDED_M:
             soft = smoothed(way, width / _SPACED_M)
             if self.space.valid(soft[:: max(len(soft) // 400, 1)]).all():
                 return Way(soft, np.array(piece, np.int64), cost)
         return Way(smoothed(way, 0.02 / _SPACED_M), np.array(piece, np.int64), cost)
+
+
+    def _pulled(self, way: Array) -> Array:
+        """A way of a team that is pulled straight in parts of it, on coarser states."""
+        rng = np.random.default_rng(self.seed + 7)
+        every = max(round(_PULLED_M / _SPACED_M), 1)
+        rows = np.unique(np.append(np.arange(0, len(way), every), len(way) - 1))
+        coarse = self.space.pulled(way[rows], rng, _PULLS)
+        return np.stack([np.interp(np.arange(len(way)), rows, coarse[:, c]) for c in range(way.shape[1])], axis=-1)
 
 
 def _key(space: TeamSpace) -> Iterator[object]:
