@@ -89,23 +89,18 @@ class Roadmap:
         component = self.components()
         distance = self.space.distances(np.array(self.states), state)
         seen: list[int] = []
-        count: dict[int, int] = {}
+        looks: dict[int, int] = {}
         for k in np.argsort(distance, kind="stable").tolist():
             c = int(component[k])
-            if (not self.guard[k] and not always) or count.get(c, 0) >= _GUARDS:
-                continue
-            count[c] = count.get(c, 0) + 1
-            if self.space.joins(self.states[k], state):
-                seen.append(k)
-                count[c] = _GUARDS if c not in {int(component[j]) for j in seen[:-1]} and always else count[c]
-        joined = {int(component[k]) for k in seen}
-        if not seen:
-            return self._keep(state, True, [])
-        firsts = [next(k for k in seen if component[k] == c) for c in joined]
-        if len(joined) > 1 or always:
-            return self._keep(state, always, firsts if not always else seen)
-        pair = self._useful(state, seen)
-        return self._keep(state, False, pair) if pair else False
+            if (always or self.guard[k]) and looks.get(c, 0) < _GUARDS:
+                looks[c] = looks.get(c, 0) + 1
+                if self.space.joins(self.states[k], state):
+                    seen.append(k)
+        if always or not seen:
+            return self._keep(state, True, seen)
+        first = {int(component[k]): k for k in reversed(seen)}  # the nearest of each component
+        joined = list(first.values()) if len(first) > 1 else self._useful(state, seen)
+        return self._keep(state, False, joined) if joined else False
 
     def _useful(self, state: Array, seen: Sequence[int]) -> list[int]:
         """Two of the guards that a state sees between which the roadmap is much longer than through the state."""
@@ -113,7 +108,7 @@ class Roadmap:
             return []
         through = {k: self.space.cost(self.states[k], state) for k in seen}
         a = seen[0]
-        far = self._costs_from(a, set(), lambda _a, _b: True)
+        far = self._costs_from(a, lambda _a, _b: True)
         for b in seen[1:]:
             if far.get(b, (np.inf, -1))[0] > _USEFUL * (through[a] + through[b]):
                 return [a, b]
@@ -142,10 +137,9 @@ class Roadmap:
         return np.array([top(k) for k in range(len(root))], np.int64)
 
     def find(
-        self, start: Array, goal: Array, dropped: set[tuple[int, int]], passable: Callable[[Array, Array], bool]
-    ) -> tuple[list[Array], list[tuple[int, int]]] | None:
-        """States of the cheapest way and its edges, without those that were `dropped` or are not `passable`; None if
-        there is none. Start and goal are the nodes -1 and -2."""
+        self, start: Array, goal: Array, passable: Callable[[Array, Array], bool]
+    ) -> list[Array] | None:
+        """States of the cheapest way, without edges that are not `passable`; None if there is none."""
         ends: dict[tuple[int, int], float] = {}
         for number, state, forward in ((-1, start, True), (-2, goal, False)):
             states = np.array(self.states) if self.states else np.zeros((0, len(start)))
@@ -163,29 +157,24 @@ class Roadmap:
 
         def usable(a: int, b: int) -> bool:
             edge = (a, b) if (a, b) in self.edges or (a, b) in ends else (b, a)
-            return edge not in dropped and passable(state_of(edge[0]), state_of(edge[1]))
+            return passable(state_of(edge[0]), state_of(edge[1]))
 
-        reached = self._costs_from(-1, set(), usable, ends)
+        reached = self._costs_from(-1, usable, ends)
         if -2 not in reached:
             return None
         nodes = [-2]
         while nodes[-1] != -1:
             nodes.append(reached[nodes[-1]][1])
-        nodes.reverse()
-        known = self.edges.keys() | ends.keys()
-        edges = [(a, b) if (a, b) in known else (b, a) for a, b in zip(nodes[:-1], nodes[1:], strict=True)]
-        return [state_of(k) for k in nodes], edges
+        return [state_of(k) for k in reversed(nodes)]
 
     def _costs_from(
-        self, start: int, dropped: set[tuple[int, int]], usable: Callable[[int, int], bool],
-        more: dict[tuple[int, int], float] | None = None,
-    ) -> dict[int, tuple[float, int]]:  # fmt: skip
+        self, start: int, usable: Callable[[int, int], bool], more: dict[tuple[int, int], float] | None = None
+    ) -> dict[int, tuple[float, int]]:
         """Cost of the cheapest way from a node to each that can be reached, and the node before it."""
         beside: dict[int, list[tuple[int, float]]] = {}
         for (a, b), cost in (*self.edges.items(), *(more or {}).items()):
-            if (a, b) not in dropped:
-                beside.setdefault(a, []).append((b, cost))
-                beside.setdefault(b, []).append((a, cost))
+            beside.setdefault(a, []).append((b, cost))
+            beside.setdefault(b, []).append((a, cost))
         out: dict[int, tuple[float, int]] = {}
         heap = [(0.0, start, start)]
         while heap:

@@ -9,7 +9,7 @@ need not, 3 for each more. Carriers are upright cylinders about their legs, the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ _STEP_M = 0.04
 _APART_M = 0.02
 # Radii of an elbow and of a hand, metres.
 _ELBOW_M, _HAND_M = 0.07, 0.04
+# Metres about places of the start and goal within which people may be nearer to things, and by how much.
+_NEAR_M, _NEARER_M = 0.4, 0.1
 # Metres of the mid control points of a Bézier curve from its ends, and those below which steps are taken as they come.
 _CONTROL_M, _STEPPED_M = 0.6, 0.5
 # Weight of going backwards and of going sideways against going forwards, and of unusual places, in the cost of a metre.
@@ -78,7 +80,7 @@ class TeamSpace:
     `cover` are groups of balls in the object's frame (`grouped`), `outline` (4,) the rectangle around it on the floor, as
     it is at the start about its origin: its middle and half its size; `scene` the distance field of all else, `upright` (3,
     3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may meet things, and
-    are to give way later.
+    are to give way later. About places `near` (M, 2), where people stand at the start and goal, tables are nearer.
     """
 
     bearers: tuple[Bearer, ...]
@@ -93,6 +95,7 @@ class TeamSpace:
     margin: float = 0.01
     tilts: bool = True
     arms: bool = True
+    near: Array = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property
     def width(self) -> int:
@@ -155,11 +158,14 @@ class TeamSpace:
         """Return where there is room for everybody, at places (K, n, 2) with headings (K, n)."""
         good = np.ones(len(at), bool)
         for k, bearer in enumerate(self.bearers):
-            good &= self._room(bearer.room, at[:, k]) >= bearer.radius
+            there = np.zeros(len(at), bool)
+            for place in self.near:
+                there |= np.linalg.norm(at[:, k] - place, axis=1) < _NEAR_M
+            good &= self._room(bearer.room, at[:, k]) + np.where(there, _NEARER_M, 0.0) >= bearer.radius
             if self.arms:
                 aside = bearer.elbows * leftwards(heading[:, k])
                 for elbow in (at[:, k] + aside, at[:, k] - aside):
-                    good &= self._room(bearer.elbow_room, elbow) >= _ELBOW_M
+                    good &= there | (self._room(bearer.elbow_room, elbow) >= _ELBOW_M)
             for m in range(k):
                 least = bearer.radius + self.bearers[m].radius + _APART_M
                 good &= np.linalg.norm(at[:, k] - at[:, m], axis=-1) > least
@@ -264,13 +270,17 @@ class TeamSpace:
             place = w**3 * p + 3 * w**2 * v * c + 3 * w * v**2 * d + v**3 * q
             way = w**2 * (c - p) + 2 * w * v * (d - c) + v**2 * (q - d)
             ahead = first + np.asarray([_wrapped(h - first) for h in heading_of(way)])
-        usual, own = self.bearers[0].stance, self.own(out)[:, 0]
-        yaw = ahead - usual[2] - own[:, 2]
+        self.put_before(out, place, ahead)
+
+    def put_before(self, states: Array, place: Array, heading: Array) -> None:
+        """Move the object of states (K, W) to before its only carrier, at places (K, 2) with headings (K,)."""
+        usual, own = self.bearers[0].stance, self.own(states)[:, 0]
+        yaw = heading - usual[2] - own[:, 2]
         off = usual[:2] - own[:, :1] * facing(usual[2]) + own[:, 1:2] * leftwards(usual[2])
         c, s = np.cos(yaw), np.sin(yaw)
-        out[:, X] = place[:, 0] - c * off[:, 0] + s * off[:, 1]
-        out[:, Y] = place[:, 1] - s * off[:, 0] - c * off[:, 1]
-        out[:, YAW] = yaw
+        states[:, X] = place[:, 0] - c * off[:, 0] + s * off[:, 1]
+        states[:, Y] = place[:, 1] - s * off[:, 0] - c * off[:, 1]
+        states[:, YAW] = yaw
 
     def way_cost(self, rows: Array) -> float:
         """Cost of a way through states (K, W) that are close together, see `cost`."""

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
+from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.walk import STANDS_S
+from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
@@ -39,6 +43,8 @@ _OFF_M = 0.05
 # Turns of the object about the vertical that are tried at a goal, where none is given, radians: by number of carriers.
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
+# Seconds over which the sway of somebody who walks alone is left out of the way of what they carry.
+_FOLLOWS_S = 0.15
 
 
 class TeamCarrier(Carrier):
@@ -85,11 +91,18 @@ def carry(d: Director, task: Carry) -> None:
     if in_place(d.world, task.object, actors):
         return _carried_from(d, task, actors, T_goal, what)
 
-    def from_spots(spots: list) -> None:  # type: ignore[type-arg]
-        walk_up(d, actors, spots, what)
-        _carried_from(d, task, actors, T_goal, what)
-
-    d.first(slots(d.world, task.object, actors[0].now, actors), from_spots)
+    saved, stuck = d.save(), []
+    for spots in slots(d.world, task.object, actors[0].now, actors):
+        there = False
+        try:
+            walk_up(d, actors, spots, what)
+            there = True
+            return _carried_from(d, task, actors, T_goal, what)
+        except PlanningFailure as failed:
+            # why it cannot be carried tells more than where there is no room to stand
+            stuck.insert(0, failed) if there and len(stuck) < 1 else stuck.append(failed)
+            d.restore(saved)
+    raise stuck[0]
 
 
 def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, what: str) -> None:
@@ -103,6 +116,7 @@ def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, 
     space = replace(space, heights=(min(space.heights[0], T[2, 3]), T[2, 3], max(space.heights[2], T[2, 3])))
     start = space.state(T[:3, 3], 0.0)
     above = [_above(space, T, goal) for goal in goals]
+    space = replace(space, near=space.carriers(np.array([start, *above]))[0].reshape(-1, 2))
     ends = [state for state in above if space.valid(state[None])[0]]
     if not space.valid(start[None])[0]:
         space = replace(space, margin=0.0)
@@ -134,7 +148,7 @@ def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, 
                     raise stuck from None
                 continue
             t = failed.frame / actors[0].base.fps - STANDS_S
-            ways.drop(timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0])
+            ways.drop(timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0], start, ends)
         else:
             d.world = d.world.with_(notes=(*d.world.notes, _note(what, number, ways, timing.duration)))
             return
@@ -192,7 +206,10 @@ def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -
     begin, first = carriers[0].actor.now, [carrier.actor.k for carrier in carriers]
     clips = walks(d, carriers, timing)
     fps = carriers[0].actor.base.fps
-    places = space.places(timing.at(np.arange(len(clips[0])) / fps - STANDS_S))
+    states = timing.at(np.arange(len(clips[0])) / fps - STANDS_S)
+    if len(carriers) == 1:
+        _follow(space, states, clips[0])
+    places = space.places(states)
     made: list[Frames] = []
     for carrier, held, clip in zip(carriers, grips, clips, strict=True):
         made.append(held_frames(carrier, held, clip, places))
@@ -204,6 +221,19 @@ def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -
     found = certify(d.world, during=during, clearance=False, contacts="never")
     if not found.free:
         Tuning(d, list(zip(carriers, grips, first, strict=True)), made).tune(during, found)
+
+
+def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
+    """Let the object of states (N, W) go before its only carrier as they walk, who turns with their steps."""
+    place, heading = space.carriers(states)
+    soft = _FOLLOWS_S * walk.fps
+    body = np.stack([stance_of(walk.character, Pose.of(r, q))[1] for r, q in zip(walk.root, walk.rotations, strict=True)])
+    turned = np.unwrap(body) - np.unwrap(heading[:, 0])
+    turned = gaussian_filter1d(turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)), soft, mode="nearest")
+    moved = gaussian_filter1d(walk.root[:, :2] - place[:, 0], soft, axis=0, mode="nearest")
+    k = np.arange(len(walk))
+    share = smootherstep(k / (4.0 * soft)) * smootherstep((len(walk) - 1 - k) / (4.0 * soft))
+    space.put_before(states, place[:, 0] + share[:, None] * moved, heading[:, 0] + share * turned)
 
 
 def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,15 +36,17 @@ _HANDS = (0.47, 0.56, 0.84)
 # The band of the scene that legs and trunk meet: from, metres, and to, share of the body's height. Heads bend.
 _LOW_M, _TRUNK = 0.05, 0.8
 # Where bent elbows are: to the side, and between which heights, shares of the body's height.
-_ELBOWS, _ELBOW_BAND = 0.155, (0.5, 0.72)
+_ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.13
 # Metres that legs and trunk keep from things: steps to the side and turns are wider than those ahead.
 _BESIDE_M = 0.05
+# Cells nearer to a surface are taken for solid: walls are thin, metres.
+_SHELL_M = 0.08
 # Widest passage that is looked for as a narrow one, metres.
 _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
-_FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=12_000, idle=2500)
+_FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=8000, idle=2000)
 # Corners that are tried to be cut off.
 _SHORTCUTS = 150
 # Metres between states of a team's way while it is pulled straight, and how often it is.
@@ -53,6 +55,8 @@ _PULLED_M, _PULLS = 0.045, 600
 _SHORTENED = 4
 # Metres from a place where a way failed, in the space's own metric, that the next ways keep.
 _AVOID_M = 0.3
+# The same where that is near to a start or goal: a share of what is between them, and metres at least.
+_OF_ENDS, _LEAST_AVOID_M = 0.6, 0.06
 # Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
 _SPACED_M = 0.015
 _ROUNDED_M = (0.25, 0.16, 0.09, 0.04)
@@ -105,7 +109,7 @@ def team_space(world: World, carriers: Sequence[Carrier], grips: Sequence[Grips]
                    _DEPTH * body.height)
         )
     floor = Floor(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
-                  narrow_places(bearers[0].room <= 0.0, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
+                  narrow_places(bearers[0].room < _SHELL_M, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
     low, high = max(lows), min(highs)
     heights = (min(low, high), float(np.clip(np.mean(usual), min(low, high), max(low, high))), max(low, high))
     mesh = world.objects[thing].mesh
@@ -132,15 +136,14 @@ class Ways:
     space: TeamSpace
     seed: int
     roadmap: Roadmap = field(init=False)
-    failed: list[Array] = field(default_factory=list)
-    dropped: set[tuple[int, int]] = field(default_factory=set)
+    failed: list[tuple[Array, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         about = (*_key(self.space), self.seed)
         self.roadmap = Roadmap.of(self.space, remembered("roadmaps", about, self._learned))
 
     def _learned(self) -> Mapping[str, NDArray]:  # type: ignore[type-arg]
-        roadmap = Roadmap(self.space)
+        roadmap = Roadmap(replace(self.space, near=np.zeros((0, 2))))  # for all starts and goals
         roadmap.learn(np.random.default_rng(self.seed), _FIRST)
         return roadmap.arrays()
 
@@ -177,19 +180,20 @@ class Ways:
 
     def _found(self, start: Array, goals: Sequence[Array]) -> list[tuple[float, list[Array]]]:
         """Ways over the roadmap to some goals, the cheapest first, with their costs."""
-        ways = [self.roadmap.find(start, goal, self.dropped, self.passable) for goal in goals]
-        return sorted(((self._cost(way[0]), way[0]) for way in ways if way is not None), key=lambda way: way[0])
+        ways = [self.roadmap.find(start, goal, self.passable) for goal in goals]
+        return sorted(((self._cost(way), way) for way in ways if way is not None), key=lambda way: way[0])
 
-    def drop(self, state: Array) -> None:
-        """Leave out all local paths that come near a state."""
-        self.failed.append(np.array(state))
+    def drop(self, state: Array, start: Array, goals: Sequence[Array]) -> None:
+        """Leave out all local paths that come near a state on a way from `start` to one of some goals."""
+        ends = float(self.space.distances(np.array([start, *goals]), state).min())
+        self.failed.append((np.array(state), float(np.clip(_OF_ENDS * ends, _LEAST_AVOID_M, _AVOID_M))))
 
     def passable(self, a: Array, b: Array) -> bool:
         """Return whether a local path stays away from where ways failed."""
         if not self.failed:
             return True
         rows = self.space.between(a, b, np.linspace(0.0, 1.0, max(self.space.looks(a, b) // 3, 2)))
-        return all(float(self.space.distances(rows, bad).min()) > _AVOID_M for bad in self.failed)
+        return all(float(self.space.distances(rows, bad).min()) > far for bad, far in self.failed)
 
     def _spaced(self, states: Sequence[Array]) -> Way:
         """States of a way, evenly spaced, with its corners rounded as far as that is free."""
