@@ -123,13 +123,15 @@ def _rounded(points: Array, width: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching."""
+    """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching; `steps`: how many
+    times as many steps as usual, shorter ones, are taken."""
 
     curve: Curve
     times: Array
     s: Array
     speed: Array
     low: Array | float = 0.0
+    steps: float = 1.0
 
     def along(self, t: ArrayLike) -> Array:
         """Place along the curve at times, metres."""

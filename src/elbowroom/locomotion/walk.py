@@ -263,6 +263,7 @@ def _made(
         # a step to the side ends before it meets the other foot; so does one into a turn tighter than most of it
         wider = 0.25 * np.abs(aside) / rates
         wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
+    rates = course.steps * rates
     planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,

@@ -115,8 +115,9 @@ def held_frames(
         if not found.found:
             raise Blocked(f"{carrier.what}: {found.reason.rstrip('.')}", k)
         root[k], q[k] = found.pose.root, found.pose.rotations
-        if float(angle_between(q[k], q[k - 1]).max()) > _LEAP_RAD * 60.0 / actor.base.fps:
-            raise Blocked(f"{carrier.what}: a joint of {actor.who} would leap", k)
+        turns = angle_between(q[k], q[k - 1])
+        if float(turns.max()) > _LEAP_RAD * 60.0 / actor.base.fps:
+            raise Blocked(f"{carrier.what}: {actor.who}.{body.joint_names[int(np.argmax(turns))]} would leap", k)
     return Frames(walk, root, continuous(q), places)
 
 

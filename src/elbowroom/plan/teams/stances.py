@@ -17,7 +17,7 @@ from elbowroom.world.world import World
 
 # Distance of the middle of a body from the side that it holds, share of the height; of an object that is carried before
 # the legs, too; and the height below which that is so, share of the body's.
-_BEFORE, _BEFORE_TALL, _KNEES = 0.17, 0.23, 0.32
+_BEFORE, _BEFORE_TALL, _KNEES = 0.19, 0.23, 0.32
 # Somebody this near to the side, and who faces the object so, holds it from where they stand: metres, radians.
 _NEAR_M, _FACES_RAD = 0.42, np.radians(50.0)
 # Where people stand along a side, shares of half its length.

@@ -26,6 +26,8 @@ _SOFT_S = 0.15
 _LOOK_M = 0.01
 # Carriers who go no farther than this stay where they stand, metres.
 _STAYS_M = 0.02
+# Steps of those who carry, against usual ones: load makes them shorter, and long ones to the side stretch the legs.
+_STEPS = 1.3
 # Rounds in which too fast parts are slowed down, and rows around them.
 _ROUNDS, _AROUND_ROWS = 25, 25
 # Share of the acceleration that the timing uses: the rest is for where object and carriers go unequally far.
@@ -96,7 +98,7 @@ def trajectory(
             courses.append(None)
             continue
         place = np.interp(share, np.arange(len(s)), s) * (route.length / s[-1])
-        courses.append(Course(route, times, place, np.gradient(place, times)))
+        courses.append(Course(route, times, place, np.gradient(place, times), steps=_STEPS))
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
 
 

@@ -38,7 +38,7 @@ _LOW_M, _TRUNK = 0.05, 0.8
 # Where bent elbows are: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # Distance of the middle of the body from the object at least, share of the height.
-_DEPTH = 0.13
+_DEPTH = 0.155
 # Metres that legs and trunk keep from things: steps to the side and turns are wider than those ahead.
 _BESIDE_M = 0.05
 # Cells nearer to a surface are taken for solid: walls are thin, metres.
