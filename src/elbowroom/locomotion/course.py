@@ -154,9 +154,7 @@ def _fastest(curve: Curve, s: Array, speed: float) -> Array:
     return np.minimum(speed, gaussian_filter1d(np.where(moving > 0.2, slow, speed), 0.12 / s[1], mode="nearest"))
 
 
-def speed_limits(
-    curve: Curve, s: Array, speed: float, fastest: Callable[[Array], Array] | None = None
-) -> Array:
+def speed_limits(curve: Curve, s: Array, speed: float, fastest: Callable[[Array], Array] | None = None) -> Array:
     """Highest speeds (N,) at evenly spaced ways (N,) of a curve: less in tight turns, sideways and backwards.
 
     `fastest` tells the walker's own, see `from_rest_to_rest`.

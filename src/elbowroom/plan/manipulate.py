@@ -154,7 +154,9 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             continue
         # What could not be proven, or no way was found for, may do with other samples; so may a later task. A move has
         # tried other samples by itself.
-        again = plan.status in ("not-certified", "no-path", "start-in-collision") and not isinstance(failed.task, Move | Carry)
+        again = plan.status in ("not-certified", "no-path", "start-in-collision") and not isinstance(
+            failed.task, Move | Carry
+        )
         if not (again or (plan.status == "target-in-collision" and plan.edits)):
             break
         attempt, leading = attempt + 1, ()

@@ -149,4 +149,6 @@ def _placed(
         return None
     T_thing_hand = np.array(T_thing_hand)
     T_thing_hand[:3, 3] += ahead_m * approach
-    return Grasp(f"{'edge' if out[2] < -0.9 else 'side'}{np.degrees(down):.0f}", hand, T_thing_hand, FLAT, FLAT, approach, cost)
+    return Grasp(
+        f"{'edge' if out[2] < -0.9 else 'side'}{np.degrees(down):.0f}", hand, T_thing_hand, FLAT, FLAT, approach, cost
+    )

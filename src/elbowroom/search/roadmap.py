@@ -65,9 +65,7 @@ class Roadmap:
     edges: dict[tuple[int, int], float] = field(default_factory=dict)
     drawn: int = 0
 
-    def learn(
-        self, rng: np.random.Generator, limits: Learning, done: Callable[[], bool] | None = None
-    ) -> None:
+    def learn(self, rng: np.random.Generator, limits: Learning, done: Callable[[], bool] | None = None) -> None:
         """Draw samples until the limits, or until `done` says so after one that was kept."""
         idle = 0
         while self.drawn < limits.samples and idle < limits.idle:
@@ -136,9 +134,7 @@ class Roadmap:
             root[top(a)] = top(b)
         return np.array([top(k) for k in range(len(root))], np.int64)
 
-    def find(
-        self, start: Array, goal: Array, passable: Callable[[Array, Array], bool]
-    ) -> list[Array] | None:
+    def find(self, start: Array, goal: Array, passable: Callable[[Array, Array], bool]) -> list[Array] | None:
         """States of the cheapest way, without edges that are not `passable`; None if there is none."""
         ends: dict[tuple[int, int], float] = {}
         for number, state, forward in ((-1, start, True), (-2, goal, False)):

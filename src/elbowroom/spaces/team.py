@@ -239,7 +239,9 @@ class TeamSpace:
         """Lengths (N,) of differences (N, W) of states, metres."""
         turns = (d[:, YAW] + np.pi) % (2.0 * np.pi) - np.pi
         own = d[:, OWN:].reshape(len(d), -1, 3)
-        squares = np.sum(d[:, :3] ** 2, axis=1) + (self.turn_m * turns) ** 2 + 0.25 * (d[:, PITCH] ** 2 + d[:, ROLL] ** 2)
+        squares = (
+            np.sum(d[:, :3] ** 2, axis=1) + (self.turn_m * turns) ** 2 + 0.25 * (d[:, PITCH] ** 2 + d[:, ROLL] ** 2)
+        )
         return np.sqrt(squares + np.sum(own**2 * [1.0, 1.0, 0.09], axis=(1, 2)))
 
     def between(self, a: Array, b: Array, shares: Array) -> Array:

@@ -149,7 +149,9 @@ class MovePart(PutPart):
 class CarryPart(PutPart):
     """Carry an object on foot, alone or with others, and set it down."""
 
-    who: Annotated[Name, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
+    who: Annotated[
+        Name, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+    ]
     helpers: list[Name] = Field(default=[], description="Those who carry it, too; or name all of them under 'who'.")
     level: bool = Field(default=True, description="Whether it stays as level as it is at the start.")
     speed: Annotated[float, Field(ge=0.1, le=1.8)] = Field(0.8, description="Highest speed in metres per second.")

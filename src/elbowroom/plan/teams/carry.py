@@ -227,7 +227,9 @@ def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
     """Let the object of states (N, W) go before its only carrier as they walk, who turns with their steps."""
     place, heading = space.carriers(states)
     soft = _FOLLOWS_S * walk.fps
-    body = np.stack([stance_of(walk.character, Pose.of(r, q))[1] for r, q in zip(walk.root, walk.rotations, strict=True)])
+    body = np.stack(
+        [stance_of(walk.character, Pose.of(r, q))[1] for r, q in zip(walk.root, walk.rotations, strict=True)]
+    )
     turned = np.unwrap(body) - np.unwrap(heading[:, 0])
     turned = gaussian_filter1d(turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)), soft, mode="nearest")
     moved = gaussian_filter1d(walk.root[:, :2] - place[:, 0], soft, axis=0, mode="nearest")
@@ -248,4 +250,3 @@ def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str
         carrier.guide = None
         options.append(Option(grips, pose, pose, carrier.held_at(grips, T_goal, pose), (None, 0.0)))
     Crew(d, list(carriers), []).set_down(tuple(options))
-

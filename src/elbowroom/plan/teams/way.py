@@ -105,8 +105,17 @@ def team_space(world: World, carriers: Sequence[Carrier], grips: Sequence[Grips]
         elbows = _ELBOWS * body.height
         elbow_room = columns.room(*(share * body.height for share in _ELBOW_BAND))
         bearers.append(
-            Bearer(stance, np.array(hands), np.array(shoulders), np.array(reach), radius, room, elbow_room, elbows,
-                   _DEPTH * body.height)
+            Bearer(
+                stance,
+                np.array(hands),
+                np.array(shoulders),
+                np.array(reach),
+                radius,
+                room,
+                elbow_room,
+                elbows,
+                _DEPTH * body.height,
+            )
         )
     floor = Floor(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
                   narrow_places(bearers[0].room < _SHELL_M, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
@@ -213,7 +222,6 @@ class Ways:
             if self.space.valid(soft[:: max(len(soft) // 400, 1)]).all():
                 return Way(soft, np.array(piece, np.int64), cost)
         return Way(smoothed(way, 0.02 / _SPACED_M), np.array(piece, np.int64), cost)
-
 
     def _pulled(self, way: Array) -> Array:
         """A way of a team that is pulled straight in parts of it, on coarser states."""
