@@ -139,8 +139,7 @@ class Roadmap:
         ends: dict[tuple[int, int], float] = {}
         for number, state, forward in ((-1, start, True), (-2, goal, False)):
             states = np.array(self.states) if self.states else np.zeros((0, len(start)))
-            order = np.argsort(self.space.distances(states, state), kind="stable") if len(states) else []
-            for k in list(order)[:_NEAR]:
+            for k in np.argsort(self.space.distances(states, state), kind="stable")[:_NEAR].tolist():
                 a, b = (state, self.states[k]) if forward else (self.states[k], state)
                 if self.space.joins(a, b):
                     ends[number, int(k)] = self.space.cost(a, b)

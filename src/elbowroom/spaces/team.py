@@ -46,10 +46,10 @@ _BACKWARDS, _SIDEWAYS, _UNUSUAL = 0.9, 0.35, 0.3
 @dataclass(frozen=True, eq=False)
 class Bearer:
     """One carrier: usual place (3,), x, y and heading, about the object's origin as it is at the start; hands (H, 3) in
-    the object's frame; shoulders (H, 3) to the left, behind and above where one stands; reach (H, 2) of the arms; radius
-    of legs and trunk; `room` (ny, nx), metres that cells have to what these would meet; `elbow_room` the same at the
-    height of bent arms; `elbows`, how far they are out to either side, and `depth`, how near the middle of the body may
-    come to the object, metres."""
+    the object's frame; shoulders (H, 3) to the left, behind and above where one stands; reach (H, 2) of the arms;
+    radius of legs and trunk; `room` (ny, nx), metres that cells have to what these would meet; `elbow_room` the same at
+    the height of bent arms; `elbows`, how far they are out to either side, and `depth`, how near the middle of the body
+    may come to the object, metres."""
 
     stance: Array
     hands: Array
@@ -77,10 +77,11 @@ class Floor:
 class TeamSpace:
     """Space of a team; see the module. `heights` are those of the object's origin, lowest, usual and highest.
 
-    `cover` are groups of balls in the object's frame (`grouped`), `outline` (4,) the rectangle around it on the floor, as
-    it is at the start about its origin: its middle and half its size; `scene` the distance field of all else, `upright` (3,
-    3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may meet things, and
-    are to give way later. About places `near` (M, 2), where people stand at the start and goal, tables are nearer.
+    `cover` are groups of balls in the object's frame (`grouped`), `outline` (4,) the rectangle around it on the floor,
+    as it is at the start about its origin: its middle and half its size; `scene` the distance field of all else,
+    `upright` (3, 3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may
+    meet things, and are to give way later. About places `near` (M, 2), where
+    people stand at the start and goal, tables are nearer.
     """
 
     bearers: tuple[Bearer, ...]
@@ -179,7 +180,7 @@ class TeamSpace:
         return np.where(inside, room[np.clip(j, 0, ny - 1), np.clip(i, 0, nx - 1)], -1.0)
 
     def _reached(self, states: Array, R: Array, at: Array, heading: Array) -> NDArray[np.bool_]:
-        """Return where all hands are within the shells of their arms, with room about them, and bodies off the object."""
+        """Return where hands are within the shells of their arms, with room about them, and bodies off the object."""
         good = (states[:, Z] >= self.heights[0] - 1e-9) & (states[:, Z] <= self.heights[2] + 1e-9)
         for k, bearer in enumerate(self.bearers):
             ahead, left = facing(heading[:, k]), leftwards(heading[:, k])
@@ -312,12 +313,17 @@ class TeamSpace:
             if j - i < 3:
                 continue
             columns = groups[int(rng.choice(len(groups), p=weights))]
-            # by the way that is gone between them, so that what is not pulled goes on as fast
             other = np.array(best[i : j + 1])
             share = np.linspace(0.0, 1.0, j - i + 1)[:, None]
             other[:, columns] = (1.0 - share) * best[i, columns] + share * best[j, columns]
+            turns = 0.0
+            if YAW in columns:  # the shorter way round; what follows is turned by as much
+                turn = _wrapped(float(best[j, YAW] - best[i, YAW]))
+                turns = turn - float(best[j, YAW] - best[i, YAW])
+                other[:, YAW] = best[i, YAW] + share[:, 0] * turn
             if self.way_cost(other) < 0.995 * self.way_cost(best[i : j + 1]) and self._passes(other):
                 best[i : j + 1] = other
+                best[j + 1 :, YAW] += turns
         return best
 
     def _passes(self, rows: Array) -> bool:
@@ -369,7 +375,7 @@ def grouped(balls: Array, most: int = 24) -> tuple[Array, NDArray[np.int64], Arr
 
 
 def narrow_places(taken: NDArray[np.bool_], origin: Array, cell_m: float, widest_m: float, seed: int) -> Array:
-    """Middles of narrow passages with their directions, (N, 3), by the bridge test: between two taken cells (ny, nx)."""
+    """Middles of narrow passages with their directions, (N, 3), by the bridge test between taken cells (ny, nx)."""
     cells = np.argwhere(taken)
     if not len(cells):
         return np.zeros((0, 3))

@@ -66,8 +66,10 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
             continue
         floor = 0.0 if d.world.floor is None else d.world.floor
         ground = Ground(d.world, actor.now, figure(actor.body).scale)
-        made = walk_course(actor.body, course, fps=actor.base.fps, seed=d.settings.seed,
-                           feet=footprints(actor.body, actor.pose), library=recorded_cycles(), ground=ground)  # fmt: skip
+        feet, fps = footprints(actor.body, actor.pose), actor.base.fps
+        made = walk_course(
+            actor.body, course, fps=fps, seed=d.settings.seed, feet=feet, library=recorded_cycles(), ground=ground
+        )
         d.allow(ground.contacts(actor.who, actor.body, (actor.now, FOREVER)))
         clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))
     last = max(_landed(clip) for clip in clips)

@@ -91,7 +91,8 @@ def carry(d: Director, task: Carry) -> None:
     if in_place(d.world, task.object, actors):
         return _carried_from(d, task, actors, T_goal, what)
 
-    saved, stuck = d.save(), []
+    saved = d.save()
+    stuck: list[PlanningFailure] = []
     for spots in slots(d.world, task.object, actors[0].now, actors):
         there = False
         try:
@@ -148,7 +149,9 @@ def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, 
                     raise stuck from None
                 continue
             t = failed.frame / actors[0].base.fps - STANDS_S
-            ways.drop(timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0], start, ends)
+            failed_at = timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0]
+            if not ways.drop(failed_at, start, ends):
+                raise stuck from None
         else:
             d.world = d.world.with_(notes=(*d.world.notes, _note(what, number, ways, timing.duration)))
             return

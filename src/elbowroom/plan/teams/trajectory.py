@@ -93,17 +93,17 @@ def trajectory(
         rows = np.interp(np.arange(len(t)), share, excess)
         cap = cap / gaussian_filter1d(np.maximum(maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS)
     courses: list[Course | None] = []
-    for s, route in zip(ways, routes, strict=True):
-        if s is None or route is None:
+    for gone, curve in zip(ways, routes, strict=True):
+        if gone is None or curve is None:
             courses.append(None)
             continue
-        place = np.interp(share, np.arange(len(s)), s) * (route.length / s[-1])
-        courses.append(Course(route, times, place, np.gradient(place, times), steps=_STEPS))
+        place = np.interp(share, np.arange(len(gone)), gone) * (curve.length / gone[-1])
+        courses.append(Course(curve, times, place, np.gradient(place, times), steps=_STEPS))
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
 
 
 def _evenly(space: TeamSpace, states: Array) -> Array:
-    """States (K, W) so that the one of object and carriers that goes farthest goes equally far from each to the next."""
+    """States (K, W) so that whichever of object and carriers goes farthest goes equally far between them."""
     at, heading = space.carriers(states)
     heading = np.unwrap(heading, axis=0)
     far = np.linalg.norm(np.diff(states[:, :3], axis=0), axis=1)

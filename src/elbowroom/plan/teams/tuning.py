@@ -39,6 +39,8 @@ _LEANS_RAD = (0.12, 0.22)
 _SWIVELS_RAD = (0.35, 0.7, 1.0)
 _CROUCHES_M = (0.08, 0.16, 0.26)
 _RAISES_M = (0.06, 0.12, 0.2)
+_KNEES_RAD = (0.12, 0.25)
+_LOWERS_M = (0.02, 0.05)
 # Share of a bend that neck and head have of it, each, against a joint of the spine.
 _HEAD = 0.5
 
@@ -48,8 +50,8 @@ Met = Collision | Unproven
 
 @dataclass(frozen=True)
 class Change:
-    """A change of kind 'bend', 'lean', 'crouch', 'left_arm', 'right_arm' or 'object' between two frames, faded in
-    before and out after them; `size` in radians or metres, to the left or out for leans and elbows."""
+    """A change of kind 'bend', 'lean', 'crouch', 'object' or of a limb ('left_arm', 'right_leg', …) between two frames,
+    faded in before and out after them; `size` in radians or metres, to the left or out for leans, elbows and knees."""
 
     kind: str
     size: float
@@ -125,8 +127,11 @@ class Tuning:
             "left_arm": [("left_arm", _SWIVELS_RAD), ("object", _RAISES_M), ("lean", _LEANS_RAD)],
             "right_arm": [("right_arm", _SWIVELS_RAD), ("object", _RAISES_M), ("lean", _LEANS_RAD)],
             "object": [("object", _RAISES_M)],
-            "leg": [("object", _RAISES_M)] if carrier.thing in block[0].pair else [],
+            "left_leg": [("left_leg", _KNEES_RAD), ("crouch", _LOWERS_M)],
+            "right_leg": [("right_leg", _KNEES_RAD), ("crouch", _LOWERS_M)],
         }
+        if carrier.thing in block[0].pair and chain.endswith("_leg"):
+            kinds[chain] = [("object", _RAISES_M)]
         for kind, sizes in kinds[chain]:
             for size in sizes:
                 for sign in (1.0,) if kind in ("bend", "crouch") else (1.0, -1.0):
@@ -182,17 +187,19 @@ class Tuning:
         carrier, _, first = self.team[number]
         during = (carrier.actor.time(first + a), carrier.actor.time(first + b))
         found = self._certified(during)
-        left = [c for c in (*found.collisions, *found.unproven) if self._same(c, number, chain)]
-        return not left
+        met: list[Met] = [*found.collisions, *found.unproven]
+        return not any(self._same(c, number, chain) for c in met)
 
     def _same(self, met: Met, number: int, chain: str) -> bool:
         """Return whether a collision is one that a change of this carrier's chain should have solved or has made."""
         who = self.team[number][0].actor.who
-        return chain == "object" or (who in met.who and _chain(met.pair, who) in (chain, "leg", "trunk", "object"))
+        return chain == "object" or (
+            who in met.who and _chain(met.pair, who) in (chain, "left_leg", "right_leg", "trunk", "object")
+        )
 
 
 def _chain(pair: Pair, who: str) -> str:
-    """Chain of somebody that a pair is of: head, trunk, left_arm, right_arm, leg, or the object."""
+    """Chain of somebody that a pair is of: head, trunk, an arm, a leg, or the object."""
     parts = [name.partition(".")[2] for name in pair if name.startswith(f"{who}.")]
     if not parts:
         return "object"
@@ -201,7 +208,8 @@ def _chain(pair: Pair, who: str) -> str:
             return "left_arm" if part.startswith("left") else "right_arm"
     if any(part in ("head", "neck") or "eye" in part for part in parts):
         return "head"
-    return "leg" if any(word in part for part in parts for word in ("thigh", "shin", "foot", "toes")) else "trunk"
+    legs = [part for part in parts if any(word in part for word in ("thigh", "shin", "foot", "toes"))]
+    return f"{legs[0].partition('_')[0]}_leg" if legs else "trunk"
 
 
 def _bending(actor: Actor, changes: Sequence[Change], count: int) -> Callable[[int, Pose], Pose]:
@@ -213,6 +221,8 @@ def _bending(actor: Actor, changes: Sequence[Change], count: int) -> Callable[[i
             size = change.size * float(weight[k])
             if change.kind.endswith("_arm"):
                 size = change.size * float(weight[k] - weight[k - 1])
+                pose = _swivelled(actor, pose, change.kind, size)
+            elif change.kind.endswith("_leg"):
                 pose = _swivelled(actor, pose, change.kind, size)
             elif change.kind == "crouch":
                 pose = Pose.of(pose.root - size * UP, pose.rotations)
@@ -237,14 +247,14 @@ def _bent(actor: Actor, pose: Pose, angle: float, *, sideways: bool) -> Pose:
     return pose
 
 
-def _swivelled(actor: Actor, pose: Pose, arm: str, angle: float) -> Pose:
-    """A posture with an elbow turned out about shoulder and hand, radians."""
+def _swivelled(actor: Actor, pose: Pose, limb: str, angle: float) -> Pose:
+    """A posture with an elbow or knee turned out about the ends of its limb, radians."""
     if angle == 0.0:
         return pose
-    chain = actor.body.chain(arm)
+    chain = actor.body.chain(limb)
     T = actor.body.skeleton.at(pose)
     axis = normalize(T[chain.end, :3, 3] - T[chain.joints[0], :3, 3])
-    return _turned(actor, pose, chain.joints[0], axis, angle if arm.startswith("left") else -angle)
+    return _turned(actor, pose, chain.joints[0], axis, angle if limb.startswith("left") else -angle)
 
 
 def _turned(actor: Actor, pose: Pose, joint: int, axis: Array, angle: float) -> Pose:

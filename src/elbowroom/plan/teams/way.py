@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.on_disk import remembered
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import smoothed
@@ -48,15 +50,15 @@ _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
 _FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=8000, idle=2000)
 # Corners that are tried to be cut off.
-_SHORTCUTS = 150
+_SHORTCUTS = 200
 # Metres between states of a team's way while it is pulled straight, and how often it is.
 _PULLED_M, _PULLS = 0.045, 600
 # Ways to different goals that are compared after that.
 _SHORTENED = 4
 # Metres from a place where a way failed, in the space's own metric, that the next ways keep.
 _AVOID_M = 0.3
-# The same where that is near to a start or goal: a share of what is between them, and metres at least.
-_OF_ENDS, _LEAST_AVOID_M = 0.6, 0.06
+# The same where that is near to a start or goal: a share of what is between them; nearer than this no way avoids it.
+_OF_ENDS, _LEAST_AVOID_M = 0.6, 0.1
 # Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
 _SPACED_M = 0.015
 _ROUNDED_M = (0.25, 0.16, 0.09, 0.04)
@@ -71,8 +73,9 @@ class Way:
     cost: float
 
 
-def team_space(world: World, carriers: Sequence[Carrier], grips: Sequence[Grips], goals: Sequence[Array], *, tilts: bool,
-               ) -> TeamSpace:  # fmt: skip
+def team_space(
+    world: World, carriers: Sequence[Carrier], grips: Sequence[Grips], goals: Sequence[Array], *, tilts: bool
+) -> TeamSpace:
     """Space of people who stand at an object, and hold it so, with all else as it is now; `goals` (4, 4) of it."""
     lead = carriers[0]
     now, thing = lead.actor.now, lead.thing
@@ -99,7 +102,8 @@ def team_space(world: World, carriers: Sequence[Carrier], grips: Sequence[Grips]
             reach.append([_FOLDED * ik.reach[1], ik.reach[1] + _LEANS_M])
             above = float((T[:3, :3] @ targets[f"{hand}_hand"][:3, 3])[2])
             low, middle, high = (share * body.height - above + columns.floor for share in _HANDS)
-            lows.append(low), usual.append(middle), highs.append(high)
+            for each, value in ((lows, low), (usual, middle), (highs, high)):
+                each.append(value)
         stance = np.array([*(place - T[:2, 3]), heading])
         radius = max(envelope(body, "forward").trunk[:3]) + _BESIDE_M
         elbows = _ELBOWS * body.height
@@ -130,7 +134,7 @@ def team_space(world: World, carriers: Sequence[Carrier], grips: Sequence[Grips]
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
 
 
-def _scene(world: World, thing: str, now: float):  # type: ignore[no-untyped-def]
+def _scene(world: World, thing: str, now: float) -> Fields | None:
     """Distance field of everything but people and the object, as it is now; None where there is nothing."""
     meshes = dict(world.static)
     meshes |= {name: o.mesh.moved(np.asarray(o.path(now))) for name, o in world.things.items() if name != thing}
@@ -151,7 +155,7 @@ class Ways:
         about = (*_key(self.space), self.seed)
         self.roadmap = Roadmap.of(self.space, remembered("roadmaps", about, self._learned))
 
-    def _learned(self) -> Mapping[str, NDArray]:  # type: ignore[type-arg]
+    def _learned(self) -> dict[str, NDArray]:
         roadmap = Roadmap(replace(self.space, near=np.zeros((0, 2))))  # for all starts and goals
         roadmap.learn(np.random.default_rng(self.seed), _FIRST)
         return roadmap.arrays()
@@ -185,17 +189,18 @@ class Ways:
         return np.asarray(self.space.between(a, b, np.array([share]))[0])
 
     def _cost(self, states: Sequence[Array]) -> float:
-        return sum(self.space.cost(a, b) for a, b in zip(states[:-1], states[1:], strict=True))
+        return sum(self.space.cost(a, b) for a, b in pairwise(states))
 
     def _found(self, start: Array, goals: Sequence[Array]) -> list[tuple[float, list[Array]]]:
         """Ways over the roadmap to some goals, the cheapest first, with their costs."""
         ways = [self.roadmap.find(start, goal, self.passable) for goal in goals]
         return sorted(((self._cost(way), way) for way in ways if way is not None), key=lambda way: way[0])
 
-    def drop(self, state: Array, start: Array, goals: Sequence[Array]) -> None:
-        """Leave out all local paths that come near a state on a way from `start` to one of some goals."""
+    def drop(self, state: Array, start: Array, goals: Sequence[Array]) -> bool:
+        """Leave out all local paths that come near a state; return False where every way passes it, near its ends."""
         ends = float(self.space.distances(np.array([start, *goals]), state).min())
-        self.failed.append((np.array(state), float(np.clip(_OF_ENDS * ends, _LEAST_AVOID_M, _AVOID_M))))
+        self.failed.append((np.array(state), min(_OF_ENDS * ends, _AVOID_M)))
+        return ends > _LEAST_AVOID_M
 
     def passable(self, a: Array, b: Array) -> bool:
         """Return whether a local path stays away from where ways failed."""
@@ -207,7 +212,7 @@ class Ways:
     def _spaced(self, states: Sequence[Array]) -> Way:
         """States of a way, evenly spaced, with its corners rounded as far as that is free."""
         rows, piece = [], []
-        for k, (a, b) in enumerate(zip(states[:-1], states[1:], strict=True)):
+        for k, (a, b) in enumerate(pairwise(states)):
             n = max(int(self.space.distances(a[None], b)[0] / _SPACED_M), 2)
             part = self.space.between(a, b, np.linspace(0.0, 1.0, n + 1))
             rows.append(part if k == 0 else part[1:])
