@@ -17,8 +17,9 @@ from elbowroom.locomotion.course import facing, heading_of, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.route import Manner, route
-from elbowroom.locomotion.steps import Footprints, level
-from elbowroom.locomotion.walk import NO_FEET, STANDS_S, Ground, walk_route
+from elbowroom.locomotion.steps import Footprints
+from elbowroom.locomotion.terrain import LEVEL, Terrain
+from elbowroom.locomotion.walk import NO_FEET, STANDS_S, walk_route
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
 
@@ -58,6 +59,12 @@ def footprints_of(character: Character, pose: Pose) -> Footprints:
     return {side: _footprint(figure(character), T, side) for side in SIDES}
 
 
+def standing_height(character: Character, pose: Pose) -> float:
+    """Height of the ground under the lower foot of somebody who stands in a posture, metres."""
+    T, body = character.skeleton.at(pose), figure(character)
+    return min(float(T[character.role(f"{s}_foot"), 2, 3]) - float(body.at(f"{s}_foot")[2]) for s in SIDES)
+
+
 def walk_from(
     character: Character,
     pose: Pose,
@@ -70,15 +77,15 @@ def walk_from(
     fps: float = 60.0,
     floor: float = 0.0,
     seed: int = 0,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL,
     not_before: Callable[[Array], Array] | None = None,
     low: Callable[[Array], Array] | None = None,
     library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk from how somebody stands along points (N, 2), the first of them left out, to stand facing a heading.
 
-    The first frame is the posture itself; it ends on footprints `last`, where these are given. `ground` is the height
-    of the ground above the floor, see `steps.Gait`; `library`: recorded cycles to walk like, see `walk`.
+    The first frame is the posture itself; it ends on footprints `last`, where these are given. `terrain` is the ground
+    that feet stand on, heights above the floor; `library`: recorded cycles to walk like, see `walk`.
     """
     place, heading = stance_of(character, pose)
     points = np.concatenate([place[None], np.asarray(path, dtype=float).reshape(-1, 2)[1:]])
@@ -89,10 +96,10 @@ def walk_from(
     manners = manner if isinstance(manner, str) else list(manner)
     made = walk_route(
         character, route(points, heading, face, manners), speed, fps=fps, seed=seed,
-        feet=footprints_of(character, pose), last=last, ground=ground, library=library, not_before=not_before, low=low,
+        feet=footprints_of(character, pose), last=last, terrain=terrain, library=library, not_before=not_before,
+        low=low,
     )  # fmt: skip
-    root = made.root + np.array([0.0, 0.0, floor])
-    return _led_over(made.with_(root=root), pose, character.skeleton.at(pose))
+    return led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), pose)
 
 
 def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
@@ -102,9 +109,10 @@ def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
     return T[joint, :2, 3], float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
 
 
-def _led_over(clip: Clip, pose: Pose, T: Array) -> Clip:
-    """The clip beginning with a posture whose joints are at T (J, 4, 4)."""
+def led_over(clip: Clip, pose: Pose) -> Clip:
+    """The clip beginning with a posture, from which it is led over."""
     character, n = clip.character, len(clip)
+    T = character.skeleton.at(pose)
     t = np.arange(n) / clip.fps
     legs, rest = smootherstep(t / _LEGS_S), smootherstep(t / _REST_S)
     after = clip.world()
