@@ -1,8 +1,8 @@
 """Motion of the SMPL family in NPZ files (AMASS, SMPL-H, SMPL-X, what generators write): read and written back.
 
 `poses` (T, 3 J) are rotation vectors of joints in a T pose whose axes are Y up, facing +Z, left +X; `trans` (T, 3)
-moves the body. The order and the tree of the joints are published with the models; the bodies themselves are not free, so
-that without a body model (`smpl_body`) the built-in person lends its proportions.
+moves the body. The order and the tree of the joints are published with the models; the bodies themselves are not free,
+so that without a body model (`smpl_body`) the built-in person lends its proportions.
 """
 
 from __future__ import annotations
