@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
@@ -25,12 +25,12 @@ from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import TURN_M, Route
-from elbowroom.locomotion.steps import Gait, Start, level, plan
+from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
+from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
 from elbowroom.motion.clip import Clip
 
-Ground = Callable[[Array, float], float]
 STANDS_S, _STAYS_S = 0.5, 0.25  # seconds of standing before and after a walk
-NO_FEET: Mapping[str, tuple[Array, float]] = {}
+NO_FEET: Footprints = {}
 _SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
 _STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stride, two steps
 _LANDED_M_S = 0.02  # a foot that is slower stands
@@ -40,6 +40,7 @@ _TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider for each rad/s of turn beyond 
 _TIP = 0.07  # metres of the reference leg
 _ROUNDS = 6  # of stepping wider where the legs come too close
 _SWINGS_WIDER = 3.0  # the same for a foot in the air
+_SLOWLY_M_S = 0.2  # of who steps on stairs at the least
 _END_M = 0.3  # metres of a way that its last steps are on
 _WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
 _RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
@@ -164,21 +165,25 @@ def walk_route(
     *,
     fps: float = 60.0,
     seed: int = 0,
-    feet: Mapping[str, tuple[Array, float]] | None = None,
+    feet: Footprints = NO_FEET,
+    last: Footprints = NO_FEET,
     library: ClipLibrary | None = None,
     low: Callable[[Array], Array] | None = None,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL,
     not_before: Callable[[Array], Array] | None = None,
 ) -> Clip:
-    """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
+    """Walk along a route from standing to standing; `feet` and `last` are where they stand first and in the end.
 
-    `ground` is the height of the ground under a foot, see `steps.Gait`; `low` the share (N,) of crouching at ways (N,),
+    `terrain` is the ground that feet stand on; `low` the share (N,) of crouching at ways (N,),
     for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
     setting out. The clip begins about `STANDS_S` before the
     first foot leaves the ground, and ends shortly after the last one landed.
     """
     body = figure(character)
     rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low)
+    stairs = Stairs.on(route, terrain)
+    if stairs is not None:
+        fastest = _on_stairs(stairs, body.scale, fastest)
     going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
@@ -186,13 +191,13 @@ def walk_route(
     if seconds * fps > MOST_FRAMES:
         raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
     made = _made(
-        body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {},
-        library=library, ground=ground,
+        body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet, last=last,
+        library=library, terrain=terrain, stairs=stairs,
     )  # fmt: skip
     soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
     steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
-    last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
-    return made.with_(root=made.root[: last + 1], rotations=made.rotations[: last + 1])
+    landed = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
+    return made.with_(root=made.root[: landed + 1], rotations=made.rotations[: landed + 1])
 
 
 def _go(
@@ -220,9 +225,9 @@ def _go(
 def _made(
     body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
     stop: bool = False,
-    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Mapping[str, tuple[Array, float]] = NO_FEET,
+    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Footprints = NO_FEET, last: Footprints = NO_FEET,
     library: ClipLibrary | None = None,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL, stairs: Stairs | None = None,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
     times, pace = course.times, np.sqrt(body.scale)
@@ -246,6 +251,11 @@ def _made(
         # a step to the side ends before it meets the other foot; so does one into a turn tighter than most of it
         wider = 0.25 * np.abs(aside) / rates
         wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
+    if stairs is not None:
+        # a step from tread to tread
+        tread = stairs.treads(course.s)
+        rates = np.where(tread > 0.0, np.maximum(course.speed, _SLOWLY_M_S) / (2.0 * np.maximum(tread, 0.1)), rates)
+        rates = gaussian_filter1d(rates, 0.1 / (times[1] - times[0]), mode="nearest")
     planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,
@@ -258,12 +268,12 @@ def _made(
     )
     gait = replace(
         planned,
-        ground=ground,
+        terrain=terrain,
         rate=lambda t: np.interp(t, times, rates),
         half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider),
     )
     # the body tips forward before the first foot leaves the ground
-    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet) if start else None
+    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet, last) if start else None
     rate = 1.0 / (times[1] - times[0])
     # the gait is worked out, and limbs are kept apart, at the inner rate, so that the frame rate only samples
     count = round((seconds - first) * fps)
@@ -273,10 +283,12 @@ def _made(
     aside_by: Array | float = 0.0
     for _ in range(_ROUNDS):
         steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
+        # the body goes where its feet are
+        gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
         if library is not None:
-            turns, root = captured.perform(body, course, steps, library, seed, rate)
+            turns, root = captured.perform(body, gone, steps, library, terrain, seed, rate)
         else:
-            turns, root = perform(body, course, steps, style, seed, rate)
+            turns, root = perform(body, gone, steps, style, terrain, seed, rate)
         kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
         missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
         if not missing.any():
@@ -291,6 +303,11 @@ def _made(
             )
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
+
+
+def _on_stairs(stairs: Stairs, scale: float, fastest: Callable[[Array], Array] | None) -> Callable[[Array], Array]:
+    """Highest speeds (N,), m/s, at ways (N,) that are no faster than stairs are gone."""
+    return lambda s: np.minimum(stairs.fastest(s, scale), np.inf if fastest is None else fastest(s))
 
 
 def _lead(course: Course) -> str:

@@ -22,6 +22,10 @@ from elbowroom.world.things import Fixture
 
 # Limits of a search for one arm on its way to the object: both arms are searched, for several grips.
 _REACHES = Budget(checks=5_000)
+# Options without a way that are tried before one is searched, and searches, each with another guide: of benchmarks/
+# object_moves.py, no fifth option and no third search found one.
+_AT_ONCE = 4
+_SEARCHES = 2
 # Ways to hold the object of each of several people that are combined.
 _OF_EACH = 2
 
@@ -44,7 +48,7 @@ def move(d: Director, task: Move) -> None:
     actors = [d.actor(name) for name in names]
     if len({actor.base.fps for actor in actors}) > 1:
         raise BadValue(f"{what}: the motions of {' and '.join(names)} need the same frame rate.")
-    hands = [_hands(d, actor, task, what) for actor in actors]
+    hands = [hands_for(d, actor, task, what) for actor in actors]
     settings = d.settings
     d.settings = replace(settings, search_budget=_REACHES)
     try:
@@ -53,7 +57,7 @@ def move(d: Director, task: Move) -> None:
         d.settings = settings
 
 
-def _hands(d: Director, actor: Actor, task: Move, what: str) -> list[str]:
+def hands_for(d: Director, actor: Actor, task: Move, what: str) -> list[str]:
     """Hands with which somebody takes the object; raises where they are not free, or the feet do not stand."""
     wanted = arms_of(actor, None) if task.hands == "both" else arms_of(actor, task.hands)
     busy = [h for h in wanted if held_by(d.world, actor.who, h, actor.now) is not None]
@@ -81,13 +85,13 @@ class Crew:
             self.do(options, searched=False)
 
         try:
-            return self.d.first(self.options(), at_once)
+            return self.d.first(self.options(), at_once, _AT_ONCE)
         except PlanningFailure:
             if not looked_at:
                 raise
         guides = dict.fromkeys(options[0].guided for options in looked_at)
         firsts = [next(options for options in looked_at if options[0].guided == guided) for guided in guides]
-        self.d.first(firsts, partial(self.do, searched=True))
+        self.d.first(firsts[:_SEARCHES], partial(self.do, searched=True))
 
     def options(self) -> Iterator[Options]:
         """Ways for all of them to hold the object, the easiest first."""
