@@ -67,6 +67,8 @@ def repair(
 ) -> None:
     """Re-plan limbs where a clip collides with a scene, and keep the rest of the clip unchanged.
 
+    With --feet, feet are cleaned up first, and SCENE may be left out: feet in stance do not slide and are on the floor;
+    the change to the pose is reported.
     OUT may have any output format. A BVH keeps its joints, channels and frame rate, a GLB its nodes, skin and frame
     rate; an AMC is written as BVH, GLB or NPZ. The planner first moves limbs, then limbs with shoulder and spine,
     footfalls, and the whole body by a sidestep or detour (--max-aside); then, if allowed, it translates the whole clip
@@ -136,12 +138,13 @@ def _clean_feet(world: World) -> tuple[World, dict[str, FeetReport]]:
     from elbowroom.motion.clip import Clip
     from elbowroom.motion.feet import clean_feet
 
-    if world.floor is None:
+    floor = world.floor
+    if floor is None:
         raise BadValue("--feet needs a floor: give its height with --floor.")
     reports = {}
     for name, motion in world.characters.items():
         if isinstance(motion, Clip):
-            cleaned, reports[name] = clean_feet(motion, world.floor)
+            cleaned, reports[name] = clean_feet(motion, floor)
             world = world.with_character(name, cleaned)
     return world, reports
 

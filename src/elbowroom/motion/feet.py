@@ -8,6 +8,7 @@ import numpy as np
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Contacts, steps
 from elbowroom.motion.edit import without_lead
@@ -100,11 +101,12 @@ def _settled(clip: Clip, contacts: Contacts) -> Clip:
         return clip.with_(root=root, rotations=q)
     T, fps = clip.world(), clip.fps
     height = sole_points(clip.character, T)[..., 2].reshape(-1, 2, 2).min(axis=-1) - contacts.floor
-    taken, feet = np.zeros((2, len(clip), 3)), {}
+    taken = np.zeros((2, len(clip), 3))
+    feet: dict[str, Array] = {}
     for step, way in zip(steps(contacts), slide_ways(clip, contacts), strict=True):
-        side, inside = SIDES.index(step.side), slice(step.first, step.last + 1)
-        taken[side, inside, :2] = way[len(way) // 2] - way
-        taken[side, inside, 2] = -height[inside, side]
+        foot, inside = SIDES.index(step.side), slice(step.first, step.last + 1)
+        taken[foot, inside, :2] = way[len(way) // 2] - way
+        taken[foot, inside, 2] = -height[inside, foot]
     for k, side in enumerate(SIDES):
         T_foot = T[:, clip.character.role(f"{side}_foot")].copy()
         on = contacts.foot(side)
@@ -113,7 +115,8 @@ def _settled(clip: Clip, contacts: Contacts) -> Clip:
         moved = T_foot[:, 2, 3] - T[:, clip.character.role(f"{side}_foot"), 2, 3]
         T_foot[:, 2, 3] += np.where(on, 0.0, np.maximum(-(height[:, k] + moved), 0.0))
         feet[side] = T_foot
-    root = clip.root - [0.0, 0.0, 1.0] * hips_drop(clip.character, T, np.zeros((len(T), 3)), feet, fps)[:, None]
+    root = np.array(clip.root)
+    root[:, 2] -= hips_drop(clip.character, T, np.zeros((len(T), 3)), feet, fps)
     return clip.with_(root=root, rotations=place_feet(clip.character, root, clip.rotations, feet))
 
 
