@@ -12,6 +12,7 @@ from conftest import ROOT
 from elbowroom.errors import BadFile
 from elbowroom.plan.tasks import (
     VERBS,
+    Carry,
     Close,
     Drop,
     Fetch,
@@ -79,6 +80,7 @@ def test_every_verb_becomes_its_task():
         "repair: {who: ann}",
         "move: {who: bob, object: hat, onto: table, turn: 90, posture: squat, helpers: [ann]}",
         "move: {who: bob, object: hat, onto: table, feet: [[1.1, 2, 90], [1, 2, 60]]}",
+        "carry: {who: [bob, ann], object: hat, onto: table, level: false, speed: 0.6, tries: 3}",
         "go: {who: ann, to: [2, -1], facing: 90, gait: brisk, at: 9}",
         "fetch: {who: ann, object: cup, onto: table}",
         "follow: {who: bob, whom: ann, distance: 2}",
@@ -103,6 +105,7 @@ def test_every_verb_becomes_its_task():
         Repair(who="ann"),
         Move(who="bob", object="hat", onto="table", turn=math.radians(90.0), posture="squat", helpers=("ann",)),
         Move(who="bob", object="hat", onto="table", feet=((1.1, 2, math.pi / 2), (1, 2, math.pi / 3))),
+        Carry(who="bob", helpers=("ann",), object="hat", onto="table", level=False, speed=0.6, tries=3),
         Go(who="ann", to=(2.0, -1.0), facing=math.pi / 2, gait="brisk", at=9.0),
         Fetch(who="ann", object="cup", onto="table"),
         Follow(who="bob", whom="ann", distance=2.0),
@@ -129,6 +132,8 @@ WRONG = {
         0,
         "is given together with 'helpers'",
     ),
+    "carry at a time": (["carry: {who: ann, object: cup, onto: table, at: 2}"], 0, "takes no 'at'"),
+    "carry by nobody known": (["carry: {who: [ann, tim], object: cup, onto: table}"], 0, "unknown character 'tim'"),
     "no verb": (["{}"], 0, r"tasks\[0\]: has no verb; give one of reach, grab, "),
     "two verbs": (["{rest: {who: ann}, grab: {who: ann, object: cup}}"], 0, "has 2 verbs"),
     "verb alone": (["rest:"], 0, "has no verb"),

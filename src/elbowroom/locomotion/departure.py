@@ -99,8 +99,7 @@ def walk_from(
         feet=footprints_of(character, pose), last=last, terrain=terrain, library=library, not_before=not_before,
         low=low,
     )  # fmt: skip
-    root = made.root + np.array([0.0, 0.0, floor])
-    return _led_over(made.with_(root=root), pose, character.skeleton.at(pose))
+    return led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), pose)
 
 
 def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
@@ -110,9 +109,10 @@ def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
     return T[joint, :2, 3], float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
 
 
-def _led_over(clip: Clip, pose: Pose, T: Array) -> Clip:
-    """The clip beginning with a posture whose joints are at T (J, 4, 4)."""
+def led_over(clip: Clip, pose: Pose) -> Clip:
+    """The clip beginning with a posture, from which it is led over."""
     character, n = clip.character, len(clip)
+    T = character.skeleton.at(pose)
     t = np.arange(n) / clip.fps
     legs, rest = smootherstep(t / _LEGS_S), smootherstep(t / _REST_S)
     after = clip.world()

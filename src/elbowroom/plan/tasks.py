@@ -129,6 +129,33 @@ class Move(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Carry(Task):
+    """Carry an object through a place on foot, alone or with `helpers`; the planner chooses the times.
+
+    They walk up to it, lift it, find a way on which all of them and the object pass, walk it in step, and set it down:
+    the goal is given as for `Put`; without `turn` it may be turned there in any way that it can be reached. `level`
+    keeps it as level as it is at the start. `speed` and `accel` are the highest of the object and of everybody, m/s and
+    m/s². `tries` is how many ways are tried, each without the places where those before it failed.
+    """
+
+    object: str
+    to: Point | None = None
+    turn: float | None = None
+    onto: str | None = None
+    helpers: tuple[str, ...] = ()
+    level: bool = True
+    speed: float = 0.8
+    accel: float = 0.5
+    tries: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least, most in (("speed", 0.1, 1.8), ("accel", 0.05, 3.0), ("tries", 1, 100)):
+            if not least <= getattr(self, name) <= most:
+                raise BadValue(f"'{name}' of carry is {getattr(self, name):g}; give {least:g} to {most:g}.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Drop(Task):
     """Let what is held fall onto what is below it; `at` is when the hand opens.
 
@@ -255,6 +282,6 @@ class Repair(Task):
     """Bring the motion out of what it runs into, as it is when this task's turn comes."""
 
 
-_KINDS = (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Fetch, Follow,
+_KINDS = (Reach, Grab, Put, Move, Carry, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Fetch, Follow,
           Rest, Repair)  # fmt: skip
 VERBS: dict[str, type[Task]] = {"hold" if kind is HoldOut else kind.__name__.lower(): kind for kind in _KINDS}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, Tag, model_validator
+from pydantic import Field, Tag, WithJsonSchema, model_validator
 
 from elbowroom.storyboard.values import (
     BY_FORM,
@@ -156,6 +156,33 @@ class MovePart(PutPart):
         return self
 
 
+class CarryPart(PutPart):
+    """Carry an object on foot, alone or with others, and set it down."""
+
+    who: Annotated[
+        Name, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+    ]
+    helpers: list[Name] = Field(default=[], description="Those who carry it, too; or name all of them under 'who'.")
+    level: bool = Field(default=True, description="Whether it stays as level as it is at the start.")
+    speed: Annotated[float, Field(ge=0.1, le=1.8)] = Field(0.8, description="Highest speed in metres per second.")
+    accel: Annotated[float, Field(ge=0.05, le=3.0)] = Field(0.5, description="Highest acceleration in m/s².")
+    tries: Annotated[int, Field(ge=1, le=100)] = Field(10, description="Ways that are tried.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_of_them(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("who"), list) and data["who"]:
+            return {**data, "who": data["who"][0], "helpers": [*data["who"][1:], *(data.get("helpers") or [])]}
+        return data
+
+    @model_validator(mode="after")
+    def _no_time(self) -> CarryPart:
+        given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
+        if given or self.feet == "stay":
+            raise wrong(f"takes no '{given[0] if given else 'feet: stay'}'; it begins when the previous task is done")
+        return self
+
+
 class FetchPart(PutPart):
     """Go to an object, take it, go to its goal, and put it there."""
 
@@ -278,6 +305,7 @@ class TaskPart(Part):
     grab: GrabPart | None = None
     put: PutPart | None = None
     move: MovePart | None = None
+    carry: CarryPart | None = None
     drop: DropPart | None = None
     hold: HoldOutPart | None = None
     handover: HandoverPart | None = None

@@ -22,7 +22,7 @@ from elbowroom.plan.places import place_for
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
-from elbowroom.plan.verbs.move import hands_for
+from elbowroom.plan.verbs.move import free_hands
 from elbowroom.plan.walking.walked import Spot, ways_of
 from elbowroom.posing.whole_body import WholeBody
 
@@ -138,7 +138,7 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
 def _holds(d: Director, actor: Actor, task: Move) -> bool:
     """Return whether somebody can hold the object at its start and at its goal from where they stand."""
     carrier = Carrier(d, actor, task, f"move {task.object}")
-    hands = hands_for(d, actor, task, carrier.what)
+    hands = free_hands(d, actor, task.hands, carrier.what)
     failed: list[PlanningFailure] = []
     try:
         ranked = carrier.ranked(hands)[:_GRIPS]
