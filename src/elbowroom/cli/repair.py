@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def repair(
-    clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip: BVH, AMC, GLB or NPZ.")],
-    scene: Annotated[Path, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")],
+    clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip: BVH, AMC, FBX, GLB, NPZ or NPY.")],
+    scene: Annotated[Path, typer.Argument(metavar="SCENE", help="GLB, FBX, OBJ, STL or PLY.")],
     output: options.Outputs,
     at: placing.At = None,
     turn: placing.Turn = 0.0,
@@ -54,6 +54,7 @@ def repair(
     scene_units: placing.SceneUnits = None,
     scene_up: placing.SceneUp = None,
     asf: options.Asf = None,
+    body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
@@ -84,7 +85,7 @@ def repair(
     compile_first(as_json)
     with clock("load", f"reading {clip.name} and {scene.name}"):
         around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-        world = placing.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf), around, onto, name)
+        world = placing.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf, body_model), around, onto, name)
         world = options.with_allowances(world, allow)
     if variants is not None:
         raise typer.Exit(_several(world, variants, paths, [clip, scene], clock, as_json, how))

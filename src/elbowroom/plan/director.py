@@ -128,7 +128,7 @@ class Director:
     def first(self, options: Iterable[T], do: Callable[[T], None], most: int = 1000) -> None:
         """Do the first of some options that can be done; raises why the first of them could not.
 
-        After `most` of them for which no way was found the others are not tried.
+        After `most` of them for which a way was searched and not found the others are not tried.
         """
         stuck: PlanningFailure | None = None
         saved = self.save()
@@ -137,8 +137,9 @@ class Director:
                 return do(option)
             except PlanningFailure as reason:
                 stuck = stuck or reason
+                stuck.searched |= reason.searched
                 self.restore(saved)
-                most -= reason.status == "no-path"
+                most -= reason.searched
             if most <= 0:
                 break
             may_stop_here()

@@ -96,10 +96,9 @@ def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
 def may_step(actor: Actor, task: Task) -> bool:
     """Return whether somebody may walk for a task of a hand: who stands, without a time to keep or feet to leave."""
     timed = task.at is not None or task.begin is not None
-    stays = (
-        isinstance(task, Carry | Go | Follow | Move | Regrasp | Rest | Repair)
-        or getattr(task, "foot", None) is not None
-    )
+    stays = isinstance(task, Carry | Go | Follow | Regrasp | Rest | Repair) or getattr(task, "foot", None) is not None
+    # who moves something together with others stays with them
+    stays |= isinstance(task, Move) and bool(task.helpers)
     # before the body, or below the hand
     stays |= (isinstance(task, HoldOut) and task.to is None) or (isinstance(task, Drop) and task.over is None)
     return not (timed or stays or task.feet == "stay" or actor.over) and actor.stands

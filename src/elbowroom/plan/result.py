@@ -157,12 +157,14 @@ class Blocked:
 class PlanningFailure(Exception):
     """A task cannot be done: its status, why in a sentence without its end, and which and whose it is, where known.
 
-    `missing` is what a hand lacks to its target, or how deep a body is in something, metres.
+    `missing` is what a hand lacks to its target, or how deep a body is in something, metres; `searched` whether a way
+    was searched in vain, for this or another option of the task.
     """
 
     def __init__(self, status: Status, why: str, *, missing: float = 0.0) -> None:
         super().__init__(why)
         self.status: Status = status
+        self.searched = status == "no-path"
         self.why, self.missing = why, missing
         self.who = ""
         self.task: Task | None = None

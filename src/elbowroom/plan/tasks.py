@@ -13,6 +13,8 @@ from elbowroom.spaces.styles import NATURAL, Wish, style_of
 Point = tuple[float, float, float]
 Hand = Literal["left", "right"]
 Direction = Literal["front", "left", "right", "up"]
+# Where an ankle stands on the floor, and the heading of that foot, radians counter-clockwise from -Y.
+Footprint = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +26,7 @@ class Task:
     before `at`; `back` is by when it does that again, after it. None is chosen. Tasks with a lower `priority` are
     planned first, and others move out of their way; None is chosen, after those that have one. `style`, a `Style` or
     the name of one, is how it is to look; None is as the settings say. `feet` 'stay' where they stand; with 'auto' who
-    stands out of reach, and has no time to keep, walks up first.
+    stands out of reach, and has no time to keep, walks up first. A move also takes the left and the right footprint.
     """
 
     who: str
@@ -34,10 +36,11 @@ class Task:
     back: float | None = None
     priority: int | None = None
     style: Wish = None
-    feet: Literal["auto", "stay"] = "auto"
+    feet: Literal["auto", "stay"] | tuple[Footprint, Footprint] = "auto"
 
     def __post_init__(self) -> None:
         style_of(self.style, NATURAL)
+        self._check_feet()
         given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
         for name, t in given:
             if not math.isfinite(t):
@@ -47,6 +50,16 @@ class Task:
                 raise BadValue(
                     f"'{early}' ({t:g} s) comes before '{late}' ({then:g} s) of {self.verb}; give a later '{late}'."
                 )
+
+    def _check_feet(self) -> None:
+        if isinstance(self.feet, str):
+            return
+        if not isinstance(self, Move):
+            raise BadValue(f"{self.verb}: its feet are 'auto' or 'stay'; only a move takes footprints.")
+        if self.helpers:
+            raise BadValue("move: who moves something together with helpers stays in place; leave out the footprints.")
+        if len(self.feet) != 2 or any(len(one) != 3 or not all(map(math.isfinite, one)) for one in self.feet):
+            raise BadValue("move: footprints are two times x, y and a heading: the left foot's, then the right one's.")
 
     @property
     def verb(self) -> str:
@@ -93,8 +106,10 @@ class Put(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Move(Task):
-    """Move an object with the whole body, the feet where they stand; the planner chooses the times.
+    """Move an object with the whole body over feet that stay; the planner chooses the times.
 
+    Where it cannot be held at start and goal from where the feet stand, a stance is chosen from which it can, unless
+    they are to stay.
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
     `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
     recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of

@@ -228,6 +228,8 @@ def _task(part: TaskPart, world: World) -> Task:
     for angle in ("turn", "facing"):
         if isinstance(given.get(angle), int | float):
             given[angle] = math.radians(given[angle])
+    if isinstance(args, MovePart) and not isinstance(args.feet, str):
+        given["feet"] = tuple((x, y, math.radians(heading)) for x, y, heading in args.feet)
     if isinstance(args, FixtureVerb) and args.to is not None:
         fixture = world.objects[args.fixture]
         assert isinstance(fixture, Fixture)

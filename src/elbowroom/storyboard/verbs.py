@@ -25,6 +25,9 @@ Priority = Annotated[int, Field(ge=-1000, le=1000)]
 FloorPoint = Annotated[list[Number], Field(min_length=2, max_length=3)]
 FloorPlace = Annotated[Annotated[FloorPoint, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
 Facing = Annotated[Annotated[Number, Tag("number")] | Annotated[Text, Tag("word")], BY_FORM]
+FootprintPart = Annotated[list[Number], Field(min_length=3, max_length=3)]
+Footprints = Annotated[list[FootprintPart], Field(min_length=2, max_length=2)]
+Feet = Annotated[Annotated[Literal["auto", "stay"], Tag("word")] | Annotated[Footprints, Tag("list")], BY_FORM]
 Place = Annotated[Annotated[Point, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
 
 
@@ -124,8 +127,13 @@ class PutPart(HandPart):
 
 
 class MovePart(PutPart):
-    """Move an object with one hand or both and the whole body, the feet in place."""
+    """Move an object with one hand or both and the whole body over feet that stay."""
 
+    feet: Feet = Field(  # type: ignore[assignment]
+        default="auto",
+        description="'stay': keep the feet in place; 'auto': step to where the object can be held at its start and "
+        "goal; or footprints [[x, y, heading], [x, y, heading]] of the left and the right ankle, headings in degrees.",
+    )
     hands: Literal["both", "left", "right"] = Field(
         default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
     )
@@ -143,6 +151,8 @@ class MovePart(PutPart):
         given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
         if given:
             raise wrong(f"takes no '{given[0]}'; 'hands' names them, and it begins when the previous task is done")
+        if self.helpers and not isinstance(self.feet, str):
+            raise wrong("is given together with 'helpers'; who moves something together stays in place", "feet")
         return self
 
 

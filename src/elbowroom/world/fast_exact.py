@@ -143,9 +143,10 @@ class Judge:
             return False
         known = self._exact.contacts.get(k)
         contacts = [c for c in known if c.during[0] <= t <= c.during[1]] if known else None
-        if not contacts:
-            return placed.within(a, b, limit) if limit > 0.0 else placed.hit(a, b)
-        value, _ = placed.distance(a, b, limit + 1e-9)
+        near = placed.within(a, b, limit) if limit > 0.0 else placed.hit(a, b)
+        if not near or not contacts:
+            return near
+        value, _ = placed.distance(a, b, limit + 1e-9)  # ten times as long as asking whether they are near
         if value is not None and value > limit:
             return False
         return value is None or not any(-value + off <= c.depth for c in contacts)

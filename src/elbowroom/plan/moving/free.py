@@ -36,7 +36,8 @@ def freed(d: Director, actor: Actor, limb: str, rows: Frames, exact: NDArray[np.
     if tier == "ik":
         return plain
     span = (float(times[0]), float(times[-1]))
-    check = LimbCheck(d.world, who, limb, span)
+    widest = LimbCheck(d.world, who, limb, span, margin=d.settings.margin)
+    check = widest.with_margin(0.0)
     bad = np.flatnonzero(~check.free_batch(course, times))
     hit = float(times[bad[0]]) if len(bad) else first_hit(check, course, times)
     if hit is None and tier != "plan":
@@ -53,8 +54,8 @@ def freed(d: Director, actor: Actor, limb: str, rows: Frames, exact: NDArray[np.
     episode = CollisionEpisode(who, limb, during, () if pair is None else (pair,))
     # ends that are nearer to something than the margin are left and entered with less
     ends, at = course[[low, high]], times[[low, high]]
-    checks = (LimbCheck(d.world, who, limb, span, margin=margin) for margin in (d.settings.margin, TIGHT))
-    margin = next((check.margin for check in checks if check.free_batch(ends, at).all()), 0.0)
+    margins = (d.settings.margin, min(TIGHT, d.settings.margin))
+    margin = next((m for m in margins if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
     style, budget = style_of(d.settings.style, CLOSE), d.settings.search_budget
     options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin)
     job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]))

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between, continuous
-from elbowroom.locomotion.departure import footprints, led_over
+from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import SIDES, figure
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.walk import STANDS_S, walk_course
@@ -65,10 +65,10 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
             clips.append(actor.base.with_(root=rows[0], rotations=rows[1]))
             continue
         floor = 0.0 if d.world.floor is None else d.world.floor
-        ground = Ground(d.world, actor.now, figure(actor.body).scale)
-        feet, fps = footprints(actor.body, actor.pose), actor.base.fps
+        ground = Ground(d.world, actor.now, figure(actor.body).scale, course.curve.at(course.s))
+        feet, fps = footprints_of(actor.body, actor.pose), actor.base.fps
         made = walk_course(
-            actor.body, course, fps=fps, seed=d.settings.seed, feet=feet, library=recorded_cycles(), ground=ground
+            actor.body, course, fps=fps, seed=d.settings.seed, feet=feet, library=recorded_cycles(), terrain=ground
         )
         d.allow(ground.contacts(actor.who, actor.body, (actor.now, FOREVER)))
         clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))

@@ -23,6 +23,10 @@ from elbowroom.world.things import Fixture
 
 # Limits of a search for one arm on its way to the object: both arms are searched, for several grips.
 _REACHES = Budget(checks=5_000)
+# Options without a way that are tried before one is searched, and searches, each with another guide: of benchmarks/
+# object_moves.py, no fifth option and no third search found one.
+_AT_ONCE = 4
+_SEARCHES = 2
 # Ways to hold the object of each of several people that are combined.
 _OF_EACH = 2
 
@@ -82,13 +86,13 @@ class Crew:
             self.do(options, searched=False)
 
         try:
-            return self.d.first(self.options(), at_once)
+            return self.d.first(self.options(), at_once, _AT_ONCE)
         except PlanningFailure:
             if not looked_at:
                 raise
         guides = dict.fromkeys(options[0].guided for options in looked_at)
         firsts = [next(options for options in looked_at if options[0].guided == guided) for guided in guides]
-        self.d.first(firsts, partial(self.do, searched=True))
+        self.d.first(firsts[:_SEARCHES], partial(self.do, searched=True))
 
     def options(self) -> Iterator[Options]:
         """Ways for all of them to hold the object, the easiest first."""
