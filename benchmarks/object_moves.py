@@ -85,7 +85,7 @@ def one(who: str, start: int, goal: int, seed: int, posture: str = "auto", balan
     """Plan one move: the plan, and processor seconds."""
     world = scene(who, start, goal)
     to = places(body_of(who))[goal]
-    task = Move(who="ann", object="box", to=to, posture=posture, balance=balance)  # type: ignore[arg-type]
+    task = Move(who="ann", object="box", to=to, posture=posture, balance=balance, feet="stay")  # type: ignore[arg-type]
     begun = time.process_time()
     plan = plan_tasks(world, [task], Settings(probes=0, seed=seed))
     return plan, time.process_time() - begun

@@ -48,7 +48,7 @@ class Problem:
     """A place of the object for one way to hold it."""
 
     def __init__(self, carrier: Carrier, grips: Grips, T_object: Array) -> None:
-        self.carrier, self.body, self.T_object, self.grips = carrier, carrier.actor.body, T_object, grips
+        self.carrier, self.body, self.T_object, self.grips = carrier, carrier.body.character, T_object, grips
         self.joints = [self.body.roles[part] for part in PARTS]
         targets = {**grips.targets(carrier.actor, T_object), **carrier.T_feet}
         self.ends = [self.body.role(end) for end in targets]

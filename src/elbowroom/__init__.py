@@ -79,6 +79,7 @@ _HOME = {
     "Grab": "plan.tasks",
     "Put": "plan.tasks",
     "Move": "plan.tasks",
+    "Carry": "plan.tasks",
     "Touch": "plan.tasks",
     "Press": "plan.tasks",
     "Open": "plan.tasks",

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from conftest import ROOT
 from elbowroom.files.bvh import read_bvh
+from elbowroom.files.fbx import read_fbx
 from elbowroom.files.glb_read import read_glb
 from elbowroom.files.glb_write import write_glb
-from elbowroom.motion.clip import Clip
+from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.world.world import World
 from tools import small_worlds
@@ -22,15 +24,15 @@ from tools import small_worlds
 ENDS = ("left_hand", "right_hand", "left_foot", "right_foot")
 
 
-def blender(path: Path, fps: float, frames: list[int]) -> dict:
-    """Bone heads and objects as Blender places them; skips where there is no bpy."""
+def blender(path: Path, fps: float, frames: list[int], *export: str) -> dict:
+    """Bone heads, objects and skins of FBX as Blender places them; skips where there is no bpy."""
     python = os.environ.get("ELBOWROOM_BPY", "")
     if not Path(python).is_file():
         pytest.skip(
             "Blender is not here: pip install bpy in an environment of its own, name its python in ELBOWROOM_BPY"
         )
     script = ROOT / "tests" / "tools" / "blender_heads.py"
-    command = [python, str(script), str(path), str(fps), *map(str, frames)]
+    command = [python, str(script), str(path), str(fps), *map(str, frames), *export]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr[-2000:]
     return json.loads(run.stdout)
@@ -74,3 +76,36 @@ def test_a_character_of_another_program(tmp_path, data):
     write_glb(tmp_path / "man.glb", World(characters={"man": clip}), clip.fps)
     frames = list(range(0, len(clip), 10))
     assert_same(clip, blender(tmp_path / "man.glb", clip.fps, frames)["bones"]["man"], frames, clip.fps)
+
+
+def assert_same_skin(clip: Clip, skins: dict, frames: list[int]) -> None:
+    """The same vertices, in any order."""
+    assert clip.character.skin is not None
+    for k, frame in enumerate(frames):
+        ours = clip.character.skin.posed(clip.character.skeleton.forward(clip.root[frame], clip.rotations[frame]))
+        theirs = np.concatenate([places[k] for places in skins.values()])
+        assert cKDTree(theirs).query(ours)[0].max() < 1e-3
+        assert cKDTree(ours).query(theirs)[0].max() < 1e-3
+
+
+def test_fbx_of_another_program(data):
+    path = data / "characters" / "rocketbox_male_adult_01.fbx"
+    seen = blender(path, 30, [0])
+    clip = still_clip(next(iter(read_fbx(path).characters.values())))
+    places = dict(zip(clip.character.skeleton.names, clip.positions()[0], strict=True))
+    ((_, bones),) = seen["bones"].items()
+    assert len(bones) == 80
+    for name, (head,) in bones.items():
+        assert np.linalg.norm(places[name] - head) < 1e-3, name
+    assert_same_skin(clip, seen["skins"], [0])
+
+
+@pytest.mark.parametrize("how", [{}, {"axis_up": "Z", "axis_forward": "Y", "add_leaf_bones": True}])
+def test_fbx_that_blender_exports(tmp_path, data, how):
+    path, frames = tmp_path / "man.fbx", [0, 10, 40]
+    blender(data / "characters" / "CesiumMan.glb", 30, [], "--to", str(path), json.dumps(how))
+    (clip,) = read_fbx(path).clips.values()
+    seen = blender(path, 30, frames)
+    ((_, bones),) = seen["bones"].items()
+    assert_same(clip, bones, frames, 30)
+    assert_same_skin(clip, seen["skins"], frames)

@@ -6,7 +6,7 @@ import pytest
 import elbowroom as er
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.locomotion.departure import stance_of, walk_from
+from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import route
 from elbowroom.locomotion.walk import walk_route
@@ -70,3 +70,23 @@ def test_a_route_without_a_way_is_told() -> None:
         route([[0.0, 0.0]], 0.0, 0.0)
     with pytest.raises(BadValue, match="finite"):
         route([[0.0, np.nan]], 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((0.2, 0.0, 25.0), (-0.2, 0.0, -25.0)), ((0.6, -0.5, 65.0), (0.35, -0.35, 15.0))],
+)
+def test_it_ends_on_the_footprints_that_are_given(left: tuple, right: tuple) -> None:
+    """Beside where feet stand, under a body that stays, and elsewhere."""
+    before = er.idle(WOMAN, 0.5, 30.0)
+    pose = Pose.of(before.root[-1], before.rotations[-1])
+    feet = {
+        side: (np.array([x, y]), np.radians(heading)) for side, (x, y, heading) in (("left", left), ("right", right))
+    }
+    place, face = stance_on(WOMAN, feet)
+    clip = walk_from(WOMAN, pose, [[0.0, 0.0], place], face, fps=30.0, last=feet)
+    found = footprints_of(WOMAN, Pose.of(clip.root[-1], clip.rotations[-1]))
+    for side, (at, heading) in feet.items():
+        np.testing.assert_allclose(found[side][0], at, atol=1e-3)
+        assert found[side][1] == pytest.approx(heading, abs=0.01)
+    assert worst_quality([clip]).foot_slide_m < 0.01

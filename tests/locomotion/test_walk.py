@@ -227,6 +227,6 @@ def test_a_leg_that_a_rig_has_turned_out_stands_as_it_does_at_rest():
     bones = rot.rotate(turned, np.array([[0.0, -0.03, -0.4], [0.0, 0.04, -0.4]]))
     limb = Limb(*bones, rot.rotate(turned, np.array([1.0, 0.0, 0.0])))
     zero = np.zeros(1)
-    foot = Foot(bones.sum(axis=0)[None], zero, zero, zero, zero + 1.0, np.ones(1, dtype=bool))
+    foot = Foot(bones.sum(axis=0)[None], zero, zero, zero, zero + 1.0, np.ones(1, dtype=bool), zero)
     turns = leg("left", limb, foot, np.zeros((1, 3)), rot.IDENTITY[None], zero)
     assert all(np.degrees(rot.angle(turn)).max() < 0.01 for turn in turns.values())

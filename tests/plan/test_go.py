@@ -82,6 +82,45 @@ def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
     assert head.min() < head[0] - 0.15 and clip.root[:, 2].min() < clip.root[0, 2] - 0.05  # knees, not the neck alone
 
 
+def test_stairs_are_climbed_and_a_ramp_gone_down_with_level_feet_on_each() -> None:
+    flight = made("stairs", {"steps": 3, "rise": 0.18, "landing": 1.2})["stairs"].moved(transform([0.0, -1.0, 0.0]))
+    ramp = made("ramp", {"length": 3.0, "rise": 0.54, "landing": 0.02})["ramp"]
+    ramp = ramp.moved(transform([0.0, -5.74, 0.0], [0.0, 0.0, 0.0, 1.0]))
+    world = standing(World(static={"stairs": flight, "ramp": ramp}))
+    up = plan_tasks(world, [Go(who="ann", to=(0.0, -2.2))], QUICK, fps=FPS)
+    assert up.found, up.why
+    assert abs(up.world.motion("ann").root[-1, 2] - up.world.motion("ann").root[0, 2] - 0.54) < 0.02
+    assert {c.on for c in up.world.contacts if c.why == "stands on it"} >= {"stairs"}
+    down = plan_tasks(up.world, [Go(who="ann", to=(0.0, -6.6))], QUICK, fps=FPS)
+    assert down.found, down.why
+    clip = down.world.motion("ann")
+    assert abs(clip.root[-1, 2] - clip.root[0, 2]) < 0.02
+    assert slide(clip) < 0.002
+
+
+def slide(clip: er.Clip) -> float:
+    """Fastest that the slower foot of somebody who walks moves, metres a frame at 240 Hz."""
+    times = np.arange(clip.span[0], clip.span[1], 1.0 / 240.0)
+    T = clip.character.skeleton.forward(*clip.sample(times))
+    feet = np.stack([T[:, clip.character.role(f"{side}_toes"), :3, 3] for side in ("left", "right")])
+    return float(np.linalg.norm(np.diff(feet, axis=1), axis=-1).min(axis=0).max())
+
+
+def test_a_step_that_is_too_high_is_no_way() -> None:
+    world = standing(World(static={"block": box((8.0, 4.0, 0.3), (0.0, -3.5, 0.15))}))
+    plan = plan_tasks(world, [Go(who="ann", to=(0.0, -3.0))], QUICK, fps=FPS)
+    assert plan.status in ("target-in-collision", "no-path")
+
+
+def test_a_hurdle_is_stepped_over_without_repair() -> None:
+    walls = {f"wall {k}": box((0.1, 8.0, 2.4), (k * 1.5, -1.6, 1.2)) for k in (-1, 1)}
+    walls |= {f"end {k}": box((3.0, 0.1, 2.4), (0.0, -1.6 + 4.0 * k, 1.2)) for k in (-1, 1)}
+    world = standing(World(static={**walls, "hurdle": box((3.0, 0.06, 0.2), (0.0, -1.6, 0.1))}))
+    plan = plan_tasks(world, [Go(who="ann", to=(0.0, -3.2))], QUICK, fps=FPS)
+    assert plan.found, plan.why
+    assert not plan.edits
+
+
 def test_carpets_are_walked_on() -> None:
     world = standing(World().with_static("carpet", box((1.2, 1.2, 0.008), (0.0, -1.5, 0.004))))
     plan = plan_tasks(world, [Go(who="ann", to=(0.0, -2.8), gait="walk")], QUICK, fps=FPS)

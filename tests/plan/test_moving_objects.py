@@ -120,6 +120,45 @@ def test_two_people_move_a_board_together():
         plan_tasks(world, [replace(task, helpers=("ann",))], ONCE)
 
 
+def footprints(world: World) -> dict[str, np.ndarray]:
+    """Ankles (2,) by side while the crate is held, which is when they stand."""
+    (begin, end), body = world.holds[0].during, world.body("ann")
+    first, last = (world.at(t).joints["ann"] for t in (begin, end - 1e-6))
+    joints = {side: body.role(f"{side}_foot") for side in ("left", "right")}
+    assert all(np.abs(first[j, :3, 3] - last[j, :3, 3]).max() < 0.001 for j in joints.values())
+    return {side: first[j, :2, 3] for side, j in joints.items()}
+
+
+def test_feet_are_put_where_they_are_asked_for():
+    feet = ((0.15, -0.06, np.radians(20.0)), (-0.12, -0.04, np.radians(-12.0)))
+    plan = plan_tasks(scene(), [Move(who="ann", object="crate", to=GOAL, feet=feet)], ONCE).require()
+    assert plan.certificate is not None and plan.certificate.free
+    for side, (x, y, _) in zip(("left", "right"), feet, strict=True):
+        np.testing.assert_allclose(footprints(plan.world)[side], (x, y), atol=0.002)
+
+
+def test_a_stance_is_chosen_and_stepped_to_where_the_object_is_out_of_reach():
+    """She stands too far off and aside; told to stay, she has to refuse."""
+    world = scene()
+    clip = world.motion("ann")
+    assert isinstance(clip, Clip)
+    world = world.with_character("ann", place(clip, (-0.4, 1.5)))
+    task = Move(who="ann", object="crate", to=GOAL, feet="stay")
+    assert plan_tasks(world, [task], ONCE).status == "target-out-of-reach"
+    plan = plan_tasks(world, [replace(task, feet="auto")], ONCE).require()
+    assert plan.certificate is not None and plan.certificate.free
+    assert max(at[1] for at in footprints(plan.world).values()) < 0.2
+
+
+def test_footprints_are_for_moves_and_are_two():
+    feet = ((0.1, 0.0, 0.0), (-0.1, 0.0, 0.0))
+    with pytest.raises(BadValue, match="only a move"):
+        Grab(who="ann", object="crate", feet=feet)
+    for wrong in (feet[:1], ((0.1, 0.0), (-0.1, 0.0)), ((0.1, 0.0, np.nan), feet[1])):
+        with pytest.raises(BadValue, match="left foot"):
+            Move(who="ann", object="crate", to=GOAL, feet=wrong)  # type: ignore[arg-type]
+
+
 def test_a_box_goes_round_boards_from_a_high_place_to_a_low_one_aside():
     """Shoulders turn fast where hands are near them, and flesh of the shoulders is near the neck."""
     plan, _ = benchmark_module("object_moves").one("woman", 7, 2, 0)
@@ -185,12 +224,12 @@ def test_the_same_seed_moves_it_the_same_way():
     ("goal", "status"), [((0.2, -2.5, 0.86), "target-out-of-reach"), ((0.0, -0.62, 0.74), "target-in-collision")]
 )
 def test_goals_that_cannot_be_are_told(goal: tuple[float, float, float], status: str):
-    plan = plan_tasks(scene(), [Move(who="ann", object="crate", to=goal)], ONCE)
+    plan = plan_tasks(scene(), [Move(who="ann", object="crate", to=goal, feet="stay")], ONCE)
     assert plan.status == status and "move crate" in plan.why
 
 
 def test_what_is_too_wide_for_the_arms_is_told():
-    plan = plan_tasks(scene((1.3, 0.26, 0.22)), [Move(who="ann", object="crate", to=GOAL)], ONCE)
+    plan = plan_tasks(scene((1.3, 0.26, 0.22)), [Move(who="ann", object="crate", to=GOAL, feet="stay")], ONCE)
     assert plan.status == "target-out-of-reach" and "hands" in plan.why
 
 

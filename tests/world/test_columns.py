@@ -39,3 +39,27 @@ def test_objects_are_where_they_are_then_and_what_is_left_out_is_free() -> None:
     gone = columns_of(world, 0.0, [np.zeros(2), np.array([2.0, 1.0])], without=["crate"])
     assert np.isinf(gone.room(0.0, 2.0)).all()
     assert gone.with_disc(np.array([2.0, 1.0]), 0.3).room(0.0, 2.0)[gone.cell(np.array([2.0, 1.0]))] == 0.0
+
+
+def test_a_wall_on_the_border_of_two_cells_is_seen() -> None:
+    vertices = np.array([[0.6, -1.0, 0.0], [0.6, 1.0, 0.0], [0.6, 1.0, 2.0], [0.6, -1.0, 2.0]])
+    wall = box((0.1, 0.1, 0.1)).__class__(vertices, np.array([[0, 1, 2], [0, 2, 3]], np.int32))
+    columns = columns_of(World().with_static("wall", wall), 0.0, [np.zeros(2)])
+    rows = [columns.cell(np.array([0.6, y]))[0] for y in np.arange(-0.95, 0.96, 0.05)]
+    assert (columns.room(0.1, 1.9)[rows].min(axis=1) == 0.0).all()
+
+
+def test_stairs_are_ground_and_edges_and_tall_steps_are_not_crossed() -> None:
+    steps = {f"step {k}": box((1.2, 0.3, 0.18 * k), (0.0, -0.3 * k, 0.09 * k)) for k in range(1, 5)}
+    world = World(
+        static={**steps, "post": box((0.05, 0.05, 2.0), (0.3, -0.9, 1.0)), "box": box((1, 1, 0.4), (3, 0, 0.2))}
+    )
+    columns = columns_of(world, 0.0, [np.array([0.0, 1.0])], climbing=0.0)
+    assert columns.ground is not None
+    for k in range(1, 5):
+        j, i = columns.cell(np.array([0.0, -0.3 * k]))
+        assert abs(columns.ground[j, i] - 0.18 * k) < 0.041
+        assert columns.taken[j, i] == 0
+    assert columns.taken[columns.cell(np.array([0.3, -0.9]))] != 0  # the post stands on a tread
+    assert columns.room(0.1, 1.0)[columns.cell(np.array([0.6, -1.2]))] == 0.0  # the side of the top step
+    assert columns.ground[columns.cell(np.array([3.0, 0.0]))] == 0.0  # too tall to step on

@@ -28,10 +28,10 @@ def check(
     clip: Annotated[
         Path,
         typer.Argument(
-            metavar="CLIP", help="Clip (BVH, AMC, GLB, NPZ); or a storyboard or gallery name, without SCENE."
+            metavar="CLIP", help="Clip (BVH, AMC, FBX, GLB, NPZ, NPY); or a storyboard or gallery name, without SCENE."
         ),
     ],
-    scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")] = None,
+    scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, FBX, OBJ, STL or PLY.")] = None,
     at: placing.At = None,
     turn: placing.Turn = 0.0,
     floor: placing.Floor = "auto",
@@ -47,6 +47,7 @@ def check(
     scene_units: placing.SceneUnits = None,
     scene_up: placing.SceneUp = None,
     asf: options.Asf = None,
+    body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -69,7 +70,7 @@ def check(
         plan = _storyboard(clip, seed, not fix_self, allow, clock)
     else:
         with clock("load", f"reading {clip.name}"):
-            hints = ImportHints(units, up, fps, fix_rig, asf)
+            hints = ImportHints(units, up, fps, fix_rig, asf, body_model)
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
             world = options.with_allowances(placing.clip_in_scene(clip, hints, around, onto, name), allow)
         plan = _as_it_stands(world, None, not fix_self, clock)

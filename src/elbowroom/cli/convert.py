@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="Clip, rig, scene or storyboard to read.")],
-    output: Annotated[list[Path], typer.Argument(metavar="OUT...", help=".glb .bvh .npz .html .usd .usda .usdc")],
+    output: Annotated[list[Path], typer.Argument(metavar="OUT...", help=".glb .bvh .npz .npy .html .usd .usda .usdc")],
     onto: options.Onto = None,
     scene: options.Scenes = None,
     clip: options.ClipName = None,
@@ -35,6 +35,7 @@ def convert(
     up: options.Up = None,
     fps: options.Fps = None,
     asf: options.Asf = None,
+    body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
@@ -56,7 +57,7 @@ def convert(
         raise BadValue(
             "--cut, --mirror, --at and --turn do not apply to a storyboard: edit the storyboard, or convert its result."
         )
-    opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf), clock)
+    opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf, body_model), clock)
     if opened.markers is not None:
         with clock("solve", "solving the markers"):
             opened = opened.with_solved_markers()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def go(
-    scene: Annotated[Path, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")],
+    scene: Annotated[Path, typer.Argument(metavar="SCENE", help="GLB, FBX, OBJ, STL or PLY.")],
     output: options.Outputs,
     start: Annotated[str, typer.Option("--from", metavar="X,Y", help="Where the walk begins.")],
     to: Annotated[

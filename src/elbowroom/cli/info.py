@@ -16,11 +16,12 @@ from elbowroom.cli.results import print_edit
 
 
 def info(
-    file: Annotated[Path, typer.Argument(help="BVH, ASF, AMC, C3D, GLB, NPZ, OBJ, STL, PLY, or a storyboard.")],
+    file: Annotated[Path, typer.Argument(help="BVH, ASF, AMC, C3D, FBX, GLB, NPZ, NPY, a mesh, or a storyboard.")],
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
     asf: options.Asf = None,
+    body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
@@ -29,7 +30,7 @@ def info(
     from elbowroom.files.open import ImportHints, open_file
 
     file = named(file)
-    told_of = ImportHints(units, up, fps, fix_rig, asf)
+    told_of = ImportHints(units, up, fps, fix_rig, asf, body_model)
     facts = _storyboard(file) if is_storyboard(file) else describe(open_file(file, told_of))
     if as_json:
         print_json(facts)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def library(
-    files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="Recordings: .bvh .amc .c3d .glb .npz")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="Recordings: .bvh .amc .c3d .fbx .glb .npz")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Library to write (.npz).")],
     plot: Annotated[
         Path | None, typer.Option(metavar="PNG", help="Picture of the cycles in speed and turn rate.")

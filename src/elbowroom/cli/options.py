@@ -73,6 +73,9 @@ Units = Annotated[float | None, typer.Option(help="Metres per unit of the file; 
 Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z; default: detected.")]
 Fps = Annotated[float | None, typer.Option(help="Frame rate of the file, overriding the stored one.")]
 Asf = Annotated[Path | None, typer.Option(help="Skeleton of an AMC file, if not in the same folder.")]
+BodyModel = Annotated[
+    Path | None, typer.Option("--body-model", help="Body model (.npz) for motion of the SMPL family (.npz).")
+]
 FixRig = Annotated[bool, typer.Option("--fix-rig", help="Fix known faults of the rig; 'elbowroom info' lists them.")]
 ClipName = Annotated[str | None, typer.Option("--clip", help="Clip to use from a file with several.")]
 Onto = Annotated[
@@ -140,7 +143,7 @@ def world_of(opened: Opened, clip: str | None, onto: str | None, scenes: list[Pa
     for path in scenes or []:
         found = open_file(path)
         if not found.meshes and not found.objects:
-            raise BadFile(path, "holds no mesh to use as a scene", would_do="give a .glb, .obj, .stl or .ply")
+            raise BadFile(path, "holds no mesh to use as a scene", would_do="give a .glb, .fbx, .obj, .stl or .ply")
         taken = {"floor", *world.static, *world.objects, *world.characters}
         for name, mesh in found.meshes.items():
             world = world.with_static(f"{path.stem}.{name}" if name in taken else name, mesh)

@@ -44,6 +44,7 @@ def render(
     up: options.Up = None,
     fps: options.Fps = None,
     asf: options.Asf = None,
+    body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
@@ -58,7 +59,7 @@ def render(
     source = named(source)
     check_picture(output)
     clock = Clock(quiet=as_json)
-    opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf), clock)
+    opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf, body_model), clock)
     world = options.world_of(opened, clip, onto, scene)
     with clock("draw", f"drawing {output.name}"):
         draw(

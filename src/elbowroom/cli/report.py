@@ -36,11 +36,11 @@ def report(
         Path,
         typer.Argument(
             metavar="IN",
-            help="Clip or result (BVH, AMC, GLB, NPZ); storyboards and gallery names are planned first.",
+            help="Clip or result (BVH, AMC, FBX, GLB, NPZ, NPY); storyboards and gallery names are planned first.",
         ),
     ],
     scene: Annotated[
-        Path | None, typer.Argument(metavar="SCENE", help="Scene of a clip: GLB, OBJ, STL or PLY.")
+        Path | None, typer.Argument(metavar="SCENE", help="Scene of a clip: GLB, FBX, OBJ, STL or PLY.")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="HTML page to write; opens offline.")] = None,
     original: Annotated[
@@ -63,6 +63,7 @@ def report(
     scene_units: placing.SceneUnits = None,
     scene_up: placing.SceneUp = None,
     asf: options.Asf = None,
+    body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -96,7 +97,7 @@ def report(
     weights = _weights(mass or [])
     source = named(source)
     clock = Clock(quiet=as_json)
-    hints = ImportHints(units, up, fps, fix_rig, asf)
+    hints = ImportHints(units, up, fps, fix_rig, asf, body_model)
     before: World | Mapping[str, Motion] | None = None
     certificate: Certificate | None = None
     meant = False

@@ -29,7 +29,7 @@ def clip_library(
     hints: ImportHints | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClipLibrary:
-    """Build a library of gait cycles from recordings: BVH, AMC, GLB and NPZ clips, markers of C3D files.
+    """Build a library of gait cycles from recordings: BVH, AMC, FBX, GLB and NPZ clips, markers of C3D files.
 
     hints: how files are read (`open_file`), with known faults of CMU's BVH rigs fixed where not given; source: where
     the recordings are from; progress: called with the name of each file before it is read.
@@ -53,7 +53,9 @@ def clip_library(
 def _cycles(path: Path, hints: ImportHints) -> list[Cycle]:
     opened = open_file(path, hints).with_solved_markers()
     if not opened.clips:
-        raise BadFile(path, "contains no motion", would_do="give a .bvh, .amc, .c3d, .glb or .npz file with a walk")
+        raise BadFile(
+            path, "contains no motion", would_do="give a .bvh, .amc, .c3d, .fbx, .glb or .npz file with a walk"
+        )
     out = []
     for name, clip in opened.clips.items():
         if not has_feet(clip.character):

@@ -34,6 +34,11 @@ class Builder:
         listed.append(value)
         return len(listed) - 1
 
+    def entry(self, kind: str, index: int) -> dict[str, Any]:
+        """One of the entries that were added."""
+        found: dict[str, Any] = self._json[kind][index]
+        return found
+
     def count(self, kind: str) -> int:
         """Number of entries so far."""
         return len(self._json.get(kind, []))

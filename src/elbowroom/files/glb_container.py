@@ -40,9 +40,9 @@ def buffer_files(path: Path) -> list[Path]:
     return [_beside(path, part, uri) for part, uri in uris if not uri.startswith("data:")]
 
 
-def _opened(path: Path) -> tuple[Part, memoryview | None]:
+def _opened(path: Path, content: bytes | None = None) -> tuple[Part, memoryview | None]:
     """The JSON of a file, and its binary chunk."""
-    data = memoryview(read_bytes(path, _MOST_BYTES))
+    data = memoryview(read_bytes(path, _MOST_BYTES) if content is None else content)
     binary = bytes(data[:4]) == b"glTF"
     if not binary and bytes(data[:_MOST_SPACE]).lstrip()[:1] != b"{":
         raise BadFile(path, "is not glTF", would_do=_WANTED)
@@ -61,11 +61,11 @@ def _beside(path: Path, part: Part, uri: str) -> Path:
 
 
 class Container:
-    """A glTF file: its JSON and its binary data."""
+    """A glTF file: its JSON and its binary data; `content` in place of what is in the file, if given."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
-        self.json, blob = _opened(path)
+        self.json, blob = _opened(path, content)
         self._check_version()
         self._buffer_bytes = 0
         self.buffers = [self._buffer(i, b, blob) for i, b in enumerate(self.json.parts("buffers", "buffer"))]

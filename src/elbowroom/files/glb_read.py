@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,26 +55,40 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
 
     `units` is metres per unit of the file, `up` is 'Y' or 'Z'.
     """
-    path = Path(path)
-    container = Container(path)
+    return read_document(Container(Path(path)), units, up)
+
+
+def read_document(
+    container: Container,
+    units: float | None,
+    up: str | None,
+    *,
+    format: str = "glTF",
+    takes: Mapping[str, Tracks] | None = None,
+    fps: float | None = None,
+    notes: Iterable[str] = (),
+) -> GlbFile:
+    """Contents of a glTF document; `takes` and their `fps` replace its animations."""
     nodes = Nodes(container)
     surfaces = Surfaces(container)
     turn = _turn(units, up)
-    notes: list[str] = []
+    notes = list(notes)
+    rate = _own_rate(nodes) if fps is None else fps
     with np.errstate(all="ignore"):
         rigs = find_rigs(nodes)
         characters, clips, layers = {}, {}, {}
-        animations = _animations(nodes)
+        animations = _animations(nodes) if takes is None else takes
         named = layer_names(_own_extras(nodes))
-        for rig, name in zip(rigs, distinct(_rig_name(nodes, r, path) for r in rigs), strict=True):
-            character, own = _character(rig, name, nodes, surfaces, turn, animations, notes)
+        for rig, name in zip(rigs, distinct(_rig_name(nodes, r) for r in rigs), strict=True):
+            character, own = _character(rig, name, nodes, surfaces, turn, animations, rate, notes)
+            own = {k: clip.with_(source=replace(clip.source, format=format)) for k, clip in own.items()}
             characters[name] = character
             layers.update({k: own.pop(k) for k in list(own) if k in named})
             clips.update({k if len(rigs) == 1 else f"{name}.{k}": clip for k, clip in own.items()})
         free = free_nodes(nodes, surfaces, rigs, notes)
         meshes = resting(nodes, surfaces, free, turn)
         first = next(iter(animations.values()), {})
-        things = moving(nodes, surfaces, free, turn, first, _own_rate(nodes), notes)
+        things = moving(nodes, surfaces, free, turn, first, rate, notes)
         others = [name for name, tracks in list(animations.items())[1:] if touching(nodes, tracks, list(free.values()))]
         if others:
             notes.append(f"Objects move as in the first animation; left out: {', '.join(others[:5])}.")
@@ -120,13 +134,14 @@ def _own_rate(nodes: Nodes) -> float | None:
     return float(fps) if isinstance(fps, int | float) and 0.1 < fps < 1000 else None
 
 
-def _rig_name(nodes: Nodes, rig: Rig, path: Path) -> str:
+def _rig_name(nodes: Nodes, rig: Rig) -> str:
     """The file's name, or the skin's where there are several or where elbowroom wrote it."""
     skins = nodes.container.json.parts("skins", "skin")
+    stem = nodes.container.path.stem
     if len(skins) == len(rig.skins) and not _own_extras(nodes):
-        return path.stem
+        return stem
     named = next((s for k in rig.skins if (s := skins[k].text("name").strip())), "")
-    return named or path.stem
+    return named or stem
 
 
 def _character(
@@ -135,10 +150,11 @@ def _character(
     nodes: Nodes,
     surfaces: Surfaces,
     turn: Array,
-    animations: dict[str, Tracks],
+    animations: Mapping[str, Tracks],
+    stored: float | None,
     notes: list[str],
 ) -> tuple[Character, dict[str, Clip]]:
-    own, stored = _own_extras(nodes), _own_rate(nodes)
+    own = _own_extras(nodes)
     T_rest = rig.frames(nodes, turn)
     skeleton = skeleton_of(rig, T_rest)
     skin = skin_of(rig, nodes, surfaces, turn, notes)

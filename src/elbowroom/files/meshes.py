@@ -17,8 +17,9 @@ from trimesh.resolvers import Resolver
 
 from elbowroom.errors import BadFile
 from elbowroom.files.conventions import LARGEST_IN_METRES, checked_units, checked_up
+from elbowroom.files.fbx import RIGGED, read_rigged
 from elbowroom.files.glb_nodes import distinct, sane
-from elbowroom.files.glb_read import Y_UP_TO_Z_UP, read_glb
+from elbowroom.files.glb_read import Y_UP_TO_Z_UP
 from elbowroom.files.regular import read_bytes, resolved_beneath
 from elbowroom.files.text import shown
 from elbowroom.geometry.mesh import Color, Mesh
@@ -63,11 +64,13 @@ def read_meshes(path: str | Path, *, units: float | None = None, up: str | None 
     """
     path = Path(path)
     kind = path.suffix.lower()
-    if kind in (".glb", ".gltf"):
-        return _from_glb(path, units, up)
+    if kind in RIGGED:
+        return _from_rigged(path, units, up)
     check = {".obj": _check_obj, ".stl": _check_stl, ".ply": _check_ply}.get(kind)
     if check is None:
-        raise BadFile(path, f"has the suffix '{path.suffix}'", would_do="expected .glb, .gltf, .obj, .stl or .ply")
+        raise BadFile(
+            path, f"has the suffix '{path.suffix}'", would_do="expected .glb, .gltf, .fbx, .obj, .stl or .ply"
+        )
     data = _bytes(path)
     check(path, data)
     named = _parsed(path, data, kind[1:])
@@ -82,8 +85,8 @@ def read_meshes(path: str | Path, *, units: float | None = None, up: str | None 
     return MeshFile({n: m.moved(T) for n, m in named.items()}, tuple(n for n in (unit_note, up_note) if n))
 
 
-def _from_glb(path: Path, units: float | None, up: str | None) -> MeshFile:
-    found = read_glb(path, units=units, up=up)
+def _from_rigged(path: Path, units: float | None, up: str | None) -> MeshFile:
+    found = read_rigged(path, units=units, up=up)
     meshes = dict(found.meshes)
     notes = list(found.notes)
     for name, character in found.characters.items():

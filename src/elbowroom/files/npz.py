@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,17 @@ _MOST_CHARACTERS = 200
 
 
 def write_npz(
-    path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None, edited: Edited | None = None
+    path: str | Path,
+    world: World,
+    fps: float = 30.0,
+    proof: Proof | None = None,
+    edited: Edited | None = None,
+    further: Mapping[str, NDArray] | None = None,
 ) -> None:
-    """Write a world on frames, `fps` a second, with its proof, and its edits on the same frames. `floor` is NaN where
-    there is none; '/' in names becomes '_'."""
+    """Write a world on frames, `fps` a second, with its proof, its edits on the same frames, and further arrays.
+
+    `floor` is NaN where there is none; '/' in names becomes '_'.
+    """
     on = played(world, fps)
     proof = proof_of(on) if proof is None else proof
     world, times = robots_as_things(on), on.times
@@ -82,6 +89,7 @@ def write_npz(
         arrays[f"{at}/T_world_object"] = places(thing.path, times)
     if edited is not None:
         arrays |= npz_arrays(edited, plain)
+    arrays = {**(further or {}), **arrays}
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 

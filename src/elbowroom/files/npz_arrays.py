@@ -25,6 +25,10 @@ _MOST_ARRAYS = 100_000
 _ENDLESS = ("floor", "allowed_during", "linked_during", "excused_during", "allowed_shift")
 
 
+class _Objects(BadFile):
+    """An array of Python objects, which only unpickling would read."""
+
+
 class Arrays:
     """Arrays of an NPZ file, each checked before memory is taken for it."""
 
@@ -63,11 +67,31 @@ class Arrays:
         found = [key.split("/")[1] for key in self._infos if key.startswith(f"{group}/") and key.count("/") >= 2]
         return list(dict.fromkeys(found))
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of all arrays."""
+        return tuple(self._infos)
+
+    def any(self, key: str) -> NDArray | None:
+        """One array of numbers or text of any shape; None if it holds Python objects, which are not read."""
+        try:
+            return self._read(key, "iufbUS")
+        except _Objects:
+            return None
+
     def __contains__(self, key: str) -> bool:
         return key in self._infos
 
     def get(self, key: str, dims: int, shape: tuple[int, ...] | None = None, kind: str = "iuf") -> NDArray:
         """One array of so many dimensions and, if given, a shape; `kind` are numpy's letters for its type."""
+        array = self._read(key, kind)
+        if array.ndim != dims or (shape is not None and array.shape != shape):
+            want = shape if shape is not None else f"{dims} dimensions"
+            raise BadFile(self.path, f"has the shape {array.shape}", f"array '{key}'", f"expected {want}")
+        return array
+
+    def _read(self, key: str, kind: str) -> NDArray:
+        """One array of any shape; raises `_Objects` for Python objects, `BadFile` for other contents."""
         if key not in self._infos:
             raise BadFile(self.path, "is missing", where=f"array '{key}'")
         info = self._infos[key]
@@ -77,7 +101,9 @@ class Arrays:
                 read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
                 claimed, _, dtype = read_header(file)
                 need = int(np.prod([int(n) for n in claimed], dtype=object)) * dtype.itemsize
-                if dtype.hasobject or need > info.file_size or dtype.kind not in kind:
+                if dtype.hasobject:
+                    raise _Objects(self.path, f"claims {claimed} Python objects, which are not read", f"array '{key}'")
+                if need > info.file_size or dtype.kind not in kind:
                     raise BadFile(
                         self.path,
                         f"claims {claimed} of type {dtype} in {info.file_size} bytes",
@@ -98,9 +124,6 @@ class Arrays:
         ) as error:
             text = str(error).split("\n")[0][:80]
             raise BadFile(self.path, f"cannot be read ({text})", where=f"array '{key}'") from None
-        if array.ndim != dims or (shape is not None and array.shape != shape):
-            want = shape if shape is not None else f"{dims} dimensions"
-            raise BadFile(self.path, f"has the shape {array.shape}", f"array '{key}'", f"expected {want}")
         if array.dtype.kind == "f" and key not in _ENDLESS and not np.all(np.isfinite(array)):
             raise BadFile(self.path, "contains numbers that are not finite", where=f"array '{key}'")
         return array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
@@ -20,6 +20,9 @@ from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
 
+if TYPE_CHECKING:
+    from elbowroom.files.glb_read import GlbFile
+
 # No real clip, rig or scene comes near this; a larger file is a mistake that would fill the memory.
 LARGEST = 2 * 1024**3
 
@@ -29,7 +32,7 @@ class ImportHints:
     """User's hints on a file, which override guesses.
 
     units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second; fix_rig: fix known faults of a rig;
-    asf: the skeleton of an AMC file.
+    asf: the skeleton of an AMC file; body_model: NPZ file of a body model for motion of the SMPL family.
     """
 
     units: float | None = None
@@ -37,6 +40,7 @@ class ImportHints:
     fps: float | None = None
     fix_rig: bool = False
     asf: Path | None = None
+    body_model: Path | None = None
 
     def __post_init__(self) -> None:
         if self.up is not None and self.up.upper() not in ("Y", "Z"):
@@ -107,8 +111,8 @@ class Opened:
         return world
 
 
-CLIP_FORMATS = "give a .bvh, .amc, .glb or .npz file"
-SUFFIXES = ".bvh, .asf, .amc, .c3d, .glb, .gltf, .npz, .obj, .stl, .ply"
+CLIP_FORMATS = "give a .bvh, .amc, .fbx, .glb, .npz or .npy file"
+SUFFIXES = ".bvh, .asf, .amc, .c3d, .fbx, .glb, .gltf, .npz, .npy, .obj, .stl, .ply"
 
 
 def open_file(path: str | Path, hints: ImportHints | None = None) -> Opened:
@@ -165,6 +169,10 @@ def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict
 
     hints = hints or ImportHints()
     glb = read_glb(path, units=hints.units, up=hints.up)
+    return _of_document(path, glb, hints, "glTF"), dict(glb.story)
+
+
+def _of_document(path: Path, glb: GlbFile, hints: ImportHints, format: str) -> Opened:
     if not (glb.characters or glb.meshes):
         raise BadFile(path, "contains no rig and no triangles")
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
@@ -173,7 +181,13 @@ def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict
     }
     still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
     layers = glb_edits(glb.story, glb.layers)
-    return Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes, edited=layers), dict(glb.story)
+    return Opened(path, format, glb.characters, clips, still, glb.objects, notes=notes, edited=layers)
+
+
+def _fbx(path: Path, hints: ImportHints) -> Opened:
+    from elbowroom.files.fbx import read_fbx
+
+    return _of_document(path, read_fbx(path, units=hints.units, up=hints.up), hints, "FBX")
 
 
 def _glb(path: Path, hints: ImportHints) -> Opened:
@@ -187,12 +201,29 @@ def _glb(path: Path, hints: ImportHints) -> Opened:
 
 def _npz(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.npz import read_edited_npz
+    from elbowroom.files.npz_arrays import Arrays
+    from elbowroom.files.smpl import FORMAT, SmplHints, is_smpl, read_smpl, stored_source
 
+    with Arrays(path) as file:
+        if is_smpl(file) and "times" not in file:
+            clip = read_smpl(file, SmplHints(hints.fps, hints.up, hints.body_model))
+            return _one_clip(clip, path, FORMAT)
+        written_as = stored_source(file)
     world, layers = read_edited_npz(path)
     clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
+    if len(clips) == 1 and written_as is not None:
+        clips = {name: clip.with_(source=written_as) for name, clip in clips.items()}
+        world = world.with_(characters=clips)
     characters = {name: clip.character for name, clip in clips.items()}
     things = (world.static, world.objects)
     return Opened(path, "NPZ", characters, clips, *things, whole=world, floor=world.floor, edited=layers)
+
+
+def _npy(path: Path, hints: ImportHints) -> Opened:
+    from elbowroom.files.joint_positions import FORMAT, read_joint_positions
+
+    clip = read_joint_positions(path, units=hints.units, up=hints.up, fps=hints.fps)
+    return _one_clip(clip, path, FORMAT)
 
 
 def _mesh(path: Path, hints: ImportHints) -> Opened:
@@ -209,7 +240,9 @@ _READERS: dict[str, Callable[[Path, ImportHints], Opened]] = {
     ".c3d": _c3d,
     ".glb": _glb,
     ".gltf": _glb,
+    ".fbx": _fbx,
     ".npz": _npz,
+    ".npy": _npy,
     ".obj": _mesh,
     ".stl": _mesh,
     ".ply": _mesh,

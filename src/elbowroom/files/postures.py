@@ -27,7 +27,7 @@ def posture_database(
     hands: tuple[Hand, ...] | None = None,
     hints: ImportHints | None = None,
 ) -> PostureDatabase:
-    """Build a database of postures from recordings: C3D from their markers, BVH, AMC, GLB and NPZ from their clips.
+    """Build a database of postures from recordings: C3D from their markers, BVH, AMC, FBX, GLB and NPZ from clips.
 
     threshold: metres between poses of which only one is kept; hands: those that hold something throughout, found out
     where not given; hints: how files are read (`open_file`), with known faults of CMU's BVH rigs fixed where not given.
@@ -47,7 +47,7 @@ def marker_take(path: str | Path, hints: ImportHints | None = None) -> MarkerTak
         return _of_markers(path, opened.markers)
     if not opened.clips:
         raise BadFile(
-            path, "contains no motion", would_do="give a .c3d, .bvh, .amc, .glb or .npz file with a recording"
+            path, "contains no motion", would_do="give a .c3d, .bvh, .amc, .fbx, .glb or .npz file with a recording"
         )
     return _of_clip(path, without_lead(opened.clip()))
 

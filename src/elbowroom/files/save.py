@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from numpy.typing import NDArray
+
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.files.edits import Edited, edited
@@ -16,7 +18,7 @@ from elbowroom.world.edit import Edit, Motions
 from elbowroom.world.played import PlayedWorld, played
 from elbowroom.world.world import World
 
-SUFFIXES = ".glb, .bvh, .npz, .html, .usd, .usda, .usdc"
+SUFFIXES = ".glb, .bvh, .npz, .npy, .html, .usd, .usda, .usdc"
 
 
 def check_outputs(paths: Sequence[str | Path]) -> list[Path]:
@@ -34,8 +36,11 @@ def check_outputs(paths: Sequence[str | Path]) -> list[Path]:
 def check_world(paths: Sequence[str | Path], world: World) -> None:
     """Raise where a path is of a format that cannot hold the world. Call before long work."""
     for path in paths:
-        if Path(path).suffix.lower() == ".bvh" and len(world.characters) != 1:
-            raise BadFile(path, f"BVH stores one character, not {len(world.characters)}", would_do="write .glb or .npz")
+        kind = {".bvh": "BVH", ".npy": "NPY"}.get(Path(path).suffix.lower())
+        if kind is not None and len(world.characters) != 1:
+            raise BadFile(
+                path, f"{kind} stores one character, not {len(world.characters)}", would_do="write .glb or .npz"
+            )
 
 
 def save(
@@ -85,7 +90,26 @@ def _glb(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited
 def _npz(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
     from elbowroom.files.npz import write_npz
 
-    write_npz(path, on, on.fps, proof, layers)
+    write_npz(path, on, on.fps, proof, layers, _motion_arrays(world, on))
+
+
+def _motion_arrays(world: World, on: PlayedWorld) -> dict[str, NDArray]:
+    """Arrays of the only character's motion as in the file it was read from, if that was of the SMPL family."""
+    from elbowroom.files.smpl import smpl_arrays
+
+    if len(on.characters) != 1:
+        return {}
+    (clip,), (original,) = on.characters.values(), world.characters.values()
+    return smpl_arrays(clip, original) if isinstance(clip, Clip) and isinstance(original, Clip) else {}
+
+
+def _npy(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
+    from elbowroom.files.joint_positions import write_joint_positions
+
+    (clip,), (original,) = on.characters.values(), world.characters.values()
+    if not (isinstance(clip, Clip) and isinstance(original, Clip)):
+        raise BadFile(path, "joint positions are those of a character, not of a robot", would_do="write .glb or .npz")
+    write_joint_positions(path, clip, original.source)
 
 
 def _html(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
@@ -104,6 +128,7 @@ _WRITERS: dict[str, Callable[[Path, World, PlayedWorld, Proof, Edited], None]] =
     ".glb": _glb,
     ".bvh": _bvh,
     ".npz": _npz,
+    ".npy": _npy,
     ".html": _html,
     ".usd": _usd,
     ".usda": _usd,

@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 
 from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.fbx import RIGGED, read_rigged
 from elbowroom.files.glb_nodes import distinct
-from elbowroom.files.glb_read import GlbFile, read_glb
+from elbowroom.files.glb_read import GlbFile
 from elbowroom.files.meshes import read_meshes
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.world.scene_floor import foot_places, scene_floor
@@ -19,16 +20,15 @@ Floor = float | None | Literal["auto"]
 
 
 def read_scene(path: str | Path, *, units: float | None = None, up: str | None = None, floor: Floor = "auto") -> World:
-    """Read a scene from .glb, .gltf, .obj, .stl or .ply as a world.
+    """Read a scene from .glb, .gltf, .fbx, .obj, .stl or .ply as a world.
 
     `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed. `floor` is the height
-    of the floor in metres, None for no floor, or 'auto' to find it as `scene_floor` does. What a glTF file animates
-    moves in the world: meshes as objects, rigged characters with their first clip. `world.notes` tells what was
-    assumed.
+    of the floor in metres, None for no floor, or 'auto' to find it as `scene_floor` does. Animated meshes of a glTF or
+    FBX file move in the world as objects, rigged characters with their first clip. `world.notes` lists assumptions.
     """
     path = Path(path)
-    if path.suffix.lower() in (".glb", ".gltf"):
-        world = _from_glb(path, read_glb(path, units=units, up=up))
+    if path.suffix.lower() in RIGGED:
+        world = _from_rigged(path, read_rigged(path, units=units, up=up))
     else:
         found = read_meshes(path, units=units, up=up)
         world = World(static=found.meshes, notes=found.notes)
@@ -45,7 +45,7 @@ def on_floor(world: World, floor: Floor) -> World:
     return world.with_(floor=None if floor is None else float(floor))
 
 
-def _from_glb(path: Path, found: GlbFile) -> World:
+def _from_rigged(path: Path, found: GlbFile) -> World:
     static = {name: mesh for name, mesh in found.meshes.items() if name not in found.objects}
     notes = [*found.notes]
     motions = {}

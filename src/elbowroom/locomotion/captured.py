@@ -30,6 +30,7 @@ from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
 from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised
+from elbowroom.locomotion.terrain import Terrain
 
 _BLEND_S = 0.10  # seconds: over which weights of cycles are evened
 _MODE_S = 0.25  # seconds: over which one way of going passes into another
@@ -212,7 +213,7 @@ def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:
 
 
 def perform(
-    figure: Figure, course: Course, steps: Steps, library: ClipLibrary, seed: int, rate: float
+    figure: Figure, course: Course, steps: Steps, library: ClipLibrary, terrain: Terrain, seed: int, rate: float
 ) -> tuple[dict[str, Array], Array]:
     """Turns by role and pelvis positions (N, 3) over the course's times."""
     times = course.times
@@ -235,7 +236,8 @@ def perform(
         outwards = (1.0 if side == "left" else -1.0) * leftwards(heading) * (steps.aside * np.ones(len(times)))[:, None]
         return _carried(library, blend, side, walker, times, figure.leg, outwards)
 
-    return Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry).performed(place, bank)
+    going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain)
+    return going.performed(place, bank)
 
 
 def _knees(
@@ -339,7 +341,8 @@ def _carried(
         # off the floor at once and until shortly before the landing, short steps clearly so, or they would scrape along
         clear = leg * (_CLEARS + (_STEP_OVER - _CLEARS) * (1.0 - smoothstep(far / leg - 0.2)))
         over = 1.0 - (2.0 * u[:, 0] - 1.0) ** 4
-        least = walker.sole.lift(whole[:, 3], whole[:, 3]) + clear * over + ground_under(a.z, b.z, u[:, 0])
+        ground, slope = ground_under(a, b, u[:, 0])
+        least = walker.sole.lift(whole[:, 3] - slope, whole[:, 3] - slope) + clear * over + ground
         whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * over)
         return whole[:, :3], whole[:, 3]
 
@@ -349,4 +352,4 @@ def _carried(
 def _stood(stance: Stance, walker: Walker, t: Array) -> Array:
     """Ankle and angle of the sole (N, 4) of a foot that stands."""
     ankle = footwork.stance_ankle(stance, walker.sole, t)
-    return np.concatenate([ankle, footwork.stance_pitch(stance, t)[:, None]], axis=1)
+    return np.concatenate([ankle, footwork.stance_pitch(stance, t)[:, None] + stance.slope], axis=1)

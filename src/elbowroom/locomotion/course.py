@@ -12,6 +12,9 @@ from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.headings import facing as facing
+from elbowroom.geometry.headings import heading_of as heading_of
+from elbowroom.geometry.headings import leftwards as leftwards
 from elbowroom.geometry.rotations import Array
 
 _STEP = 0.02  # metres between samples of a curve
@@ -59,24 +62,6 @@ class Curve:
     def going(self, s: Array) -> Array:
         """Way forwards and to the left (N, 2) of the body for each metre: forwards alone."""
         return np.stack([np.ones(len(s)), np.zeros(len(s))], axis=-1)
-
-
-def facing(heading: ArrayLike) -> Array:
-    """Unit direction (..., 2) of a heading."""
-    h = np.asarray(heading, dtype=float)
-    return np.stack([np.sin(h), -np.cos(h)], axis=-1)
-
-
-def heading_of(direction: ArrayLike) -> Array:
-    """Heading (...,) of directions (..., 2), radians."""
-    d = np.asarray(direction, dtype=float)
-    return np.arctan2(d[..., 0], -d[..., 1])
-
-
-def leftwards(heading: ArrayLike) -> Array:
-    """Unit direction (..., 2) to the left of a heading."""
-    h = np.asarray(heading, dtype=float)
-    return np.stack([np.cos(h), np.sin(h)], axis=-1)
 
 
 def arc(length: float, bend: float, before: float = 0.0) -> Curve:
@@ -138,13 +123,15 @@ def _rounded(points: Array, width: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching."""
+    """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching; `steps`: how many
+    times as many steps as usual, shorter ones, are taken."""
 
     curve: Curve
     times: Array
     s: Array
     speed: Array
     low: Array | float = 0.0
+    steps: float = 1.0
 
     def along(self, t: ArrayLike) -> Array:
         """Place along the curve at times, metres."""
@@ -167,6 +154,33 @@ def _fastest(curve: Curve, s: Array, speed: float) -> Array:
     return np.minimum(speed, gaussian_filter1d(np.where(moving > 0.2, slow, speed), 0.12 / s[1], mode="nearest"))
 
 
+def speed_limits(curve: Curve, s: Array, speed: float, fastest: Callable[[Array], Array] | None = None) -> Array:
+    """Highest speeds (N,) at evenly spaced ways (N,) of a curve: less in tight turns, sideways and backwards.
+
+    `fastest` tells the walker's own, see `from_rest_to_rest`.
+    """
+    ds = s[1]
+    bend, turn = (
+        np.maximum(gaussian_filter1d(np.abs(x), 0.12 / ds, mode="nearest"), 1e-6)
+        for x in (curve.bend(s), curve.turn(s))
+    )
+    cap = np.minimum(_fastest(curve, s, speed), np.minimum(np.sqrt(_SIDEWAYS / bend), _TURN / turn))
+    if fastest is not None:
+        cap = np.minimum(cap, fastest(s))
+    return gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
+
+
+def speeds_within(cap: Array, step: float, speed_up: ArrayLike) -> Array:
+    """Speeds (N,) from rest to rest below some (N,), at places `step` apart, gaining and losing `speed_up` at most."""
+    squared, more = cap**2, 2.0 * step * np.broadcast_to(np.asarray(speed_up, dtype=float), cap.shape)
+    squared[0] = squared[-1] = 0.0
+    for k in range(1, len(cap)):
+        squared[k] = min(squared[k], squared[k - 1] + more[k])
+    for k in range(len(cap) - 2, -1, -1):
+        squared[k] = min(squared[k], squared[k + 1] + more[k])
+    return np.sqrt(squared)
+
+
 def from_rest_to_rest(
     curve: Curve,
     speed: float,
@@ -183,21 +197,7 @@ def from_rest_to_rest(
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
     ds = s[1]
-    bend, turn = (
-        np.maximum(gaussian_filter1d(np.abs(x), 0.12 / ds, mode="nearest"), 1e-6)
-        for x in (curve.bend(s), curve.turn(s))
-    )
-    cap = np.minimum(_fastest(curve, s, speed), np.minimum(np.sqrt(_SIDEWAYS / bend), _TURN / turn))
-    if fastest is not None:
-        cap = np.minimum(cap, fastest(s))
-    cap = gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
-    squared = cap**2
-    squared[0] = squared[-1] = 0.0
-    for k in range(1, n + 1):
-        squared[k] = min(squared[k], squared[k - 1] + 2 * _SPEED_UP * ds)
-    for k in range(n - 1, -1, -1):
-        squared[k] = min(squared[k], squared[k + 1] + 2 * _SPEED_UP * ds)
-    v = np.sqrt(squared)
+    v = speeds_within(speed_limits(curve, s, speed, fastest), ds, _SPEED_UP)
     t = np.concatenate([[0.0], np.cumsum(2.0 * ds / (v[1:] + v[:-1]))])
     soft = _SOFT_S
     if not_before is not None:

@@ -17,14 +17,18 @@ from elbowroom.locomotion.course import facing, heading_of, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.route import Manner, route
-from elbowroom.locomotion.steps import level
-from elbowroom.locomotion.walk import STANDS_S, Ground, walk_route
+from elbowroom.locomotion.steps import Footprints
+from elbowroom.locomotion.terrain import LEVEL, Terrain
+from elbowroom.locomotion.walk import NO_FEET, STANDS_S, walk_route
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
 
 # Seconds over which the legs and the root become those of the walk, both feet on the ground, and over which the rest
 # does: arms that were stretched out take longer.
 _LEGS_S, _REST_S = STANDS_S, 0.9
+# Who puts the feet elsewhere, and goes less far than this, steps back by it first, metres; tuned on both feet of a
+# woman put 10 cm outwards: with less, one of them stays.
+SHUFFLED_M = 0.12
 
 
 def stance_of(character: Character, pose: Pose) -> tuple[Array, float]:
@@ -34,9 +38,31 @@ def stance_of(character: Character, pose: Pose) -> tuple[Array, float]:
     pelvis = character.role("pelvis")
     turn = rot.multiply(rot.from_matrix(T[pelvis, :3, :3]), rot.conjugate(body.rotations[pelvis]))
     heading = float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
-    ankles = np.mean([T[character.role(f"{side}_foot"), :2, 3] for side in SIDES], axis=0)
+    return _over(body, [T[character.role(f"{side}_foot"), :2, 3] for side in SIDES], heading), heading
+
+
+def stance_on(character: Character, feet: Footprints) -> tuple[Array, float]:
+    """Place (2,) on the floor over which somebody stands on both footprints, and the heading of the body."""
+    heading = float(heading_of(np.sum([facing(feet[side][1]) for side in SIDES], axis=0)))
+    return _over(figure(character), [feet[side][0] for side in SIDES], heading), heading
+
+
+def _over(body: Figure, ankles: Sequence[Array], heading: float) -> Array:
+    """Place (2,) between two ankles (2,) each that a standing body has its origin over."""
     x, y = np.mean([body.at(f"{side}_foot")[:2] for side in SIDES], axis=0)
-    return ankles - x * leftwards(heading) + y * facing(heading), heading
+    return np.mean(ankles, axis=0) - x * leftwards(heading) + y * facing(heading)
+
+
+def footprints_of(character: Character, pose: Pose) -> Footprints:
+    """Footprints of feet that stand in a posture."""
+    T = character.skeleton.at(pose)
+    return {side: _footprint(figure(character), T, side) for side in SIDES}
+
+
+def standing_height(character: Character, pose: Pose) -> float:
+    """Height of the ground under the lower foot of somebody who stands in a posture, metres."""
+    T, body = character.skeleton.at(pose), figure(character)
+    return min(float(T[character.role(f"{s}_foot"), 2, 3]) - float(body.at(f"{s}_foot")[2]) for s in SIDES)
 
 
 def walk_from(
@@ -46,32 +72,34 @@ def walk_from(
     face: float | None = None,
     manner: Manner | Sequence[Manner] = "forward",
     *,
+    last: Footprints = NO_FEET,
     speed: float = 1.2,
     fps: float = 60.0,
     floor: float = 0.0,
     seed: int = 0,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL,
     not_before: Callable[[Array], Array] | None = None,
     low: Callable[[Array], Array] | None = None,
     library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk from how somebody stands along points (N, 2), the first of them left out, to stand facing a heading.
 
-    The first frame is the posture itself. `ground` is the height of the ground above the floor, see `steps.Gait`;
-    `library`: recorded cycles to walk like, see `walk`.
+    The first frame is the posture itself; it ends on footprints `last`, where these are given. `terrain` is the ground
+    that feet stand on, heights above the floor; `library`: recorded cycles to walk like, see `walk`.
     """
-    body = figure(character)
     place, heading = stance_of(character, pose)
     points = np.concatenate([place[None], np.asarray(path, dtype=float).reshape(-1, 2)[1:]])
-    T = character.skeleton.at(pose)
-    feet = {side: _footprint(body, T, side) for side in SIDES}
+    if last and np.linalg.norm(points[-1] - place) < SHUFFLED_M:
+        # feet that are put elsewhere under a body that stays need a way to be stepped on
+        back = points[-1] - SHUFFLED_M * facing(heading if face is None else face)
+        points, manner = np.stack([place, back, points[-1]]), "forward"
     manners = manner if isinstance(manner, str) else list(manner)
     made = walk_route(
-        character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, ground=ground,
-        library=library, not_before=not_before, low=low,
+        character, route(points, heading, face, manners), speed, fps=fps, seed=seed,
+        feet=footprints_of(character, pose), last=last, terrain=terrain, library=library, not_before=not_before,
+        low=low,
     )  # fmt: skip
-    root = made.root + np.array([0.0, 0.0, floor])
-    return _led_over(made.with_(root=root), pose, T)
+    return led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), pose)
 
 
 def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
@@ -81,9 +109,10 @@ def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
     return T[joint, :2, 3], float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
 
 
-def _led_over(clip: Clip, pose: Pose, T: Array) -> Clip:
-    """The clip beginning with a posture whose joints are at T (J, 4, 4)."""
+def led_over(clip: Clip, pose: Pose) -> Clip:
+    """The clip beginning with a posture, from which it is led over."""
     character, n = clip.character, len(clip)
+    T = character.skeleton.at(pose)
     t = np.arange(n) / clip.fps
     legs, rest = smootherstep(t / _LEGS_S), smootherstep(t / _REST_S)
     after = clip.world()

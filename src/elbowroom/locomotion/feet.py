@@ -21,7 +21,8 @@ _RISE_WALK, _RISE_RUN = 2.45, 1.9  # the heel rises with this power of time, wal
 class Foot:
     """One foot over N frames: ankle (N, 3), pitch (toes up), heading, bend of the toes (up), radians each (N,).
 
-    `load` is 1 where the foot carries alone, 0 in the air, between in double support; `planted` marks stance.
+    `load` is 1 where the foot carries alone, 0 in the air, between in double support; `planted` marks stance;
+    `ground` (N,) is the height of the ground at the nearest stance.
     """
 
     ankle: Array
@@ -30,6 +31,7 @@ class Foot:
     toes: Array
     load: Array
     planted: NDArray[np.bool_]
+    ground: Array
 
     @property
     def turn(self) -> Array:
@@ -38,7 +40,7 @@ class Foot:
 
 
 def stance_pitch(stance: Stance, t: Array) -> Array:
-    """Angle of the sole (N,) over a stance, toes up, radians."""
+    """Angle of the sole with the ground (N,) over a stance, toes up, radians."""
     x = np.clip((t - stance.begin) / (stance.flat - stance.begin), 0.0, 1.0)
     y = np.clip((t - stance.rise) / (stance.end - stance.rise), 0.0, 1.0)
     return stance.strike * (1.0 - x) ** 3 * (1.0 + 2.0 * x) - stance.push * y ** rise_power(stance)
@@ -51,9 +53,11 @@ def rise_power(stance: Stance) -> float:
 
 def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
     """Ankle (N, 3) over a stance."""
-    rolled = sole.stance(stance_pitch(stance, t))
-    flat = stance.place + rolled[:, :1] * facing(stance.heading)
-    return np.concatenate([flat, rolled[:, 1:] + stance.z], axis=-1)
+    forward, up = sole.stance(stance_pitch(stance, t)).T
+    if stance.slope != 0.0:
+        c, s = np.cos(stance.slope), np.sin(stance.slope)
+        forward, up = c * forward - s * (up - sole.ankle), s * forward + c * (up - sole.ankle) + sole.ankle
+    return np.concatenate([stance.place + forward[:, None] * facing(stance.heading), up[:, None] + stance.z], axis=-1)
 
 
 def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array) -> Foot:
@@ -62,7 +66,8 @@ def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array
     share (N,): time of double support in seconds, over which the load is taken over.
     """
     n = len(times)
-    ankle, pitch, heading, load = np.zeros((n, 3)), np.zeros(n), np.zeros(n), np.zeros(n)
+    ankle = np.zeros((n, 3))
+    pitch, heading, load, ground, slope = np.zeros((5, n))
     planted = np.zeros(n, dtype=bool)
     for k, stance in enumerate(stances):
         before = times[0] - 1.0 if k == 0 else 0.5 * (stances[k - 1].end + stance.begin)
@@ -72,14 +77,15 @@ def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array
         held = np.clip(t, stance.begin, stance.end)
         ankle[near] = stance_ankle(stance, sole, held)
         pitch[near] = stance_pitch(stance, held)
-        heading[near] = stance.heading
+        heading[near], ground[near], slope[near] = stance.heading, stance.z, stance.slope
         on = (t >= stance.begin) & (t <= stance.end)
         planted[near] = on
         load[near] = (
             np.minimum(smootherstep((t - stance.begin) / share[near]), smootherstep((stance.end - t) / share[near]))
             * on
         )
-    return Foot(ankle, pitch, heading, sole.toe_pitch(np.minimum(pitch, 0)) - np.minimum(pitch, 0), load, planted)
+    down = np.minimum(pitch, 0.0)
+    return Foot(ankle, pitch + slope, heading, sole.toe_pitch(down) - down, load, planted, ground)
 
 
 def toes_at(pitch: float, sole: Sole) -> float:

@@ -22,6 +22,7 @@ from elbowroom.locomotion.pelvis import GRAVITY, height, turned
 from elbowroom.locomotion.sole import Sole, measure
 from elbowroom.locomotion.steps import Steps
 from elbowroom.locomotion.swing import OUTWARDS, Carry, Walker, swung, tabled
+from elbowroom.locomotion.terrain import Terrain
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
 # a runner lands on a bent knee; less so where the mass is not put where the ground can carry it
@@ -34,6 +35,8 @@ _BRISK, _BRISKER = 1.45, 0.3
 _EVEN = 0.06  # seconds over which the height of who walks is evened before its bends count as pushes
 # of putting a runner's mass where the ground can carry it; in the first ones the trunk learns to bow
 _ROUNDS, _BOWING = 4, 3
+# radians of bow for each unit of slope, up and down stairs, from this speed on, evened over seconds
+_BOWS_UP, _BOWS_DOWN, _STEEP_M_S, _BOWS_S = 0.2, 0.05, 0.3, 0.3
 HEAD_LEAD_S = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
 _ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, share of the cycle
 
@@ -66,7 +69,7 @@ def legs_of(figure: Figure) -> list[Limb]:
 class Going:
     """All of a gait over N frames but where the pelvis is: feet as they stand, the bend that each loaded knee is to
     have (N,), and the trunk: for bows (N,), radians, world turns (N, 4) of the pelvis and turns of the upper body.
-    `carry` makes the swings of a side.
+    `carry` makes the swings of a side, over a terrain.
     """
 
     figure: Figure
@@ -80,6 +83,7 @@ class Going:
     knees: list[Array]
     trunk: Callable[[Array], tuple[Array, dict[str, Array]]]
     carry: Callable[[str, Walker], Carry]
+    terrain: Terrain
 
     @property
     def run(self) -> Array:
@@ -103,25 +107,34 @@ class Going:
         hips = [rot.rotate(pelvis, figure.at(f"{side}_thigh") - offset) + flat for side in SIDES]
         limbs = legs_of(figure)
         least = self.style.mix(LEAST_KNEE, _LEAST_UNCARRIED if lift is None else _LEAST_RUNNING)
-        z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift)
+        rise = self.steps.rise(self.times) if self.steps.climbs else None
+        z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift, rise)
         hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
         ahead = CubicSpline(self.times, self.heading)
         for side, limb, sole, foot, hip in zip(SIDES, limbs, self.soles, self.feet, hips, strict=True):
-            walker = Walker(limb, sole, CubicSpline(self.times, hip), ahead, figure.scale)
+            walker = Walker(limb, sole, CubicSpline(self.times, hip), ahead, figure.scale, self.terrain)
             moved = swung(foot, self.steps.of(side), walker, self.times, self.carry(side, walker))
             turns |= leg(side, limb, moved, hip, pelvis, self.heading)
         return turns, np.concatenate([place, z[:, None]], axis=-1)
+
+    def _bowed(self) -> Array:
+        """Bow of the trunk (N,) of who climbs, forwards, radians: into what rises."""
+        if not self.steps.climbs:
+            return np.zeros(len(self.times))
+        speed = np.maximum(self.style.v * np.sqrt(self.figure.scale), _STEEP_M_S)
+        slope = np.gradient(self.steps.rise(self.times)) * self.rate / speed
+        return gaussian_filter1d(np.where(slope > 0.0, _BOWS_UP, _BOWS_DOWN) * slope, _BOWS_S * self.rate)
 
     def performed(self, place: Array, bank: Array) -> tuple[dict[str, Array], Array]:
         """Turns by role and pelvis positions (N, 3) near places (N, 2); bank (N,): lean into turns, radians."""
         tight = (np.abs(bank) * self.style.v).max() > _TIGHT
         if self.figure.character.masses is None or not self.borne.any() or tight:
-            return self.over(place, np.zeros(len(self.times)))
+            return self.over(place, self._bowed())
         return _carried(self, place)
 
 
 def perform(
-    figure: Figure, course: Course, steps: Steps, style: Style, seed: int, rate: float
+    figure: Figure, course: Course, steps: Steps, style: Style, terrain: Terrain, seed: int, rate: float
 ) -> tuple[dict[str, Array], Array]:
     """Turns by role and pelvis positions (N, 3) over the course's times."""
     times, scale = course.times, figure.scale
@@ -156,7 +169,8 @@ def perform(
         away = np.concatenate([leftwards(heading) * farther[:, None], np.zeros((len(times), 1))], axis=-1)
         return tabled(walker, times, style, away if side == "left" else -away)
 
-    return Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry).performed(place, bank)
+    going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain)
+    return going.performed(place, bank)
 
 
 def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:

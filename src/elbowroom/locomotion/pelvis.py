@@ -55,13 +55,14 @@ def turned(yaw: Array, roll: Array, pitch: Array) -> Array:
 
 def height(
     feet: list[Foot], limbs: list[Limb], hips: list[Array], knees: list[Array], rate: float, least: Array,
-    standing_height: float, run: Array, lift: Array | None = None,
+    standing_height: float, run: Array, lift: Array | None = None, rise: Array | None = None,
 ) -> Array:  # fmt: skip
     """Height of the pelvis joint (N,) over N frames at `rate` per second.
 
     hips: hip joints against the pelvis joint in world axes plus the pelvis' place on the floor, (N, 3) each; knees:
     bend that each loaded knee is to have, (N,) radians. `lift` (N,) is the pelvis' acceleration where running; without,
-    it is even on the ground, and in the air the body falls freely. No planted foot is ever farther from its hip than a
+    it is even on the ground, and in the air the body falls freely. `rise` (N,) is the height of the ground as the body
+    follows it, where feet do not stand on one level. No planted foot is ever farther from its hip than a
     knee bent by `least` (N,) reaches.
     """
     n = len(hips[0])
@@ -71,7 +72,8 @@ def height(
     for foot, limb, hip, knee in zip(feet, limbs, hips, knees, strict=True):
         across = np.linalg.norm(foot.ankle[:, :2] - hip[:, :2], axis=1)
         base = foot.ankle[:, 2] - hip[:, 2]
-        target = base + np.sqrt(np.maximum(limb.length(knee) ** 2 - across**2, 0.01))
+        own = base if rise is None else base + rise - foot.ground
+        target = own + np.sqrt(np.maximum(limb.length(knee) ** 2 - across**2, 0.01))
         ceiling = base + np.sqrt(np.maximum(limb.length(least) ** 2 - across**2, 0.01))
         want += foot.load * target
         weight += foot.load

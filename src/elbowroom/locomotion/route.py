@@ -87,7 +87,7 @@ def route(
     body = way + (facing_first - way[0]) * (1.0 - smootherstep(s / out))
     if facing_last is not None:
         body = body + wrapped(facing_last - way[-1]) * smootherstep((s - curve.length + into) / into)
-    return _parametrised(curve.at(s), body)
+    return faced_route(curve.at(s), body)
 
 
 def _stepped(points: Array, steps: Array, first: float, last: float | None) -> Route:
@@ -99,13 +99,18 @@ def _stepped(points: Array, steps: Array, first: float, last: float | None) -> R
     u = np.linspace(0.0, 1.0, 65)
     at = np.stack([np.interp(u, share, points[:, k]) for k in (0, 1)], axis=-1) if long > 1e-6 else np.tile(
         points[0], (len(u), 1))  # fmt: skip
-    return _parametrised(at, first + wrapped(last - first) * u)
+    return faced_route(at, first + wrapped(last - first) * u)
 
 
-def _parametrised(points: Array, body: Array) -> Route:
-    """Route through points (N, 2) with headings (N,), by way and turn together."""
+def ways_along(points: Array, body: Array) -> Array:
+    """Ways (N,) of a route through points (N, 2) with headings (N,): metres, turns counted by `TURN_M`."""
     step = np.hypot(np.linalg.norm(np.diff(points, axis=0), axis=1), TURN_M * np.diff(body))
-    s = np.concatenate([[0.0], np.cumsum(step)])
+    return np.concatenate([[0.0], np.cumsum(step)])
+
+
+def faced_route(points: Array, body: Array) -> Route:
+    """Route through points (N, 2) with headings (N,), by way and turn together."""
+    s = ways_along(points, body)
     if s[-1] < 1e-3:
         raise BadValue("the route has no length: it ends where it begins.")
     kept = np.concatenate([[True], np.diff(s) > 1e-9])
@@ -115,11 +120,11 @@ def _parametrised(points: Array, body: Array) -> Route:
     turned = np.interp(even, s[kept], body[kept])
     # corners between way and turn are rounded, the ends stay: they are mirrored through their points
     width = _ROUNDED_M / (even[1] - even[0])
-    xy, turned = _soft(xy, width), _soft(turned[:, None], width)[:, 0]
+    xy, turned = smoothed(xy, width), smoothed(turned[:, None], width)[:, 0]
     return Route(float(s[-1]), CubicSpline(even, xy), CubicSpline(even, turned))
 
 
-def _soft(values: Array, width: float) -> Array:
+def smoothed(values: Array, width: float) -> Array:
     """Values (N, K) rounded over some samples, the first and the last kept."""
     reach = min(int(4 * width) + 1, len(values) - 1)
     before = 2.0 * values[:1] - values[1 : reach + 1][::-1]

@@ -84,7 +84,7 @@ def planted(body: Figure, side: str, n: int, load: Array | float) -> Foot:
     aside = np.clip(sign * at[0], hip, _WIDEST * hip)
     ankle = np.tile([sign * aside, at[1], at[2]], (n, 1))
     still = np.zeros(n)
-    return Foot(ankle, still, still + sign * TOE_OUT, still, still + load, np.ones(n, dtype=bool))
+    return Foot(ankle, still, still + sign * TOE_OUT, still, still + load, np.ones(n, dtype=bool), still)
 
 
 def stand(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.course import Course, leftwards
+from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.terrain import LEVEL, Terrain, risen
 
 # The body passes over the ankle at this phase of the foot's cycle, walking and running.
 OVER_WALK, OVER_RUN = 0.222, 0.098
@@ -19,6 +20,12 @@ TOE_OUT = np.radians(6.0)
 
 _FLAT = 0.3  # share of a foot's roll that is left to who goes sideways or backwards
 _LEAN = 0.75  # share of the lean in a turn that the legs take
+# metres from one footprint to the next at which it is a step up or down, and the angle of the sole that lands lower
+_CLIMBS_M, _ON_BALL = 0.05, np.radians(-14.0)
+
+
+# Where feet stand, by side: ankle (2,) and heading.
+Footprints = Mapping[str, tuple[Array, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +34,8 @@ class Stance:
 
     `strike` and `push` are the sole's angles at first contact (toes up) and at the end (heel up), radians;
     `running` is 0 for a walked and 1 for a run step; `forward` is the share of the way that goes to the front, -1..1;
-    `z` is the height of the ground there.
+    `z` is the height of the ground there, `slope` its angle, toes up, `moved` how far the foot is ahead of where the
+    gait would have it, metres.
     """
 
     begin: float
@@ -41,6 +49,8 @@ class Stance:
     running: float
     forward: float = 1.0
     z: float = 0.0
+    moved: float = 0.0
+    slope: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +70,20 @@ class Steps:
         """Stances of one foot."""
         return self.left if side == "left" else self.right
 
+    @property
+    def climbs(self) -> bool:
+        """Whether feet stand at different heights."""
+        return len({stance.z for side in SIDES for stance in self.of(side)}) > 1
 
-def level(place: Array, heading: float) -> float:
-    """Height of a level floor, 0."""
-    return 0.0
+    def rise(self, times: Array) -> Array:
+        """Height of the ground (N,) as the body follows it over times (N,), metres."""
+        every = sorted((*self.left, *self.right), key=lambda stance: stance.begin)
+        return risen(times, *(np.array([getattr(s, name) for s in every]) for name in ("begin", "end", "z")))
+
+    def ahead(self, times: Array) -> Array:
+        """How far feet are ahead of where the gait would have them (N,) over times (N,), metres, evened."""
+        every = sorted((*self.left, *self.right), key=lambda stance: stance.begin)
+        return risen(times, *(np.array([getattr(s, name) for s in every]) for name in ("begin", "end", "moved")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +94,7 @@ class Gait:
     going, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres,
     and `scale`, the same against the reference; `push`: how far the heel rises against usual (a foot without toe joint
     cannot rise as far). `forward` is the share of the way that goes to the front, over times;
-    `ground` the height of the ground under a foot with its ankle at a place (2,), with a heading.
+    `terrain` is the ground that feet stand on.
     """
 
     style: Callable[[Array], Style]
@@ -85,26 +105,28 @@ class Gait:
     leg: float
     push: float = 1.0
     forward: Callable[[Array], Array] = np.ones_like
-    ground: Callable[[Array, float], float] = level
+    terrain: Terrain = LEVEL
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
     """Standing before the first step: the foot that `lead`s, and footprints by side, ankle (2,) and heading.
 
-    A side without a footprint stands beside the curve's start.
+    A side without a footprint stands beside the curve's start; `last` are those in which the walk is to end.
     """
 
     go: float
     lead: str = "right"
-    feet: Mapping[str, tuple[Array, float]] = field(default_factory=dict)
+    feet: Footprints = field(default_factory=dict)
+    last: Footprints = field(default_factory=dict)
 
 
 def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
     """Plan the steps of a course.
 
     Without `start` the gait is under way at the first time; with it the walker stands until its `go`, when the
-    foot that leads leaves the ground. With `stop` both feet end side by side at the end of the curve.
+    foot that leads leaves the ground. With `stop` both feet end side by side at the end of the curve, or where the
+    start has their last footprints.
     """
     go = None if start is None else start.go
     times = course.times
@@ -135,7 +157,8 @@ def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = Fa
         stance = _stance(course, gait, phase, side, 0.5 * count)
         if stop and (at_end or _is_last(course, gait, phase, count, stance)):
             at_end.add(side)
-            stance = _last_stand(course, gait, side, stance, 1.0 if len(at_end) == 1 else 0.35)
+            softness = 1.0 if len(at_end) == 1 else 0.35
+            stance = _last_stand(course, gait, side, stance, softness, None if start is None else start.last.get(side))
             halt = stance.flat
         found[side].append(stance)
         count += 1
@@ -144,11 +167,15 @@ def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = Fa
 
 
 def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
-    """The same with softer pushes where the next step is short."""
+    """The same with softer pushes where the next step is short, and landing on the sole or the ball on stairs."""
     out = []
+    before = stances[0].z
     for a, b in zip(stances, [*stances[1:], None], strict=True):
         far = 10.0 if b is None else float(np.linalg.norm(b.place - a.place)) / gait.scale
-        out.append(replace(a, push=gait.push * min(a.push, float(np.radians(12.0 + 50.0 * far)))))
+        level = abs(a.z - before) < _CLIMBS_M or a.slope != 0.0
+        strike = a.strike if level else 0.0 if a.z > before else _ON_BALL
+        before = a.z
+        out.append(replace(a, strike=strike, push=gait.push * min(a.push, float(np.radians(12.0 + 50.0 * far)))))
     return tuple(out)
 
 
@@ -159,6 +186,7 @@ def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start
     push = min(float(gait.style(np.array([end])).push[0]), float(most))
     rise = end - 0.28 / float(gait.rate(np.array([end]))[0])
     place, heading = start.feet.get(side) or _footprint(course, gait, side, 0.0, end, gait.stand)
+    stood = gait.terrain.foothold(place, heading, fixed=True)
     begin = float(course.times[0]) - 10.0
     forward = float(gait.forward(np.array([end]))[0])
     return Stance(
@@ -172,7 +200,8 @@ def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start
         push * max(forward, _FLAT),
         0.0,
         forward,
-        gait.ground(place, heading),
+        stood.z,
+        slope=stood.slope,
     )
 
 
@@ -182,13 +211,16 @@ def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stanc
     return _over(course, gait, phase, 0.5 * count) > course.curve.length - max(0.3 * spacing, 0.1)
 
 
-def _last_stand(course: Course, gait: Gait, side: str, stance: Stance, softness: float) -> Stance:
-    """The same landing at the end of the curve, for good."""
+def _last_stand(
+    course: Course, gait: Gait, side: str, stance: Stance, softness: float, there: tuple[Array, float] | None
+) -> Stance:
+    """The same landing at the end of the curve, for good, or `there`: ankle (2,) and heading."""
     far = float(course.times[-1]) + 10.0
-    place, heading = _footprint(course, gait, side, course.curve.length, stance.begin, gait.stand)
-    ground = gait.ground(place, heading)
+    place, heading = there or _footprint(course, gait, side, course.curve.length, stance.begin, gait.stand)
+    stood, z, slope = gait.terrain.foothold(place, heading, fixed=there is not None)
+    moved, strike = float((stood - place) @ facing(heading)), softness * stance.strike
     return Stance(
-        stance.begin, stance.flat, far, far + 1.0, place, heading, softness * stance.strike, 0.0, 0.0, z=ground
+        stance.begin, stance.flat, far, far + 1.0, stood, heading, strike, 0.0, 0.0, z=z, moved=moved, slope=slope
     )
 
 
@@ -226,8 +258,10 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float)
     # who does not go to the front puts the whole foot down
     rolled = max(forward, _FLAT)
     strike, push = rolled * float(style.strike[0]), rolled * float(style.push[0])
-    running, ground = float(style.mix(0.0, 1.0)[0]), gait.ground(place, heading)
-    return Stance(begin, flat, rise, end, place, heading, strike, push, running, forward, ground)
+    stood, z, slope = gait.terrain.foothold(place, heading)
+    moved = float((stood - place) @ facing(heading))
+    running = float(style.mix(0.0, 1.0)[0])
+    return Stance(begin, flat, rise, end, stood, heading, strike, push, running, forward, z, moved, slope)
 
 
 def _footprint(

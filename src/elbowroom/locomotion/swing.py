@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
-from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
 from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at
@@ -18,6 +19,7 @@ from elbowroom.locomotion.gait_tables import Style, leg_angles
 from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import Sole
 from elbowroom.locomotion.steps import Stance
+from elbowroom.locomotion.terrain import Terrain
 
 _SOON = 0.008  # seconds, for velocities at the ends of a swing
 _LIFTED = 3.0  # of the clearance, more where somebody steps aside or back
@@ -30,18 +32,23 @@ _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
 # that carries it off at once
 _HELD, _CARRIED = 0.4, 0.75
 _CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or down to lower
+# metres that a foot is lifted by, rather than swung, and shares of such a swing in which it goes up, and down
+_STEPS_OVER_M, _UP_FIRST, _DOWN_LAST = 0.05, 0.15, 0.15
+# shares of a swing by which the foot is up in time, and metres that it clears, stepping on something and over it
+_ONTO, _OVER = (0.07, 0.0), (0.2, 0.07)
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """Leg data for a swing: bones, sole, paths of hip (3) and heading over time, leg scale."""
+    """Leg data for a swing: bones, sole, paths of hip (3) and heading over time, leg scale, ground below."""
 
     limb: Limb
     sole: Sole
     hip: CubicSpline
     heading: CubicSpline
     scale: float
+    terrain: Terrain
 
 
 # Way of a foot between two stances: frames (N,) to ankles (N, 3) and angles of the sole (N,), toes up.
@@ -57,7 +64,7 @@ def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry
         t = times[frames]
         span = b.begin - a.end
         u = (t - a.end) / span
-        pitch = _pitch(a, b, u, span)
+        pitch = _pitch(a, b, u, span) + ground_under(a, b, u)[1]
         leaving, landing = (float(np.interp(when, times, speed)) for when in (a.end, b.begin))
         late, early = _held(u, leaving), _held(1.0 - u, landing)
         place = Swing.between(a, b, walker, leaving, landing).at(t)
@@ -77,6 +84,7 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         t = times[inside]
         u = (t - a.end) / (b.begin - a.end)
         place, pitch[inside] = carry(a, b, inside)
+        place, over = _over_terrain(place, u, a, b, walker)
         leave, land = toes_at(-a.push, walker.sole), toes_at(b.strike, walker.sole)
         toes[inside] = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
         toes[inside] += np.radians(8.0) * np.sin(np.pi * u) ** 2
@@ -85,8 +93,9 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         room = np.sin(np.pi * u) ** 2
         # who does not go to the front lifts the feet rather than swinging them
         clear = _CLEARANCE * (1.0 + _LIFTED * (1.0 - max(min(a.forward, b.forward), 0.0)))
-        least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + clear * walker.scale * room
-        least = least + ground_under(a.z, b.z, u)
+        ground, slope = ground_under(a, b, u)
+        sole = pitch[inside] - slope
+        least = walker.sole.lift(sole, sole + toes[inside]) + clear * walker.scale * room + np.maximum(ground, over)
         place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
@@ -98,9 +107,34 @@ def raised(height: Array, least: Array, soft: Array) -> Array:
     return least + 0.5 * (over + np.sqrt(over * over + soft * soft))
 
 
-def ground_under(a: float, b: float, u: Array) -> Array:
-    """Height (N,) that a foot keeps to over a swing (0..1) between two heights: up early, down late."""
-    return a + (b - a) * smootherstep(u / _CLIMBS if b > a else (u - 1.0 + _CLIMBS) / _CLIMBS)
+def ground_under(a: Stance, b: Stance, u: Array) -> tuple[Array, Array]:
+    """Height and slope (N,) that a foot keeps to over a swing (0..1): up early and down late, evenly on a ramp."""
+    slope = a.slope + (b.slope - a.slope) * smootherstep(u)
+    early = u / _CLIMBS if b.z > a.z else (u - 1.0 + _CLIMBS) / _CLIMBS
+    return a.z + (b.z - a.z) * (smootherstep(early) if a.slope == b.slope == 0.0 else smoothstep(u)), slope
+
+
+def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) -> tuple[Array, Array]:
+    """Ankles (N, 3) of a swing (0..1) that goes up before it goes on, where there is something to step on or over, and
+    the height (N,) that the foot is lifted to."""
+    heading = walker.heading(a.end + u * (b.begin - a.end))
+    ground, slope = ground_under(a, b, u)
+    over = walker.terrain.under(place[:, :2], heading, slope)
+    if (over - (ground if slope.any() else min(a.z, b.z))).max() < _STEPS_OVER_M:
+        return place, over
+    late = np.clip((u - _UP_FIRST) / (1.0 - _UP_FIRST - _DOWN_LAST), 0.0, 1.0)
+    place = place.copy()
+    place[:, :2] = np.stack([np.interp(late, u, place[:, k]) for k in (0, 1)], axis=-1)
+    over = walker.terrain.under(place[:, :2], heading)
+    # in time before the foot is there, and until it has passed
+    share, clear = _OVER if over.max() - max(a.z, b.z) > _STEPS_OVER_M else _ONTO
+    wide = max(round(share * len(u)), 1)
+    over = over + np.where(over > min(a.z, b.z) + _STEPS_OVER_M, clear * walker.scale, 0.0)
+    lifted = gaussian_filter1d(maximum_filter1d(over, 2 * wide + 1, mode="nearest"), 0.5 * wide, mode="nearest")
+    ends = smootherstep(u / _UP_FIRST), smootherstep((1.0 - u) / _DOWN_LAST)
+    return place, np.minimum(
+        a.z + ends[0] * np.maximum(lifted - a.z, 0.0), b.z + ends[1] * np.maximum(lifted - b.z, 0.0)
+    )
 
 
 def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
-from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
@@ -22,15 +20,15 @@ from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.legs_apart import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.library import ClipLibrary
-from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import TURN_M, Route
-from elbowroom.locomotion.steps import Gait, Start, level, plan
+from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
+from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
 from elbowroom.motion.clip import Clip
 
-Ground = Callable[[Array, float], float]
 STANDS_S, _STAYS_S = 0.5, 0.25  # seconds of standing before and after a walk
-NO_FEET: Mapping[str, tuple[Array, float]] = {}
+NO_FEET: Footprints = {}
 _SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
 _STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stride, two steps
 _LANDED_M_S = 0.02  # a foot that is slower stands
@@ -40,9 +38,10 @@ _TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider for each rad/s of turn beyond 
 _TIP = 0.07  # metres of the reference leg
 _ROUNDS = 6  # of stepping wider where the legs come too close
 _SWINGS_WIDER = 3.0  # the same for a foot in the air
+_SLOWLY_M_S = 0.2  # of who steps on stairs at the least
 _END_M = 0.3  # metres of a way that its last steps are on
 _WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
-_RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
+RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
 
 
 def walk(
@@ -138,7 +137,7 @@ def walk_along(
     check_time(1.0, fps)
     curve = courses.through(path, longest=speed * min(LONGEST_S, MOST_FRAMES / fps))
     body = figure(character)
-    rate = _inner_rate(fps, _RATE_WALK)
+    rate = inner_rate(fps, RATE_WALK)
     going = courses.from_rest_to_rest(curve, speed, rate, 1.5, captured.fastest(body, curve, library))
     seconds = float(going.times[-1]) - 0.6
     return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along", library=library)
@@ -164,35 +163,60 @@ def walk_route(
     *,
     fps: float = 60.0,
     seed: int = 0,
-    feet: Mapping[str, tuple[Array, float]] | None = None,
+    feet: Footprints = NO_FEET,
+    last: Footprints = NO_FEET,
     library: ClipLibrary | None = None,
     low: Callable[[Array], Array] | None = None,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL,
     not_before: Callable[[Array], Array] | None = None,
 ) -> Clip:
-    """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
+    """Walk along a route from standing to standing; `feet` and `last` are where they stand first and in the end.
 
-    `ground` is the height of the ground under a foot, see `steps.Gait`; `low` the share (N,) of crouching at ways (N,),
+    `terrain` is the ground that feet stand on; `low` the share (N,) of crouching at ways (N,),
     for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
     setting out. The clip begins about `STANDS_S` before the
     first foot leaves the ground, and ends shortly after the last one landed.
     """
     body = figure(character)
-    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low)
+    rate, fastest = inner_rate(fps, RATE_WALK), captured.fastest(body, route, library, low)
+    stairs = Stairs.on(route, terrain)
+    if stairs is not None:
+        fastest = _on_stairs(stairs, body.scale, fastest)
     going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
+    made = walk_course(
+        character, going, fps=fps, seed=seed, feet=feet, last=last, library=library, terrain=terrain, stairs=stairs
+    )
+    soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
+    steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
+    landed = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
+    return made.with_(root=made.root[: landed + 1], rotations=made.rotations[: landed + 1])
+
+
+def walk_course(
+    character: Character,
+    going: Course,
+    *,
+    fps: float = 60.0,
+    seed: int = 0,
+    feet: Footprints = NO_FEET,
+    last: Footprints = NO_FEET,
+    library: ClipLibrary | None = None,
+    terrain: Terrain = LEVEL,
+    stairs: Stairs | None = None,
+) -> Clip:
+    """Walk a course from standing to standing, from `STANDS_S` before it sets out until half a second before its end.
+
+    The course is sampled at a multiple of `fps` that is 60 at least, from 2.5 s before to 2.5 s after the way.
+    """
     seconds = float(going.times[-1]) - 0.5
     if seconds * fps > MOST_FRAMES:
         raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
-    made = _made(
-        body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {},
-        library=library, ground=ground,
+    return _made(
+        figure(character), going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk",
+        feet=feet, last=last, library=library, terrain=terrain, stairs=stairs,
     )  # fmt: skip
-    soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
-    steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
-    last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
-    return made.with_(root=made.root[: last + 1], rotations=made.rotations[: last + 1])
 
 
 def _go(
@@ -200,7 +224,7 @@ def _go(
     run: float, name: str, library: ClipLibrary | None = None,
 ) -> Clip:  # fmt: skip
     body = figure(character)
-    times = _times(seconds, fps, _RATE_RUN if run > 0.0 else _RATE_WALK)
+    times = _times(seconds, fps, _RATE_RUN if run > 0.0 else RATE_WALK)
     v = np.full(len(times), speed)
     ramp = max(speed / 0.75, 0.9)
     if start:
@@ -220,9 +244,9 @@ def _go(
 def _made(
     body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
     stop: bool = False,
-    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Mapping[str, tuple[Array, float]] = NO_FEET,
+    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Footprints = NO_FEET, last: Footprints = NO_FEET,
     library: ClipLibrary | None = None,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL, stairs: Stairs | None = None,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
     times, pace = course.times, np.sqrt(body.scale)
@@ -246,6 +270,12 @@ def _made(
         # a step to the side ends before it meets the other foot; so does one into a turn tighter than most of it
         wider = 0.25 * np.abs(aside) / rates
         wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
+    rates = course.steps * rates
+    if stairs is not None:
+        # a step from tread to tread
+        tread = stairs.treads(course.s)
+        rates = np.where(tread > 0.0, np.maximum(course.speed, _SLOWLY_M_S) / (2.0 * np.maximum(tread, 0.1)), rates)
+        rates = gaussian_filter1d(rates, 0.1 / (times[1] - times[0]), mode="nearest")
     planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,
@@ -258,12 +288,12 @@ def _made(
     )
     gait = replace(
         planned,
-        ground=ground,
+        terrain=terrain,
         rate=lambda t: np.interp(t, times, rates),
         half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider),
     )
     # the body tips forward before the first foot leaves the ground
-    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet) if start else None
+    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet, last) if start else None
     rate = 1.0 / (times[1] - times[0])
     # the gait is worked out, and limbs are kept apart, at the inner rate, so that the frame rate only samples
     count = round((seconds - first) * fps)
@@ -273,10 +303,12 @@ def _made(
     aside_by: Array | float = 0.0
     for _ in range(_ROUNDS):
         steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
+        # the body goes where its feet are
+        gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
         if library is not None:
-            turns, root = captured.perform(body, course, steps, library, seed, rate)
+            turns, root = captured.perform(body, gone, steps, library, terrain, seed, rate)
         else:
-            turns, root = perform(body, course, steps, style, seed, rate)
+            turns, root = perform(body, gone, steps, style, terrain, seed, rate)
         kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
         missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
         if not missing.any():
@@ -291,6 +323,11 @@ def _made(
             )
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
+
+
+def _on_stairs(stairs: Stairs, scale: float, fastest: Callable[[Array], Array] | None) -> Callable[[Array], Array]:
+    """Highest speeds (N,), m/s, at ways (N,) that are no faster than stairs are gone."""
+    return lambda s: np.minimum(stairs.fastest(s, scale), np.inf if fastest is None else fastest(s))
 
 
 def _lead(course: Course) -> str:
@@ -311,56 +348,12 @@ def _half_width(body: Figure, style: Style, turning: float) -> Array:
     )
 
 
-def _inner_rate(fps: float, least: float) -> float:
+def inner_rate(fps: float, least: float) -> float:
+    """Frames per second that a gait is worked out at: a multiple of the frame rate."""
     return fps * max(1, int(np.ceil(least / fps - 1e-9)))
 
 
 def _times(seconds: float, fps: float, least: float) -> Array:
     """Times at an inner rate of at least so much, from before the clip to after it, with 0 among them."""
-    rate = _inner_rate(fps, least)
+    rate = inner_rate(fps, least)
     return np.arange(-int(np.ceil(_PAD * rate)), int(np.ceil((seconds + _PAD) * rate)) + 1) / rate
-
-
-# metres between the legs, walking, and running, when they go further between two looks
-MARGIN, MARGIN_RUNNING = 0.004, 0.009
-_RATE = 60.0  # looks a second
-_ENOUGH = 0.4  # share of the margin that may be missing
-_AROUND = 0.6  # seconds: the steps before and after a close pass are taken wider
-_SOFT = 0.15  # seconds
-_SEGMENTS = (("thigh",), ("shin",), ("foot", "toes"))
-
-
-def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float, margin: float) -> Array:
-    """Shortfall of the margin between the legs, metres (N,), around frames that have one.
-
-    turns: (N, 4) or (4,) by role, root (N, 3), at `rate` frames a second.
-    """
-    step = max(1, round(rate / _RATE))
-    looks = np.arange(0, len(root), step)
-    seen = {role: q[looks] if q.ndim == 2 else q for role, q in turns.items()}
-    where, local = figure.assemble(seen, root[looks])
-    character = figure.character
-    T = character.skeleton.forward(where, local)
-    missing = np.zeros(len(looks))
-    for one, other in _pairs(character):
-        a, b = part(character, one, T), part(character, other, T)
-        if a is not None and b is not None:
-            missing = np.maximum(missing, margin - gap(a, b, margin)[0])
-    if missing.max(initial=0.0) < _ENOUGH * margin:
-        return np.zeros(len(root))
-    fps = rate / step
-    missing = maximum_filter1d(missing, 2 * round(_AROUND * fps) + 1)
-    return np.interp(np.arange(len(root)), looks, gaussian_filter1d(missing, _SOFT * fps, mode="nearest"))
-
-
-@lru_cache(maxsize=32)
-def _pairs(character: Character) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Joints of segments of both legs that can meet; thighs that overlap at rest are not among them."""
-    rest = character.skeleton.T_rest[None]
-    legs = [[tuple(character.roles.get(f"{side}_{p}", -1) for p in names) for names in _SEGMENTS] for side in SIDES]
-    found = []
-    for (i, one), (k, other) in product(enumerate(legs[0]), enumerate(legs[1])):
-        a, b = part(character, one, rest), part(character, other, rest)
-        if abs(i - k) < 2 and a is not None and b is not None and gap(a, b, MARGIN)[0][0] > 0.0:
-            found.append((one, other))
-    return found

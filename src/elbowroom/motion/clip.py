@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Body, Character
 from elbowroom.character.skeleton import Pose
@@ -57,7 +57,7 @@ class Source:
 
     `lead` counts artificial frames at the start (the T pose of CMU's BVH files): they stay in the clip, in
     place, but are no motion. `euler` names a joint's rotation order in the file. `notes` are sentences on
-    what was assumed.
+    what was assumed. `extra` are further arrays of the file by name.
     """
 
     path: str = ""
@@ -67,6 +67,7 @@ class Source:
     lead: int = 0
     euler: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    extra: Mapping[str, NDArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

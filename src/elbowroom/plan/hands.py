@@ -13,7 +13,7 @@ from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.repair.allowed import own_touches
-from elbowroom.plan.tasks import Drop, Follow, Go, HoldOut, Move, Regrasp, Repair, Rest, Task
+from elbowroom.plan.tasks import Carry, Drop, Follow, Go, HoldOut, Move, Regrasp, Repair, Rest, Task
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
 from elbowroom.world.contacts import Contact
@@ -96,7 +96,9 @@ def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
 def may_step(actor: Actor, task: Task) -> bool:
     """Return whether somebody may walk for a task of a hand: who stands, without a time to keep or feet to leave."""
     timed = task.at is not None or task.begin is not None
-    stays = isinstance(task, Go | Follow | Move | Regrasp | Rest | Repair) or getattr(task, "foot", None) is not None
+    stays = isinstance(task, Carry | Go | Follow | Regrasp | Rest | Repair) or getattr(task, "foot", None) is not None
+    # who moves something together with others stays with them
+    stays |= isinstance(task, Move) and bool(task.helpers)
     # before the body, or below the hand
     stays |= (isinstance(task, HoldOut) and task.to is None) or (isinstance(task, Drop) and task.over is None)
     return not (timed or stays or task.feet == "stay" or actor.over) and actor.stands

@@ -21,6 +21,7 @@ from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan, PlanningFailure, Status
 from elbowroom.plan.settings import USUAL, Settings
 from elbowroom.plan.tasks import (
+    Carry,
     Close,
     Drop,
     Follow,
@@ -39,6 +40,7 @@ from elbowroom.plan.tasks import (
     Task,
     Touch,
 )
+from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.drop import drop
 from elbowroom.plan.verbs.fixtures import open_fixture, press
@@ -62,6 +64,7 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
     Grab: grab,
     Put: put,
     Move: move,
+    Carry: carry,
     Drop: drop,
     HoldOut: hold_out,
     Handover: hand_over,
@@ -151,7 +154,9 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             continue
         # What could not be proven, or no way was found for, may do with other samples; so may a later task. A move has
         # tried other samples by itself.
-        again = plan.status in ("not-certified", "no-path", "start-in-collision") and not isinstance(failed.task, Move)
+        again = plan.status in ("not-certified", "no-path", "start-in-collision") and not isinstance(
+            failed.task, Move | Carry
+        )
         if not (again or (plan.status == "target-in-collision" and plan.edits)):
             break
         attempt, leading = attempt + 1, ()
@@ -219,7 +224,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
                 d.refused.pop(thing, None)
         try:
             do = partial(_do, d, task, tasks[:k], done)
-            do() if isinstance(task, Go | Follow) else on_footing(d, task, do)
+            do() if isinstance(task, Carry | Go | Follow) else on_footing(d, task, do)
             done.append(max(d.actor(who).now for who in people_of(task)))
             k += 1
         except PlanningFailure as stuck:

@@ -14,7 +14,7 @@ import numpy as np
 
 from elbowroom.plan.places import target_of
 from elbowroom.plan.result import Status
-from elbowroom.plan.tasks import Follow, Grab, Handover, Move, Regrasp, Task
+from elbowroom.plan.tasks import Carry, Follow, Grab, Handover, Move, Regrasp, Task
 from elbowroom.world.world import World
 
 # What may come out otherwise when others are planned later.
@@ -47,7 +47,7 @@ def people_of(task: Task) -> tuple[str, ...]:
     """Whom a task moves."""
     if isinstance(task, Handover):
         return (task.who, task.to)
-    return (task.who, *task.helpers) if isinstance(task, Move) else (task.who,)
+    return (task.who, *task.helpers) if isinstance(task, Move | Carry) else (task.who,)
 
 
 def thing_of(task: Task) -> str | None:

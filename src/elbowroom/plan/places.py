@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import UP, Array, about
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
-from elbowroom.plan.tasks import Move, Point, Put, Task
+from elbowroom.plan.tasks import Carry, Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed, Still
@@ -29,7 +29,7 @@ _ABOVE = 0.0005
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
 
 
-def place_for(world: World, task: Put | Move, taken: Array, t: float) -> Array:
+def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) -> Array:
     """`T_world_object` (4, 4) that a task asks for, of an object that was taken from a place (4, 4), at a time."""
     turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(UP, task.turn))[:3, :3]
     T = np.eye(4)
@@ -225,7 +225,7 @@ def on_oneself(world: World, task: Task) -> bool:
 
 def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
     """Return what a task is about and where that is at a time, (3,)."""
-    if isinstance(task, Put | Move) and task.onto in world.static:
+    if isinstance(task, Put | Move | Carry) and task.onto in world.static:
         taken = np.asarray(world.frame(task.object, t))
         return str(task.onto), np.asarray(place_for(world, task, taken, t)[:3, 3])
     for field in ("to", "onto", "target", "over", "object", "fixture"):

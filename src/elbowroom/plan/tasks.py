@@ -13,6 +13,8 @@ from elbowroom.spaces.styles import NATURAL, Wish, style_of
 Point = tuple[float, float, float]
 Hand = Literal["left", "right"]
 Direction = Literal["front", "left", "right", "up"]
+# Where an ankle stands on the floor, and the heading of that foot, radians counter-clockwise from -Y.
+Footprint = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +26,7 @@ class Task:
     before `at`; `back` is by when it does that again, after it. None is chosen. Tasks with a lower `priority` are
     planned first, and others move out of their way; None is chosen, after those that have one. `style`, a `Style` or
     the name of one, is how it is to look; None is as the settings say. `feet` 'stay' where they stand; with 'auto' who
-    stands out of reach, and has no time to keep, walks up first.
+    stands out of reach, and has no time to keep, walks up first. A move also takes the left and the right footprint.
     """
 
     who: str
@@ -34,10 +36,11 @@ class Task:
     back: float | None = None
     priority: int | None = None
     style: Wish = None
-    feet: Literal["auto", "stay"] = "auto"
+    feet: Literal["auto", "stay"] | tuple[Footprint, Footprint] = "auto"
 
     def __post_init__(self) -> None:
         style_of(self.style, NATURAL)
+        self._check_feet()
         given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
         for name, t in given:
             if not math.isfinite(t):
@@ -47,6 +50,16 @@ class Task:
                 raise BadValue(
                     f"'{early}' ({t:g} s) comes before '{late}' ({then:g} s) of {self.verb}; give a later '{late}'."
                 )
+
+    def _check_feet(self) -> None:
+        if isinstance(self.feet, str):
+            return
+        if not isinstance(self, Move):
+            raise BadValue(f"{self.verb}: its feet are 'auto' or 'stay'; only a move takes footprints.")
+        if self.helpers:
+            raise BadValue("move: who moves something together with helpers stays in place; leave out the footprints.")
+        if len(self.feet) != 2 or any(len(one) != 3 or not all(map(math.isfinite, one)) for one in self.feet):
+            raise BadValue("move: footprints are two times x, y and a heading: the left foot's, then the right one's.")
 
     @property
     def verb(self) -> str:
@@ -93,8 +106,10 @@ class Put(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Move(Task):
-    """Move an object with the whole body, the feet where they stand; the planner chooses the times.
+    """Move an object with the whole body over feet that stay; the planner chooses the times.
 
+    Where it cannot be held at start and goal from where the feet stand, a stance is chosen from which it can, unless
+    they are to stay.
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
     `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
     recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of
@@ -111,6 +126,33 @@ class Move(Task):
     postures: tuple[str, ...] = ()
     balance: bool = True
     helpers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carry(Task):
+    """Carry an object through a place on foot, alone or with `helpers`; the planner chooses the times.
+
+    They walk up to it, lift it, find a way on which all of them and the object pass, walk it in step, and set it down:
+    the goal is given as for `Put`; without `turn` it may be turned there in any way that it can be reached. `level`
+    keeps it as level as it is at the start. `speed` and `accel` are the highest of the object and of everybody, m/s and
+    m/s². `tries` is how many ways are tried, each without the places where those before it failed.
+    """
+
+    object: str
+    to: Point | None = None
+    turn: float | None = None
+    onto: str | None = None
+    helpers: tuple[str, ...] = ()
+    level: bool = True
+    speed: float = 0.8
+    accel: float = 0.5
+    tries: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least, most in (("speed", 0.1, 1.8), ("accel", 0.05, 3.0), ("tries", 1, 100)):
+            if not least <= getattr(self, name) <= most:
+                raise BadValue(f"'{name}' of carry is {getattr(self, name):g}; give {least:g} to {most:g}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,6 +282,6 @@ class Repair(Task):
     """Bring the motion out of what it runs into, as it is when this task's turn comes."""
 
 
-_KINDS = (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Fetch, Follow,
+_KINDS = (Reach, Grab, Put, Move, Carry, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Fetch, Follow,
           Rest, Repair)  # fmt: skip
 VERBS: dict[str, type[Task]] = {"hold" if kind is HoldOut else kind.__name__.lower(): kind for kind in _KINDS}

@@ -1,4 +1,5 @@
-"""Grasps of both hands on one object: palms on opposite sides, fingers ahead and down, as people carry boxes (Y1)."""
+"""Grasps of both hands on one object: palms on opposite sides, fingers ahead and down, as people carry boxes (Y1); or
+under an edge of it, as they carry boards and tables (E6)."""
 
 from __future__ import annotations
 
@@ -31,6 +32,15 @@ _COMES_M = 0.12
 _STOPS_M = 0.0005
 # Widest object between two palms, as a share of the body's height.
 _WIDEST = 0.6
+
+# Hands under an edge: metres to either side of the body, of the palms in from the edge, and how far the fingers point
+# up, radians; the first that fits.
+_APART_M = (0.2, 0.26, 0.14)
+_IN_M = (0.07, 0.05)
+_UPWARDS_RAD = np.radians([8.0, 0.0])
+# Metres ahead of the body up to which an edge is looked for, and from one look to the next.
+_EDGE_M = 1.0
+_LOOKS_M = 0.01
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -69,6 +79,55 @@ def two_hand_grasps(body: Character, mesh: Mesh, T_world_object: Array, ahead: A
     return sorted(found, key=lambda pair: pair[0].cost + pair[1].cost)
 
 
+def edge_grasps(
+    body: Character, mesh: Mesh, T_world_object: Array, place: Array, ahead: Array
+) -> list[tuple[Grasp, Grasp]]:
+    """Pairs of grasps, left and right, of an edge before a body that stands at a place (2,) and faces `ahead` (3,).
+
+    Palms are up under the edge and fingers ahead, as people carry boards and tables; none where there is no edge.
+    """
+    left = np.cross(_UP, ahead)
+    triangles = mesh.moved(T_world_object).vertices[mesh.faces]
+    scenes = {hand: HandAtThing(hand_model(body, hand), mesh) for hand in ("left", "right")}
+    for hand, scene in scenes.items():
+        scene.put_hand(hand_model(body, hand).places(FLAT))
+    found: list[tuple[Grasp, Grasp]] = []
+    for n, (apart, inside, upwards) in enumerate(product(_APART_M, _IN_M, _UPWARDS_RAD)):
+        pair = []
+        for hand, sign in (("left", 1.0), ("right", -1.0)):
+            point = _under_edge(triangles, np.asarray(place)[:2] + sign * apart * left[:2], ahead[:2], inside)
+            if point is None:
+                break
+            grasp = _placed(body, hand, scenes[hand], T_world_object, point, -_UP, ahead, (0.0, upwards), 0.1 * n)
+            if grasp is None:
+                break
+            pair.append(grasp)
+        if len(pair) == 2:
+            found.append((pair[0], pair[1]))
+    return found
+
+
+def _under_edge(triangles: Array, start: Array, ahead: Array, inside: float) -> Array | None:
+    """Point (3,) under triangles (F, 3, 3), so far in from where a line (2,) on the floor first comes below them."""
+    ways = np.arange(0.0, _EDGE_M, _LOOKS_M)
+    for way in ways:
+        if len(_crossings(triangles, start + way * ahead)):
+            xy = start + (way + inside) * ahead
+            heights = _crossings(triangles, xy)
+            # of what lies above each other it is the uppermost part: a top, not the shelf below it
+            return None if len(heights) < 2 else np.array([*xy, heights[-2]])
+    return None
+
+
+def _crossings(triangles: Array, xy: Array) -> Array:
+    """Heights at which the vertical through a point (2,) meets triangles (F, 3, 3), from low to high."""
+    a, b, c = (triangles[:, k, :2] - xy - 1e-7 for k in range(3))
+    u, v, w = (p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0] for p, q in ((b, c), (c, a), (a, b)))
+    met = ((u > 0) & (v > 0) & (w > 0)) | ((u < 0) & (v < 0) & (w < 0))
+    z = triangles[met, :, 2]
+    return np.sort((u[met] * z[:, 0] + v[met] * z[:, 1] + w[met] * z[:, 2]) / (u + v + w)[met])
+
+
 def _placed(
     body: Character, hand: str, scene: HandAtThing, T_world_object: Array, point: Array, out: Array, ahead: Array,
     angles: tuple[float, float], cost: float,
@@ -90,4 +149,6 @@ def _placed(
         return None
     T_thing_hand = np.array(T_thing_hand)
     T_thing_hand[:3, 3] += ahead_m * approach
-    return Grasp(f"side{np.degrees(down):.0f}", hand, T_thing_hand, FLAT, FLAT, approach, cost)
+    return Grasp(
+        f"{'edge' if out[2] < -0.9 else 'side'}{np.degrees(down):.0f}", hand, T_thing_hand, FLAT, FLAT, approach, cost
+    )

@@ -20,6 +20,7 @@ from elbowroom.props import (
     pantry,
     seats,
     shelves,
+    stairs,
     wardrobe,
 )
 
@@ -55,6 +56,8 @@ MAKERS: dict[str, Maker] = {
     "low_shelf": Maker(shelves.low_shelf),
     "wall_board": Maker(shelves.wall_board),
     "wall": Maker(shelves.wall),
+    "stairs": Maker(stairs.stairs),
+    "ramp": Maker(stairs.ramp),
     "bar_handle": Maker(cabinets.bar_handle),
     "chest": Maker(cabinets.chest),
     "drawer": Maker(cabinets.drawer),

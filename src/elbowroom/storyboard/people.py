@@ -28,8 +28,8 @@ from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.storyboard.cast import BodySource, CharacterPart, ClipSource, JointKey
 from elbowroom.storyboard.things import existing, quaternion
 
-_SUFFIX_CLIP = "give a .bvh, .amc, .glb, .gltf or .npz"
-_SUFFIX_BODY = "give a .glb, .gltf, .bvh, .asf or .npz with a rig"
+_SUFFIX_CLIP = "give a .bvh, .amc, .fbx, .glb, .gltf, .npz or .npy"
+_SUFFIX_BODY = "give a .glb, .gltf, .fbx, .bvh, .asf or .npz with a rig"
 
 
 class Person:

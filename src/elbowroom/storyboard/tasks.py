@@ -18,6 +18,7 @@ from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.verbs import (
+    CarryPart,
     DropPart,
     FixtureVerb,
     FollowPart,
@@ -127,7 +128,7 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
         with blame("grasp"):
             if mark is not None and mark.hand != args.hand:
                 raise BadValue(f"'{args.grasp}' is a grasp for the {mark.hand} hand; use that hand")
-    if isinstance(args, MovePart):
+    if isinstance(args, MovePart | CarryPart):
         with blame("helpers"):
             for helper in args.helpers:
                 if not isinstance(world.motion(helper).body, Character):
@@ -227,6 +228,8 @@ def _task(part: TaskPart, world: World) -> Task:
     for angle in ("turn", "facing"):
         if isinstance(given.get(angle), int | float):
             given[angle] = math.radians(given[angle])
+    if isinstance(args, MovePart) and not isinstance(args.feet, str):
+        given["feet"] = tuple((x, y, math.radians(heading)) for x, y, heading in args.feet)
     if isinstance(args, FixtureVerb) and args.to is not None:
         fixture = world.objects[args.fixture]
         assert isinstance(fixture, Fixture)

@@ -22,7 +22,7 @@ from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
 from elbowroom.world.paths import Path as ThingPath
 from elbowroom.world.things import Fixture, GraspMark, Joint
 
-_NO_MESH = "give a .glb, .gltf, .obj, .stl or .ply"
+_NO_MESH = "give a .glb, .gltf, .fbx, .obj, .stl or .ply"
 
 
 def quaternion(turn: float | list[float]) -> Array:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, Tag, model_validator
+from pydantic import Field, Tag, WithJsonSchema, model_validator
 
 from elbowroom.storyboard.values import (
     BY_FORM,
@@ -25,6 +25,9 @@ Priority = Annotated[int, Field(ge=-1000, le=1000)]
 FloorPoint = Annotated[list[Number], Field(min_length=2, max_length=3)]
 FloorPlace = Annotated[Annotated[FloorPoint, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
 Facing = Annotated[Annotated[Number, Tag("number")] | Annotated[Text, Tag("word")], BY_FORM]
+FootprintPart = Annotated[list[Number], Field(min_length=3, max_length=3)]
+Footprints = Annotated[list[FootprintPart], Field(min_length=2, max_length=2)]
+Feet = Annotated[Annotated[Literal["auto", "stay"], Tag("word")] | Annotated[Footprints, Tag("list")], BY_FORM]
 Place = Annotated[Annotated[Point, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
 
 
@@ -124,8 +127,13 @@ class PutPart(HandPart):
 
 
 class MovePart(PutPart):
-    """Move an object with one hand or both and the whole body, the feet in place."""
+    """Move an object with one hand or both and the whole body over feet that stay."""
 
+    feet: Feet = Field(  # type: ignore[assignment]
+        default="auto",
+        description="'stay': keep the feet in place; 'auto': step to where the object can be held at its start and "
+        "goal; or footprints [[x, y, heading], [x, y, heading]] of the left and the right ankle, headings in degrees.",
+    )
     hands: Literal["both", "left", "right"] = Field(
         default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
     )
@@ -143,6 +151,35 @@ class MovePart(PutPart):
         given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
         if given:
             raise wrong(f"takes no '{given[0]}'; 'hands' names them, and it begins when the previous task is done")
+        if self.helpers and not isinstance(self.feet, str):
+            raise wrong("is given together with 'helpers'; who moves something together stays in place", "feet")
+        return self
+
+
+class CarryPart(PutPart):
+    """Carry an object on foot, alone or with others, and set it down."""
+
+    who: Annotated[
+        Name, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+    ]
+    helpers: list[Name] = Field(default=[], description="Those who carry it, too; or name all of them under 'who'.")
+    level: bool = Field(default=True, description="Whether it stays as level as it is at the start.")
+    speed: Annotated[float, Field(ge=0.1, le=1.8)] = Field(0.8, description="Highest speed in metres per second.")
+    accel: Annotated[float, Field(ge=0.05, le=3.0)] = Field(0.5, description="Highest acceleration in m/s².")
+    tries: Annotated[int, Field(ge=1, le=100)] = Field(10, description="Ways that are tried.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_of_them(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("who"), list) and data["who"]:
+            return {**data, "who": data["who"][0], "helpers": [*data["who"][1:], *(data.get("helpers") or [])]}
+        return data
+
+    @model_validator(mode="after")
+    def _no_time(self) -> CarryPart:
+        given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
+        if given or self.feet == "stay":
+            raise wrong(f"takes no '{given[0] if given else 'feet: stay'}'; it begins when the previous task is done")
         return self
 
 
@@ -268,6 +305,7 @@ class TaskPart(Part):
     grab: GrabPart | None = None
     put: PutPart | None = None
     move: MovePart | None = None
+    carry: CarryPart | None = None
     drop: DropPart | None = None
     hold: HoldOutPart | None = None
     handover: HandoverPart | None = None

@@ -16,9 +16,9 @@ from elbowroom.files.open import files_named_in
 
 # Files that can be uploaded, by what they are for; bytes that one may have.
 KINDS = {
-    "clip": (".bvh", ".amc", ".glb", ".npz"),
-    "rig": (".glb", ".bvh", ".asf", ".npz"),
-    "scene": (".glb", ".obj", ".stl", ".ply"),
+    "clip": (".bvh", ".amc", ".fbx", ".glb", ".npz", ".npy"),
+    "rig": (".glb", ".fbx", ".bvh", ".asf", ".npz"),
+    "scene": (".glb", ".fbx", ".obj", ".stl", ".ply"),
     "storyboard": (".yaml", ".yml"),
 }
 LARGEST = 200 * 1024**2

@@ -16,6 +16,7 @@ from elbowroom.plan.hands import shifted
 from elbowroom.plan.places import surface_at
 from elbowroom.plan.result import Plan
 from elbowroom.storyboard.storyboard import Storyboard
+from elbowroom.studio.carrying import Carrying
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.edits import tasks_of
 from elbowroom.studio.entries import entry_names
@@ -61,7 +62,11 @@ class Reaching:
         self.task = min(about, key=lambda e: abs(t - e.at) if e.at is not None else 0.0, default=None)
         self._others = len(about) > 1
         self._exact = exact and self.task is not None and self.task.hand is not None
-        self._reacher = None if self.task is None else Reacher(world, board.world, self.task, self._when(t))
+        self._reacher: Reacher | Carrying | None = None
+        if self.task is not None and plan is not None and self.task.verb == "move":
+            self._reacher = Carrying(plan, self.task)
+        elif self.task is not None:
+            self._reacher = Reacher(world, board.world, self.task, self._when(t))
 
     def _when(self, t: float) -> float:
         assert self.task is not None
@@ -104,6 +109,8 @@ class Reaching:
         """World with the task's hand at its target, for a character that is still to be moved by `D` (4, 4)."""
         reacher, task = self._reacher, self.task
         assert reacher is not None and task is not None
+        if isinstance(reacher, Carrying):
+            return reacher.over(world, self._D(T))
         to = T[:3, 3].tolist() if self.place.kind == "target" else task.place
         goals = reacher.goals(world, to, inverse(D))
         try:

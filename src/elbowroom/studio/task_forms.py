@@ -39,6 +39,7 @@ VERBS: Mapping[str, Asked] = {
     "grab": Asked(what="object"),
     "put": Asked(hand="", what="object", where="to", onto="onto"),
     "move": Asked(hand="hands", what="object", where="to", onto="onto", timed=False),
+    "carry": Asked(hand="", what="object", where="to", onto="onto", timed=False),
     "drop": Asked(hand="", what="object", where="over"),
     "handover": Asked(hand="", what="object", where="to"),
     "regrasp": Asked(what="object", timed=False),

@@ -20,6 +20,7 @@ _WHERE = {
     "open": "fixture",
     "close": "fixture",
     "put": "onto",
+    "move": "onto",
     "drop": "over",
     "hold": "to",
 }
@@ -36,7 +37,8 @@ class TaskTarget:
     """Task that brings a hand to a target: its number from 0, its verb and arguments; times in seconds.
 
     If a motion has the task, `hand` is at the target at `at`; it leaves at the start of `during`, is back at its end,
-    and is near from `near` until `stays`. Without a motion `hand` is None, and `at` is the scheduled time, if any.
+    and is near from `near` until `stays`. Without a motion `hand` is None, and `at` is the scheduled time, if any. A
+    move has two targets, where it takes its object (`taking`) and where it puts it, and none without a motion.
     """
 
     task: int
@@ -47,6 +49,7 @@ class TaskTarget:
     during: tuple[float, float] = (0.0, 0.0)
     near: float = 0.0
     stays: float = 0.0
+    taking: bool = False
 
     @property
     def who(self) -> str:
@@ -56,8 +59,8 @@ class TaskTarget:
     @property
     def place(self) -> Any:
         """Target of the hand: the name of an object or a part of one, or a point; None if not given."""
-        named = self.args.get(_WHERE[self.verb])
-        return self.args.get("to") if named is None and self.verb == "put" else named
+        named = self.args.get("object" if self.taking else _WHERE[self.verb])
+        return self.args.get("to") if named is None and self.verb in ("put", "move") else named
 
     @property
     def what(self) -> str:
@@ -73,6 +76,9 @@ def targets_in(document: Document, plan: Plan | None) -> list[TaskTarget]:
         ((verb, args),) = task.items()
         if verb not in _WHERE or args.get("foot") is not None:
             continue
+        if verb == "move":
+            out += _of_move(TaskTarget(k, verb, args), runs, plan)
+            continue
         target = TaskTarget(k, verb, args, at=args.get("at"))
         mine = runs.get((target.who, _in_plans(target)), [])
         if mine:
@@ -82,13 +88,26 @@ def targets_in(document: Document, plan: Plan | None) -> list[TaskTarget]:
     return out
 
 
+def _of_move(
+    target: TaskTarget, runs: Mapping[tuple[str, str], list[list[Edit]]], plan: Plan | None
+) -> list[TaskTarget]:
+    """Targets of a move: the place at which its object is taken, and its goal; none where no motion has it."""
+    carried = runs.get((target.who, f"carry {target.args['object']}"), [])
+    if plan is None or not carried:
+        return []
+    (begin, end), hand = carried.pop(0)[0].during, str(target.args.get("hands", "both")).replace("both", "left")
+    taken = replace(target, hand=hand, at=begin, during=(begin, end), near=begin, stays=begin, taking=True)
+    return [taken, replace(taken, at=end, near=end, stays=end, taking=False)]
+
+
 def targets_about(document: Document, plan: Plan | None, name: str) -> list[TaskTarget]:
     """Tasks affected by a drag: those that go to the object, or those of the character."""
     found = targets_in(document, plan)
     task = task_of(name)
     if task is not None:
-        return [target for target in found if target.task == task]
+        return [target for target in found if target.task == task and not target.taking]
     if name in document.values.get("characters", {}):
+        found = [e for e in found if e.verb != "move"]
         own = [e for e in found if e.who == name and not speaks_of(e.place, name)]
         return own + [e for e in found if e.who != name and speaks_of(e.place, name)]
     riders = [n for n, entry in document.values.get("objects", {}).items() if entry.get("on") == name]
@@ -101,7 +120,7 @@ def _while_it_stands(targets: Sequence[TaskTarget], name: str) -> list[TaskTarge
     for target in targets:
         if speaks_of(target.place, name):
             out.append(target)
-            if target.verb == "grab":
+            if target.verb == "grab" or target.taking:
                 break
     return out
 

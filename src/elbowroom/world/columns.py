@@ -8,16 +8,23 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import distance_transform_edt
+from scipy.ndimage import binary_opening, distance_transform_edt
 
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.kernels.columns import mark_columns
+from elbowroom.kernels.columns import above_ground, mark_columns, reached_ground
 from elbowroom.world.world import World
 
 # Metres: width of a cell and height of a layer; a column has 64 layers.
 CELL_M, LAYER_M = 0.05, 0.04
+# Metres of the highest step, and in layers with what rounding adds to it.
+STEP_M = 0.2
+_STEP = round(STEP_M / LAYER_M) + 1
+# Layers that are free above ground, and cells of a side that one can stand on.
+_HEAD, _WIDE = 30, 4
+# Columns that stand on each other where somebody climbs, 2.56 m each.
+_STOREYS = 3
 # Metres of open floor around all that is there.
 _AROUND_M = 1.5
 # Cells of a side at most; larger scenes are cut to what is near the places that are asked for.
@@ -26,11 +33,12 @@ _MOST = 1600
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Layers that are taken, (ny, nx) of 64 bits each; cell (0, 0) begins at `origin` (2,), layers at `floor`."""
+    """Layers that are taken, (ny, nx) of 64 bits each; cell (0, 0) begins at `origin` (2,), layers at the ground."""
 
     origin: Array
     floor: float
     taken: NDArray[np.uint64]
+    ground: Array | None = None  # (ny, nx): heights above the floor from which layers count, where some are climbed
 
     def cell(self, point: Array) -> tuple[int, int]:
         """Row and column of the cell of a point (2,), the nearest one for points outside."""
@@ -58,37 +66,84 @@ class Columns:
 
         It is 0 where the cell itself is taken.
         """
-        first, last = max(int(low / LAYER_M), 0), min(int(np.ceil(high / LAYER_M)), 64)
-        bits = ((1 << last) - 1) ^ ((1 << first) - 1)
-        free = (self.taken & np.uint64(bits)) == 0
+        free = self._free(low, high)
         if free.all():
             return np.full(free.shape, np.inf)
         return np.asarray(distance_transform_edt(free) * CELL_M)
 
+    def depth(self, low: float, high: float) -> Array:
+        """Distance (ny, nx) of each cell to the nearest one that is free between two heights, metres; 0 where it is."""
+        return np.asarray(distance_transform_edt(~self._free(low, high)) * CELL_M)
 
-def columns_of(world: World, t: float, around: Iterable[Array], without: Iterable[str] = ()) -> Columns:
+    def _free(self, low: float, high: float) -> NDArray[np.bool_]:
+        """Cells (ny, nx) in which nothing is taken between two heights above the ground, metres."""
+        first, last = max(int(low / LAYER_M), 0), min(int(np.ceil(high / LAYER_M)), 64)
+        bits = ((1 << last) - 1) ^ ((1 << first) - 1)
+        return (self.taken & np.uint64(bits)) == 0
+
+
+def columns_of(
+    world: World, t: float, around: Iterable[Array], without: Iterable[str] = (), climbing: float | None = None
+) -> Columns:
     """Columns of all meshes and objects of a world at a time, over their extent and the points (2,) around.
 
-    Objects and meshes of the names in `without` are left out. Of a large scene it is what is near the points.
+    Objects and meshes of the names in `without` are left out. Of a large scene it is what is near the points. With
+    `climbing`, the height above the floor at the first of the points, the ground is what is reached from there by
+    steps of at most `STEP_M` over meshes that do not move: stairs, ramps, landings.
     """
     floor = 0.0 if world.floor is None else world.floor
     out = set(without)
-    meshes = [mesh for name, mesh in world.static.items() if name not in out]
-    meshes += [thing.mesh.moved(np.asarray(thing.path(t))) for name, thing in world.things.items() if name not in out]
+    fixed = [mesh for name, mesh in world.static.items() if name not in out]
+    moved = [thing.mesh.moved(np.asarray(thing.path(t))) for name, thing in world.things.items() if name not in out]
+    fixed, moved = ([m for m in meshes if len(m.faces) and m.bounds[1, 2] > floor] for meshes in (fixed, moved))
     points = np.array([np.asarray(p, dtype=float)[:2] for p in around])
     corners = [points.min(axis=0), points.max(axis=0)]
-    solid = [mesh for mesh in meshes if len(mesh.faces) and mesh.bounds[1, 2] > floor]
-    corners += [corner[:2] for mesh in solid for corner in mesh.bounds]
+    corners += [corner[:2] for mesh in (*fixed, *moved) for corner in mesh.bounds]
     half = 0.5 * _MOST * CELL_M
     low = np.maximum(np.min(corners, axis=0) - _AROUND_M, points.mean(axis=0) - half)
     high = np.minimum(np.max(corners, axis=0) + _AROUND_M, points.mean(axis=0) + half)
     # cells of all scenes begin at whole multiples of their width, so that those of a mesh are the same in each
     origin = CELL_M * np.floor(low / CELL_M)
     nx, ny = np.maximum(np.ceil((high - origin) / CELL_M).astype(int), 1)
-    taken = np.zeros((ny, nx), np.uint64)
-    for mesh in solid:
+    shape = (int(ny), int(nx))
+    if climbing is None:
+        return Columns(origin, floor, _marked([*fixed, *moved], origin, shape, floor))
+    floors = [floor + 64 * LAYER_M * k for k in range(_STOREYS)]
+    words = np.stack([_marked(fixed, origin, shape, z) for z in floors])
+    here = np.array(Columns(origin, floor, words[0]).cell(points[0]))
+    level, ledge = _ground(reached_ground(words, here, round(climbing / LAYER_M), _STEP, _HEAD))
+    all_ = words | np.stack([_marked(moved, origin, shape, z) for z in floors])
+    taken = np.zeros(shape, np.uint64)
+    above_ground(all_, level, taken)
+    return Columns(origin, floor, np.where(ledge, ~np.uint64(0), taken), LAYER_M * level.astype(float))
+
+
+def _ground(level: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Layers (ny, nx) of the ground from those that are reached, -1 where none is, and cells at which one would fall.
+
+    What is too small to stand on is none; where there is no ground it is that of the nearest cell that has.
+    """
+    wide = np.zeros(level.shape, bool)
+    for layer in np.unique(level[level >= 0]):
+        wide |= binary_opening(np.abs(level - layer) <= 1, np.ones((_WIDE, _WIDE))) & (level == layer)
+    # an opening loses cells at the rim of the grid
+    wide |= level == 0
+    at = distance_transform_edt(~wide, return_distances=False, return_indices=True)
+    filled = level[at[0], at[1]]
+    ledge = np.zeros(level.shape, bool)
+    for axis in (0, 1):
+        falls = np.abs(np.diff(filled, axis=axis)) > _STEP
+        ledge |= np.pad(falls, [(0, 1) if k == axis else (0, 0) for k in (0, 1)])
+        ledge |= np.pad(falls, [(1, 0) if k == axis else (0, 0) for k in (0, 1)])
+    return filled, ledge
+
+
+def _marked(meshes: list[Mesh], origin: Array, shape: tuple[int, int], floor: float) -> NDArray[np.uint64]:
+    """Layers (ny, nx) above a floor that meshes take."""
+    taken = np.zeros(shape, np.uint64)
+    for mesh in meshes:
         _add(taken, origin, *kept(mesh, ("columns", floor), partial(_of_mesh, mesh, floor)))
-    return Columns(origin, floor, taken)
+    return taken
 
 
 def _of_mesh(mesh: Mesh, floor: float) -> tuple[Array, NDArray[np.uint64]]:

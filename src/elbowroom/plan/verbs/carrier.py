@@ -32,7 +32,7 @@ from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.soft_tissue import tissue_contacts
 
 # Grips that are looked at without recordings; with recordings that guide postures; and tried of either.
-_LOOKS = 24
+_LOOKS = 12
 _GUIDED_LOOKS = 8
 _TRIES = 3
 # Metres that hands come from beside the object, and are off it before they go back.
@@ -72,7 +72,7 @@ class Carrier(Holding):
         for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
             self.guide, self.pull = guide, pull
             looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
-            options = (self._option(grips, failed) for grips in looks)
+            options = (self.option(grips, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1
                 yield option
@@ -93,7 +93,7 @@ class Carrier(Holding):
                 cost = cost + effort(actor, hand, ends, actor.k)
         return [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
 
-    def _option(self, grips: Grips, failed: list[PlanningFailure]) -> Option | None:
+    def option(self, grips: Grips, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
         try:
             start, goal = (self.held_at(grips, T, self.actor.pose) for T in (self.T_start, self.T_goal))

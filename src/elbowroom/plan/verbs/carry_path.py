@@ -135,14 +135,15 @@ def _path(
     d, T_start, T_goal = lead.d, lead.T_start, lead.T_goal
     turned = angle_between(state_of(T_start)[3:], state_of(T_goal)[3:]) > _SAME_TURN_RAD
     turning: Literal["level", "fixed"] = "level" if turned else "fixed"
-    # it is lifted off and set down from above
-    over = [shifted(T, np.array([0.0, 0.0, _LIFT_M])) for T in (T_start, T_goal)]
+    # it is lifted off what it lies on, and set down from above
+    up, here = np.array([0.0, 0.0, _LIFT_M]), (d.world, lead.thing, lead.actor.now)
+    over = [shifted(T, up) if resting(*here, T) else T for T in (T_start, T_goal)]
     states, poses, checks = [state_of(T_start)], [tuple(start for start, _ in ends)], 0
     for T_a, T_b in pairwise([T_start, *over, T_goal]):
         if np.array_equal(T_a, T_b):
             continue
         middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
-        between = T_a is over[0]
+        between = T_a is over[0] and T_b is over[1]
         follow = partial(_follow, team, not between, room if between else min(room, _NEAR_M))
         space = ObjectSpace(middle, cube_side(lead.actor.body.height), partial(follow, _PUSHES), turning=turning,
                             upright=state_of(T_a)[3:], step_m=_STEP_M, same=_alike,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice, product
 
+from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
@@ -16,12 +17,16 @@ from elbowroom.plan.places import resting
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Move
 from elbowroom.plan.verbs.carrier import Carrier, Option
-from elbowroom.plan.verbs.carry_path import carried
+from elbowroom.plan.verbs.carry_path import Carry, carried
 from elbowroom.search.birrt import Budget
 from elbowroom.world.things import Fixture
 
 # Limits of a search for one arm on its way to the object: both arms are searched, for several grips.
 _REACHES = Budget(checks=5_000)
+# Options without a way that are tried before one is searched, and searches, each with another guide: of benchmarks/
+# object_moves.py, no fifth option and no third search found one.
+_AT_ONCE = 4
+_SEARCHES = 2
 # Ways to hold the object of each of several people that are combined.
 _OF_EACH = 2
 
@@ -44,7 +49,7 @@ def move(d: Director, task: Move) -> None:
     actors = [d.actor(name) for name in names]
     if len({actor.base.fps for actor in actors}) > 1:
         raise BadValue(f"{what}: the motions of {' and '.join(names)} need the same frame rate.")
-    hands = [_hands(d, actor, task, what) for actor in actors]
+    hands = [free_hands(d, actor, task.hands, what) for actor in actors]
     settings = d.settings
     d.settings = replace(settings, search_budget=_REACHES)
     try:
@@ -53,13 +58,13 @@ def move(d: Director, task: Move) -> None:
         d.settings = settings
 
 
-def _hands(d: Director, actor: Actor, task: Move, what: str) -> list[str]:
-    """Hands with which somebody takes the object; raises where they are not free, or the feet do not stand."""
-    wanted = arms_of(actor, None) if task.hands == "both" else arms_of(actor, task.hands)
+def free_hands(d: Director, actor: Actor, hands: str, what: str) -> list[str]:
+    """Hands, 'both' or one, with which somebody takes an object; raises where they are not free, or nobody stands."""
+    wanted = arms_of(actor, None) if hands == "both" else arms_of(actor, hands)
     busy = [h for h in wanted if held_by(d.world, actor.who, h, actor.now) is not None]
-    if busy or (task.hands == "both" and len(wanted) < 2):
+    if busy or (hands == "both" and len(wanted) < 2):
         why = f"the {busy[0]} hand of {actor.who} is busy" if busy else f"{actor.who} has only one arm"
-        many = "both hands" if task.hands == "both" else f"the {task.hands} hand"
+        many = "both hands" if hands == "both" else f"the {hands} hand"
         raise PlanningFailure("hand-not-free", f"{what}: {why}, and it takes {many}")
     if not actor.stands:
         raise PlanningFailure("no-path", f"{what}: {actor.who} walks, and things are moved so only where feet stand")
@@ -81,13 +86,13 @@ class Crew:
             self.do(options, searched=False)
 
         try:
-            return self.d.first(self.options(), at_once)
+            return self.d.first(self.options(), at_once, _AT_ONCE)
         except PlanningFailure:
             if not looked_at:
                 raise
         guides = dict.fromkeys(options[0].guided for options in looked_at)
         firsts = [next(options for options in looked_at if options[0].guided == guided) for guided in guides]
-        self.d.first(firsts, partial(self.do, searched=True))
+        self.d.first(firsts[:_SEARCHES], partial(self.do, searched=True))
 
     def options(self) -> Iterator[Options]:
         """Ways for all of them to hold the object, the easiest first."""
@@ -98,32 +103,78 @@ class Crew:
 
     def do(self, options: Options, *, searched: bool) -> None:
         """Reach, take, carry, set down, let go, and go back; what is cheap to refuse is looked at first."""
-        d, lead = self.d, self.carriers[0]
-        crew = list(zip(self.carriers, options, strict=True))
+        paths = self._paths(options, searched=searched)
+        afters = self._afters(options, paths)
         first = [carrier.actor.k for carrier in self.carriers]
-        for carrier, option in crew:
+        self._taken(options)
+        self._played(options, paths)
+        self._left(options, afters)
+        self._checked(first)
+
+    def lift(self) -> Options:
+        """Reach, take, and carry to where the object stays in everybody's hands; return how they hold it."""
+        done: list[Options] = []
+
+        def do(options: Options) -> None:
+            paths = self._paths(options, searched=False)
+            first = [carrier.actor.k for carrier in self.carriers]
+            self._taken(options)
+            self._played(options, paths)
+            self._checked(first)
+            done.append(options)
+
+        self.d.first(self.options(), do)
+        return done[-1]
+
+    def set_down(self, options: Options) -> None:
+        """Carry what is in everybody's hands, feet in place, to its goal, let go, and go back."""
+        paths = self._paths(options, searched=False)
+        afters = self._afters(options, paths)
+        first = [carrier.actor.k for carrier in self.carriers]
+        self._played(options, paths)
+        self._left(options, afters)
+        self._checked(first)
+
+    def _crew(self, options: Options) -> list[tuple[Carrier, Option]]:
+        return list(zip(self.carriers, options, strict=True))
+
+    def _paths(self, options: Options, *, searched: bool) -> list[Carry]:
+        for carrier, option in self._crew(options):
             carrier.guide, carrier.pull = option.guided
-        team = [(carrier, option.grips) for carrier, option in crew]
-        paths = carried(team, [(option.start, option.goal) for option in options], searched=searched)
-        afters = [carrier.after(option, path.last) for (carrier, option), path in zip(crew, paths, strict=True)]
-        for carrier, option in crew:
+        team = [(carrier, option.grips) for carrier, option in self._crew(options)]
+        return carried(team, [(option.start, option.goal) for option in options], searched=searched)
+
+    def _afters(self, options: Options, paths: list[Carry]) -> list[Pose]:
+        return [c.after(option, path.last) for (c, option), path in zip(self._crew(options), paths, strict=True)]
+
+    def _taken(self, options: Options) -> None:
+        for carrier, option in self._crew(options):
             carrier.approach(option)
         self._in_step()
-        for carrier, option in crew:
+        for carrier, option in self._crew(options):
             carrier.take(option)
-        for carrier, option in crew:
+        for carrier, option in self._crew(options):
             carrier.hold(option.grips)
-        for (carrier, option), path in zip(crew, paths, strict=True):
+
+    def _played(self, options: Options, paths: list[Carry]) -> None:
+        for (carrier, option), path in zip(self._crew(options), paths, strict=True):
             carrier.play(option.grips, path)
-        under = resting(d.world, lead.thing, lead.actor.now)
-        for carrier, option in crew:
+
+    def _left(self, options: Options, afters: list[Pose]) -> None:
+        lead = self.carriers[0]
+        under = resting(self.d.world, lead.thing, lead.actor.now)
+        for carrier, option in self._crew(options):
             carrier.let_go(option.grips, under)
-        for (carrier, option), after, began in zip(crew, afters, first, strict=True):
+        for (carrier, option), after in zip(self._crew(options), afters, strict=True):
             carrier.leave(option.grips, after)
-            carrier.allow_folds(began)
             carrier.say_fit(option.grips)
+
+    def _checked(self, first: list[int]) -> None:
+        for carrier, began in zip(self.carriers, first, strict=True):
+            carrier.allow_folds(began)
         begin = min(carrier.actor.time(k) for carrier, k in zip(self.carriers, first, strict=True))
-        require_free(d, (begin, max(carrier.actor.now for carrier in self.carriers)), lead.what)
+        end = max(carrier.actor.now for carrier in self.carriers)
+        require_free(self.d, (begin, end), self.carriers[0].what)
 
     def _in_step(self) -> None:
         """Those who are ready before the others wait for them."""

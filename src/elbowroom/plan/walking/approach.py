@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -15,14 +16,17 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Task
-from elbowroom.plan.walking.walked import Spot, walk_to, ways_of
+from elbowroom.plan.tasks import Move, Task
+from elbowroom.plan.walking.stances import spot_on, stances_for
+from elbowroom.plan.walking.walked import Spot, walk_to, ways_to
 from elbowroom.plan.walking.ways import Ways
 
 # What standing elsewhere may help against.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
 # Places that are tried, and how far they are apart, metres.
 _TRIES, _APART_M = 6, 0.12
+# Stances of a move that are tried: each is known to hold the object at its start and goal.
+_STANCES = 3
 # Distances of the middle of the body from the target that are looked at, and the best one, shares of its height: there
 # the arm is bent at ease and the hand has room before the belly.
 _FAR, _EASY = (0.24, 0.28, 0.32, 0.36, 0.4, 0.45, 0.5), 0.33
@@ -35,14 +39,21 @@ _WAY, _NARROW, _MOST_NARROW = 0.03, 0.02, 4.0
 def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     """Do a task where somebody stands, or else from other places that they walk to; raises `PlanningFailure`."""
     actor = d.actor(task.who)
+    if isinstance(task, Move) and not isinstance(task.feet, str):
+        walk_to(d, actor, spot_on(actor, task.feet), what=f"step up to {task.object}")
+        return do()
     walks = may_step(actor, task) and not on_oneself(d.world, task)
     found = target_of(d.world, task, actor.now) if walks else None
     if found is None:
         return do()
     saved = d.save()
-    far = min(beyond_reach(actor, hand, found[1]) for hand in arms_of(actor, task.hand))
+    targets = [found[1]]
+    if isinstance(task, Move) and task.object in d.world.objects:
+        targets.append(np.asarray(d.world.frame(task.object, actor.now)[:3, 3]))
+    far = max(min(beyond_reach(actor, hand, at) for hand in arms_of(actor, task.hand)) for at in targets)
     if far > 0.0:
-        why = f"{task.verb}: {found[0]} is at least {far:.2f} m out of reach"
+        doing = f"move {task.object}" if isinstance(task, Move) else task.verb
+        why = f"{doing}: {found[0]} is at least {far:.2f} m out of reach"
         first = PlanningFailure("target-out-of-reach", why, missing=far)
     else:
         try:
@@ -52,9 +63,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
                 raise
             d.restore(saved)
             first = stuck
-    for tried, spot in enumerate(spots_for(d, actor, found[1], task.hand)):
-        if tried >= _TRIES:
-            break
+    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, found[1], task.hand)
+    for spot in islice(spots, _STANCES if isinstance(task, Move) else _TRIES):
         try:
             walk_to(d, actor, spot, what=f"step up to {found[0]}")
             return do()
@@ -65,7 +75,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
 
 def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Iterator[Spot]:
     """Places from which a target (3,) is in easy reach of a hand, the best first, each from another side."""
-    ways = ways_of(d, actor, [target[:2]], "any")
+    ways = ways_to(d, actor, target)
     tall = actor.body.height
     start = stance_of(actor.body, actor.pose)[0]
     found = []

@@ -52,7 +52,7 @@ def follow(d: Director, task: Follow) -> None:
         ahead = s / s[-1] * length + task.distance - to_them.length
         return np.where(ahead > 0.0, np.interp(ahead, far, times), actor.now) - begun
 
-    way = Way(points, (WALK,) * len(points), length, length)
+    way = Way(points, (WALK,) * len(points), length, length, to_them.columns)
     walked(d, actor, Walk(way, None, _SPEED_M_S, what, not_before=not_before, mend=True))
 
 

@@ -1,57 +1,127 @@
-"""Ground under feet: carpets, boards and sills that are walked on rather than round."""
+"""Ground under feet: carpets and sills that are walked on rather than round, stairs, and what is stepped over."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.kept import kept
-from elbowroom.geometry.mesh import Mesh, highest
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.columns import surface_heights
 from elbowroom.locomotion.course import facing, leftwards
 from elbowroom.locomotion.figure import SIDES, figure
 from elbowroom.locomotion.standing import idle
+from elbowroom.locomotion.terrain import Foothold, Terrain
 from elbowroom.motion.edit import place as set_down
+from elbowroom.world.columns import CELL_M, Columns
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 
+NOWHERE = np.zeros((0, 2))
 # Metres above the floor up to which things are stood on as if they were the floor.
 LOW_M = 0.06
-# Metres of a foot before and behind the ankle and to its sides at which the ground is felt, for a leg of 0.92 m.
-_ALONG_M, _ACROSS_M = np.linspace(-0.08, 0.2, 8), np.linspace(-0.055, 0.055, 4)
+# Metres above the ground up to which feet are lifted over things, and from where the way leads over them.
+_OVER_M, _OVER_NEAR_M = 0.5, 0.6
+# Metres of a foot before and behind the ankle and to its sides at which the ground is felt, for a leg of 0.92 m, and
+# between which it carries.
+_FOOT_M = np.stack(np.meshgrid(np.linspace(-0.08, 0.2, 15), np.linspace(-0.055, 0.055, 5)), axis=-1).reshape(-1, 2)
+_CARRIES = (_FOOT_M[:, 0] > -0.03) & (_FOOT_M[:, 0] < 0.12)
+# Metres by which a foothold may be lower somewhere, and along the foot at which others are looked for, nearest first.
+_UNEVEN_M = 0.015
+# Metres by which a ramp may be uneven under a foot, and its steepest slope, metres a metre.
+_BUMPY_M, _STEEPEST = 0.006, 0.3
+# Metres behind and before a foot in which no ground is higher, the most of them first.
+# Who steps over something lands farther beyond it: the shin leans back.
+_MARGINS_OVER_M = ((-0.3, 0.1), (-0.22, 0.08), (-0.16, 0.06))
+_MARGINS_M = ((-0.1, 0.06), (-0.06, 0.025), (-0.03, 0.015), (0.0, 0.0))
+_AHEAD_M = np.array(sorted(np.arange(-0.3, 0.301, 0.02), key=abs))
+# Metres between points whose height is known, and around a way.
+_SPACING_M, _AROUND_M = 0.02, 0.6
 # Metres that soles may press into what they stand on, and that they stay above it.
 _PRESS_M, _ABOVE_M = 0.004, 0.0005
 # Seconds that somebody stands before anything is asked.
 _MOMENT_S = 0.3
 
 
-class Ground:
-    """Heights of what somebody may stand on above a floor; `under` are the names of all that a foot was put on."""
+class Ground(Terrain):
+    """Heights above a floor of what somebody may stand on, near points (N, 2); `stood` are the names of all that a foot
+    was put on.
 
-    def __init__(self, world: World, t: float, scale: float = 1.0) -> None:
+    columns: of somebody who climbs; without, what is low is stood on alone. Near places `over` (K, 2) feet are lifted
+    over what is there.
+    """
+
+    def __init__(
+        self, world: World, t: float, scale: float, points: Array, columns: Columns | None = None, over: Array = NOWHERE
+    ) -> None:
         self._floor = 0.0 if world.floor is None else world.floor
         self._scale = scale
-        self._low: dict[str, Array] = {}
-        self.under: set[str] = set()
+        low, high = np.min(points, axis=0) - _AROUND_M, np.max(points, axis=0) + _AROUND_M
+        self._origin = _SPACING_M * np.floor(low / _SPACING_M)
+        nx, ny = np.ceil((high - self._origin) / _SPACING_M).astype(int) + 1
+        self._ground = np.zeros((ny, nx))
+        x = self._origin[0] + _SPACING_M * np.arange(nx)
+        y = self._origin[1] + _SPACING_M * np.arange(ny)
+        if columns is not None and columns.ground is not None:
+            i, j = ((v - o) / CELL_M for v, o in ((x, columns.origin[0]), (y, columns.origin[1])))
+            rows, cols = (np.clip(k.astype(int), 0, n - 1) for k, n in zip((j, i), columns.ground.shape, strict=True))
+            self._ground = columns.ground[np.ix_(rows, cols)]
         moved = {name: thing.mesh.moved(np.asarray(thing.path(t))) for name, thing in world.things.items()}
-        for name, mesh in (*world.static.items(), *moved.items()):
-            triangles = kept(mesh, ("low", self._floor), partial(_low_triangles, mesh, self._floor))
-            if len(triangles):
-                self._low[name] = triangles
+        meshes = dict(world.static) | moved
+        self._names = list(meshes)
+        self._stood_on, self._owner = self._surface(meshes, np.full((ny, nx), LOW_M))
+        self._over = self._stood_on
+        self._margins: tuple[tuple[float, float], ...] = _MARGINS_M
+        if len(over):
+            self._margins = (*_MARGINS_OVER_M, *_MARGINS_M)
+            near = np.min([np.add.outer((y - q) ** 2, (x - p) ** 2) for p, q in over], axis=0) < _OVER_NEAR_M**2
+            self._over = self._surface(meshes, np.where(near, _OVER_M, LOW_M))[0]
+        self.stood: set[str] = set()
 
-    def __call__(self, place: Array, heading: float) -> float:
-        """Height of the ground above the floor, metres, under a foot with its ankle at a place (2,)."""
-        along, across = (a.ravel() * self._scale for a in np.meshgrid(_ALONG_M, _ACROSS_M))
-        points = place + along[:, None] * facing(heading) + across[:, None] * leftwards(heading)
-        best = 0.0
-        for name, triangles in self._low.items():
-            high = highest(triangles, points) - self._floor
-            if high > 0.0:
-                self.under.add(name)
-                best = max(best, high + _ABOVE_M)
-        return best
+    def foothold(self, place: Array, heading: float, fixed: bool = False) -> Foothold:
+        """Foothold at the place (2,) for an ankle that is wished for, or near it unless it is `fixed`."""
+        tried = place + (_AHEAD_M[: 1 if fixed else None] * self._scale)[:, None] * facing(heading)
+        facings = np.full(len(tried), heading)
+        heights = self._heights(self._stood_on, tried, facings)
+        ramp = self._ramp(heights[0])
+        if ramp is not None:
+            return self._stood(place, heading, *ramp)
+        carried = heights[:, _CARRIES].min(axis=1)
+        even = heights.max(axis=1) - carried < _UNEVEN_M
+        for margins in self._margins:
+            around = np.max([self.under(tried + off * facing(heading), facings) for off in (0.0, *margins)], axis=0)
+            good = even & (around - carried < _UNEVEN_M)
+            if good.any():
+                k = int(np.argmax(good))
+                return self._stood(tried[k], heading, float(heights[k].max()))
+        return self._stood(place, heading, float(heights[0].max()))
+
+    def _ramp(self, heights: Array) -> tuple[float, float] | None:
+        """Height under the ankle and slope of even ground that rises or falls under a foot, heights (K,); else None."""
+        if np.ptp(heights) < _UNEVEN_M:
+            return None
+        along = np.column_stack([np.ones(len(_FOOT_M)), self._scale * _FOOT_M[:, 0]])
+        line = np.linalg.lstsq(along, heights, rcond=None)[0]
+        off = heights - along @ line
+        if np.abs(off).max() > _BUMPY_M or abs(line[1]) > _STEEPEST:
+            return None
+        return float(line[0] + off.max()), float(np.arctan(line[1]))
+
+    def _stood(self, place: Array, heading: float, high: float, slope: float = 0.0) -> Foothold:
+        """Foothold at a height, and a note of what it is on."""
+        owners = self._heights(self._owner, place[None], np.array([heading]))[0]
+        self.stood |= {self._names[k] for k in owners if k >= 0}
+        return Foothold(place, high + _ABOVE_M if high > 0.0 else 0.0, slope)
+
+    def under(self, ankles: Array, heading: Array, slope: Array | float = 0.0) -> Array:
+        """Height (N,) of feet on their ground with ankles over places (N, 2), metres; slope (N,): toes up, radians."""
+        tilted = np.outer(np.tan(slope) * np.ones(len(ankles)), self._scale * _FOOT_M[:, 0])
+        return np.asarray((self._heights(self._over, ankles, heading) - tilted).max(axis=1))
+
+    def along(self, places: Array) -> Array:
+        """Height of the ground (N,) at places (N, 2), metres."""
+        i, j = self._index(places)
+        return np.asarray(self._over[j, i])
 
     def contacts(self, who: str, body: Character, during: tuple[float, float]) -> list[Contact]:
         """Contacts of somebody's feet with what they stand on during an interval."""
@@ -59,18 +129,39 @@ class Ground:
         feet = dict.fromkeys(shape.name for shape in body.shapes if shape.joint in joints)
         return [
             Contact(f"{who}.{foot}", name, during, "support", _PRESS_M, "stands on it")
-            for name in sorted(self.under)
+            for name in sorted(self.stood)
             for foot in feet
         ]
 
+    def _surface(self, meshes: dict[str, Mesh], above: Array) -> tuple[Array, Array]:
+        """Heights (ny, nx) above the floor of the highest surfaces up to so far above ground, and whose they are."""
+        heights = np.full(self._ground.shape, self._floor + 1e-4)
+        owner = np.full(self._ground.shape, -1)
+        below = self._floor + self._ground + above
+        far = self._origin + _SPACING_M * np.array(self._ground.shape[::-1])
+        for number, mesh in enumerate(meshes.values()):
+            if not len(mesh.faces):
+                continue
+            low, high = mesh.bounds
+            if low[2] > below.max() or (high[:2] < self._origin).any() or (low[:2] > far).any():
+                continue
+            corners = np.ascontiguousarray(mesh.vertices[mesh.faces], dtype=float)
+            surface_heights(corners, self._origin[0], self._origin[1], _SPACING_M, below, heights, owner, number)
+        heights[owner < 0] = self._floor
+        return heights - self._floor, owner
 
-def _low_triangles(mesh: Mesh, floor: float) -> Array:
-    """Triangles (F, 3, 3) of a mesh that lie low above the floor."""
-    if not len(mesh.faces) or mesh.bounds[0, 2] > floor + LOW_M:
-        return np.zeros((0, 3, 3))
-    corners = mesh.vertices[mesh.faces]
-    high = corners[..., 2].max(axis=1)
-    return np.ascontiguousarray(corners[(high > floor + 1e-4) & (high <= floor + LOW_M)])
+    def _index(self, points: Array) -> tuple[Array, Array]:
+        """Columns and rows (...) of the nearest known points to some (..., 2)."""
+        at = np.rint((points - self._origin) / _SPACING_M).astype(int)
+        ny, nx = self._ground.shape
+        return np.clip(at[..., 0], 0, nx - 1), np.clip(at[..., 1], 0, ny - 1)
+
+    def _heights(self, surface: Array, ankles: Array, heading: Array) -> Array:
+        """Heights (N, K) of a surface at the points of feet with ankles over places (N, 2)."""
+        along, across = (self._scale * part[:, None] for part in _FOOT_M.T)
+        points = ankles[:, None] + along * facing(heading)[:, None] + across * leftwards(heading)[:, None]
+        i, j = self._index(points)
+        return np.asarray(surface[j, i])
 
 
 def standing_at(
@@ -80,10 +171,10 @@ def standing_at(
 
     heading: radians counter-clockwise from -Y.
     """
-    ground = Ground(world, 0.0, figure(character).scale)
+    ground = Ground(world, 0.0, figure(character).scale, np.asarray(place)[None])
     clip = set_down(idle(character, _MOMENT_S, fps), place, heading)
     T = clip.world()[0]
-    high = max(ground(T[character.role(f"{side}_foot"), :2, 3], heading) for side in SIDES)
+    high = max(ground.foothold(T[character.role(f"{side}_foot"), :2, 3], heading, fixed=True).z for side in SIDES)
     floor = 0.0 if world.floor is None else world.floor
     placed = world.with_character(who, set_down(clip, lift=floor + high))
     return placed.with_(contacts=(*world.contacts, *ground.contacts(who, character, (0.0, np.inf))))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.departure import stance_of, walk_from
+from elbowroom.locomotion.departure import footprints_of, stance_of, standing_height, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.library_arrays import recorded_cycles
-from elbowroom.locomotion.route import wrapped
+from elbowroom.locomotion.route import Manner, wrapped
+from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
@@ -22,8 +23,8 @@ from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.walking.ground import Ground
-from elbowroom.plan.walking.ways import Gait, Way, Ways
+from elbowroom.plan.walking.ground import LOW_M, Ground
+from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
@@ -35,6 +36,8 @@ SPEEDS: dict[Gait, float] = {
 }  # fmt: skip
 # Who is so near to a place, and faces it so, is there: metres and radians.
 _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
+# The same for a foot whose place was given.
+_FOOT_THERE_M = 0.005
 # Ways that are tried, each without the places where those before it failed.
 _WAYS = 4
 # Metres around such a place that the next way leaves out, and between two people who pass each other.
@@ -45,23 +48,29 @@ _PASSING_S, _OUT_OF_WAY = np.linspace(-0.9, 0.9, 7), 1.5
 _MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
 # Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
 _CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
+# Metres before and after a narrow place in which somebody goes sideways already.
+_TURNED_M = 0.35
+# Metres above the floor from which a target may be upstairs.
+_UPSTAIRS_M = 0.3
 # Delays that are tried where somebody crosses every way, seconds.
 _DELAYS_S = (0.8, 1.6, 2.4, 3.5, 5.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """Place to stand (2,) and heading to face there; None: as one arrives."""
+    """Place to stand (2,) and heading to face there; None: as one arrives. `feet` where they are to stand, if given."""
 
     place: Array
     face: float | None
+    feet: Footprints = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
     """A way to walk to a spot: at which speed, in frames from now, arriving `at` a time; why, in words.
 
-    `not_before` see `walk_route`. People who cross it are gone round elsewhere unless the walk is to `mend` that.
+    `not_before`, and `feet` in which it ends, see `walk_route`. People who cross it are gone round elsewhere unless the
+    walk is to `mend` that.
     """
 
     way: Way
@@ -72,12 +81,13 @@ class Walk:
     delay: int = 0
     not_before: Callable[[Array], Array] | None = None
     mend: bool = False
+    feet: Footprints = field(default_factory=dict)
 
 
 class Blocked(PlanningFailure):
-    """A walk that cannot be made free: discs to leave out, place (2,) and radius, and whether somebody is there."""
+    """A walk that cannot be made free: discs for the next way to leave out, and whether somebody is there."""
 
-    def __init__(self, why: str, discs: Sequence[tuple[Array, float]], person: bool) -> None:
+    def __init__(self, why: str, discs: Sequence[Disc], person: bool) -> None:
         super().__init__("no-path", why)
         self.discs, self.person = discs, person
 
@@ -88,16 +98,21 @@ def walk_to(
     """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`."""
     start, heading = stance_of(actor.body, actor.pose)
     turn = 0.0 if spot.face is None else wrapped(spot.face - heading)
-    if float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD:
+    there = float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD
+    if there and _stands_on(actor, spot.feet):
         return
     if actor.away:  # what is in the hands is carried at ease
         rest(d, Rest(who=actor.who))
     ways = ways_of(d, actor, [spot.place], gait)
     first = ways.find(start, spot.place)
     if first is None:
+        climbing = ways_of(d, actor, [spot.place], gait, climbs=True)
+        first = climbing.find(start, spot.place)
+        ways = ways if first is None else climbing
+    if first is None:
         raise no_way(d, actor, ways, start, spot.place, what)
-    walk = Walk(first, spot.face, SPEEDS[gait], what, at)
-    avoid: list[tuple[Array, float]] = []
+    walk = Walk(first, spot.face, SPEEDS[gait], what, at, feet=spot.feet)
+    avoid: list[Disc] = []
     stuck: Blocked | None = None
     way: Way | None = first
     for _ in range(_WAYS):
@@ -122,14 +137,25 @@ def walk_to(
     raise stuck
 
 
+def _stands_on(actor: Actor, feet: Footprints) -> bool:
+    """Return whether feet are where they are to stand."""
+    now = footprints_of(actor.body, actor.pose)
+    return all(
+        float(np.linalg.norm(now[side][0] - place)) < _FOOT_THERE_M and abs(wrapped(now[side][1] - face)) < _THERE_RAD
+        for side, (place, face) in feet.items()
+    )
+
+
 def walked(d: Director, actor: Actor, walk: Walk) -> None:
     """Work a walk into somebody's motion, free of what is met on it; raises `Blocked`, with all as before."""
-    ground = Ground(d.world, actor.now, figure(actor.body).scale)
+    over = walk.way.points[[mode.low > 0.0 for mode in walk.way.modes]]
+    scale = figure(actor.body).scale
+    ground = Ground(d.world, actor.now, scale, walk.way.points, walk.way.columns, over)
     clip = walk_from(
-        actor.body, actor.pose, walk.way.points, walk.face, [mode.manner for mode in walk.way.modes],
+        actor.body, actor.pose, walk.way.points, walk.face, _manners(walk.way),
         speed=walk.speed, fps=actor.base.fps, floor=0.0 if d.world.floor is None else d.world.floor,
-        seed=d.settings.seed, ground=ground, not_before=walk.not_before, library=recorded_cycles(),
-        low=_crouching(walk.way),
+        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=recorded_cycles(),
+        low=_crouching(walk.way), last=walk.feet,
     )  # fmt: skip
     delay = walk.delay
     if walk.at is not None:
@@ -151,7 +177,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     try:
         if people and not walk.mend:
             raise _passing(d.world, actor, people[0], walk.what)
-        _mended(d, actor, [*things, *people][0], walk.what)
+        _mended(d, actor, [*things, *people][0], walk)
     except Blocked:
         d.restore(saved)
         raise
@@ -178,16 +204,19 @@ def _passing(world: World, actor: Actor, hit: Collision | Unproven, what: str) -
     places = motion.sample(hit.during[0] + _PASSING_S)[0][:, :2]
     wide = 0.5 * envelope(motion.body, "forward").width if isinstance(motion.body, Character) else _AVOID_M
     radius = wide + 0.5 * envelope(actor.body, "forward").width + _PASSING_M
-    discs = [(place, radius) for place in places]
+    discs = [Disc(place, radius) for place in places]
     return Blocked(f"{what}: {actor.who} meets {other} at {hit.during[0]:.1f} s", discs, True)
 
 
-def _mended(d: Director, actor: Actor, hit: Collision | Unproven, what: str) -> None:
+def _mended(d: Director, actor: Actor, hit: Collision | Unproven, walk: Walk) -> None:
     """Bring a walk out of what it meets by the ladder of repairs; raises `Blocked`."""
     plan = repair(d.world, actor.who, seed=d.settings.seed)
     if not plan.found and (plan.certificate is None or any(_met(d.world, plan.certificate, actor.who))):
         k = min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1)
-        raise Blocked(f"{what}: {plan.why}", [(actor.root[k, :2], _AVOID_M)], False)
+        at = actor.root[k, :2]
+        # there is another way past it, or another manner
+        mode = walk.way.modes[int(np.argmin(np.linalg.norm(walk.way.points - at, axis=1)))]
+        raise Blocked(f"{walk.what}: {plan.why}", [Disc(at, _AVOID_M, mode)], False)
     new = plan.world.motion(actor.who)
     assert isinstance(new, Clip)
     q = np.array(new.rotations)
@@ -197,6 +226,18 @@ def _mended(d: Director, actor: Actor, hit: Collision | Unproven, what: str) -> 
     d.edits += [edit for edit in plan.edits if edit.who == actor.who]
     d.allow([contact for edit in plan.edits for contact in edit.contacts])
     d.world = actor.placed(d.world)
+
+
+def _manners(way: Way) -> list[Manner]:
+    """Manner of going at each point of a way: who goes sideways through a gap has turned before it."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
+    turned = [k for k, mode in enumerate(way.modes) if mode.manner != "forward"]
+    out: list[Manner] = ["forward"] * len(along)
+    for j, s in enumerate(along):
+        near = min(turned, key=lambda k: abs(along[k] - s), default=None)
+        if near is not None and abs(along[near] - s) < _TURNED_M:
+            out[j] = way.modes[near].manner
+    return out
 
 
 def _crouching(way: Way) -> Callable[[Array], Array] | None:
@@ -211,17 +252,30 @@ def _crouching(way: Way) -> Callable[[Array], Array] | None:
     return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
 
 
-def ways_of(d: Director, actor: Actor, goals: Sequence[Array], gait: Gait = "any") -> Ways:
-    """Ways of somebody from where they stand, among all that does not move with them."""
+def ways_of(d: Director, actor: Actor, goals: Sequence[Array], gait: Gait = "any", climbs: bool = False) -> Ways:
+    """Ways of somebody from where they stand, among all that does not move with them; on one level unless `climbs`."""
     held = [hold.object for hold in d.world.holds if hold.by == actor.who and hold.during[1] > actor.now]
     start = stance_of(actor.body, actor.pose)[0]
-    columns = columns_of(d.world, actor.now, [start, *goals], without=held)
+    high = standing_height(actor.body, actor.pose) - (d.world.floor or 0.0) if climbs else None
+    columns = columns_of(d.world, actor.now, [start, *goals], without=held, climbing=high)
     for who, motion in d.world.characters.items():
         if who != actor.who and isinstance(motion.body, Character):
             ended = motion.sample([max(actor.now, motion.span[1])])[0][0]
             if np.linalg.norm(ended[:2] - motion.sample([actor.now])[0][0][:2]) < _AVOID_M:
                 columns = columns.with_disc(ended[:2], 0.5 * envelope(motion.body, "forward").width)
     return Ways(columns, actor.body, gait)
+
+
+def ways_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> Ways:
+    """Ways of somebody to a target (3,): on one level unless it is above ground that is climbed to."""
+    level = ways_of(d, actor, [target[:2]], gait)
+    high = float(target[2]) - level.columns.floor
+    if high < _UPSTAIRS_M:
+        return level
+    climbing = ways_of(d, actor, [target[:2]], gait, climbs=True)
+    assert climbing.columns.ground is not None
+    ground = climbing.columns.ground[climbing.columns.cell(target)]
+    return climbing if LOW_M < ground < high else level
 
 
 def until_end(d: Director, actor: Actor) -> None:

@@ -23,11 +23,13 @@ from elbowroom.world.columns import CELL_M, Columns
 Gait = Literal["any", "walk", "brisk", "crouch", "sidle", "back"]
 
 # Metres beside the body that are as good as open floor, and how much dearer a way is without any.
-_COMFORT_M, _NARROW = 0.25, 3.0
+_COMFORT_M, _NARROW, _MOST_NARROW = 0.25, 3.0, 2.2
 # Metres that a trunk keeps from things at least; arms may have to give way.
 _KEEPS_M = 0.02
 # Metres that a thing may be farther away than the middle of the cell that it takes.
 _WITHIN_M = 0.4 * CELL_M
+# Metres of half of what is stepped over, at most.
+_OVER_M = 0.15
 # What a change of mode costs, metres.
 _SWITCH_M = 0.5
 # Metres around start and goal in which things may be as near as the person already stands to them.
@@ -58,9 +60,10 @@ SIDLE = Mode("sidle", "left", factor=3.0)
 DUCK = Mode("duck", "forward", high=0.8, factor=3.0)
 STOOP = Mode("stoop", "forward", high=0.66, factor=6.0)
 OVER = Mode("step over", "forward", low=0.19, factor=6.0)
+HIGH_OVER = Mode("step high over", "forward", low=0.3, factor=12.0)
 BACK = Mode("back", "back", factor=1.0)
 _MODES: dict[str, tuple[Mode, ...]] = {
-    "any": (WALK, SIDLE, DUCK, STOOP, OVER),
+    "any": (WALK, SIDLE, DUCK, STOOP, OVER, HIGH_OVER),
     "walk": (WALK,),
     "brisk": (WALK,),
     "crouch": (replace(DUCK, factor=1.0), STOOP),
@@ -71,12 +74,22 @@ _MODES: dict[str, tuple[Mode, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """Points (N, 2) of a way, the mode in which each is passed, its length in metres and its cost."""
+    """Points (N, 2) of a way over columns, the mode in which each is passed, its length in metres and its cost."""
 
     points: Array
     modes: tuple[Mode, ...]
     length: float
     cost: float
+    columns: Columns
+
+
+@dataclass(frozen=True, eq=False)
+class Disc:
+    """Cells that a way leaves out, in one mode or in all: centre (2,) and radius, metres."""
+
+    centre: Array
+    radius: float
+    mode: Mode | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +110,7 @@ class Ways:
         spare = [self._spare(mode) for mode in self.modes]
         self._least = np.stack([least for least, _ in spare])
         easy = np.stack([easy for _, easy in spare])
-        dear = 1.0 + _NARROW * np.clip(1.0 - easy / _COMFORT_M, 0.0, 1.5) ** 2
+        dear = 1.0 + _NARROW * np.clip(1.0 - easy / _COMFORT_M, 0.0, _MOST_NARROW) ** 2
         factors = np.array([mode.factor for mode in self.modes])[:, None, None]
         self._cost = np.where(self._least >= 0.0, CELL_M * factors * dear, np.inf)
 
@@ -111,11 +124,12 @@ class Ways:
         cells = np.array([self.columns.cell(p) for p in points])
         return np.asarray(self._cost[0, cells[:, 0], cells[:, 1]] / CELL_M)
 
-    def find(self, start: Array, goal: Array, avoid: Sequence[tuple[Array, float]] = ()) -> Way | None:
-        """The cheapest way between two points (2,), without discs of centre (2,) and radius; None if there is none."""
+    def find(self, start: Array, goal: Array, avoid: Sequence[Disc] = ()) -> Way | None:
+        """The cheapest way between two points (2,), without discs; None if there is none."""
         cost = self._near(self._cost, start, goal)
-        for centre, radius in avoid:
-            cost = np.where(self.columns.within(centre, radius), np.inf, cost)
+        for disc in avoid:
+            which = np.array([disc.mode in (None, mode) for mode in self.modes])
+            cost = np.where(which[:, None, None] & self.columns.within(disc.centre, disc.radius), np.inf, cost)
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
         return self._way(cells, cost, start, goal) if len(cells) else None
@@ -134,7 +148,9 @@ class Ways:
 
     def narrowest(self, start: Array, goal: Array) -> Narrow | None:
         """The narrowest place of the way that lacks the least; None where walls leave no way at all."""
-        missing = np.maximum(-self._least[:1], 0.0)
+        whole = [k for k, mode in enumerate(self.modes) if mode.low == 0.0 and mode.high == 1.0] or [0]
+        least = self._least[whole].max(axis=0)
+        missing = np.maximum(-least[None], 0.0)
         squeezed = CELL_M * (1.0 + _SQUEEZED * missing)
         room = np.min([self._distance(band) for band in envelope(self.character, self.modes[0].manner).bands], axis=0)
         open_ = self._near(np.where(room[None] > 0.0, squeezed, np.inf), start, goal)
@@ -142,11 +158,11 @@ class Ways:
         if not len(cells):
             return None
         row, column = cells[:, 1], cells[:, 2]
-        k = int(np.argmin(self._least[0, row, column]))
+        k = int(np.argmin(least[row, column]))
         x, y = self.columns.point(cells[k, 1:])
         # from the middle of a cell to that of one that is taken, on both sides, and up to what takes it
         width = 2.0 * float(room[row[k], column[k]]) + CELL_M
-        return Narrow((float(x), float(y)), width, width - 2.0 * float(self._least[0, row[k], column[k]]))
+        return Narrow((float(x), float(y)), width, width - 2.0 * float(least[row[k], column[k]]))
 
     def _spare(self, mode: Mode) -> tuple[Array, Array]:
         """Metres (ny, nx) that are left beside the trunk, and beside the arms, in a mode; negative: missing."""
@@ -158,6 +174,9 @@ class Ways:
                 room = self._distance((low, high))
                 least = np.minimum(least, room + _WITHIN_M - trunk - _KEEPS_M)
                 easy = np.minimum(easy, room - half)
+        if mode.low > 0.0:  # what is stepped over is not wider than a step
+            deep = self.columns.depth(_FLAT_M, mode.low * body.height) > _OVER_M
+            least = np.where(deep, -np.inf, least)
         return least, easy
 
     def _distance(self, band: tuple[float, float]) -> Array:
@@ -192,7 +211,7 @@ class Ways:
         once = np.concatenate([[True], np.linalg.norm(np.diff(xy, axis=0), axis=1) > 1e-6])
         xy, modes = xy[once], [m for m, k in zip(modes, once, strict=True) if k]
         length = float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum())
-        return Way(xy, tuple(modes), length, total + _SWITCH_M * (len(cuts) - 2))
+        return Way(xy, tuple(modes), length, total + _SWITCH_M * (len(cuts) - 2), self.columns)
 
 
 def _pulled(run: Array, cost: Array) -> list[int]:

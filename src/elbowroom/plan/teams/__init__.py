@@ -1,0 +1,1 @@
+"""Teams that carry one object together."""

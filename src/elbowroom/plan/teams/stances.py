@@ -1,0 +1,104 @@
+"""Places round an object from which people lift it together, and their walk up to them (E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.route import towards
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.walking.walked import Spot, walk_to
+from elbowroom.world.world import World
+
+# Distance of the middle of a body from the side that it holds, share of the height; of an object that is carried before
+# the legs, too; and the height below which that is so, share of the body's.
+_BEFORE, _BEFORE_TALL, _KNEES = 0.19, 0.23, 0.32
+# Somebody this near to the side, and who faces the object so, holds it from where they stand: metres, radians.
+_NEAR_M, _FACES_RAD = 0.42, np.radians(50.0)
+# Where people stand along a side, shares of half its length.
+_ALONG = 0.55
+
+
+def in_place(world: World, thing: str, actors: Sequence[Actor]) -> bool:
+    """Return whether everybody stands at an object already, facing it."""
+    for actor in actors:
+        place, heading = stance_of(actor.body, actor.pose)
+        middle, axes, half = footprint(world, thing, actor.now)
+        local = axes.T @ (place - middle)
+        near = np.clip(local, -half, half)
+        gap = float(np.linalg.norm(local - near))
+        turn = towards(place, middle + axes @ near) - heading
+        turn = (turn + np.pi) % (2.0 * np.pi) - np.pi
+        if not 0.0 < gap < _NEAR_M or abs(turn) > _FACES_RAD:
+            return False
+    return True
+
+
+def footprint(world: World, thing: str, t: float) -> tuple[Array, Array, Array]:
+    """Rectangle of an object on the floor: its middle (2,), axes as columns (2, 2), the longer first, half its size."""
+    T, mesh = np.asarray(world.frame(thing, t)), world.objects[thing].mesh
+    flat = mesh.vertices @ T[:3, :3].T + T[:3, 3]
+    best: tuple[float, Array, Array, Array] | None = None
+    own = np.arctan2(T[1, 0], T[0, 0])
+    for angle in (own, *np.linspace(0.0, 0.5 * np.pi, 18, endpoint=False)):
+        axes = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        along = flat[:, :2] @ axes
+        low, high = along.min(axis=0), along.max(axis=0)
+        area = float(np.prod(high - low))
+        if best is None or area < 0.95 * best[0]:
+            best = area, axes @ (0.5 * (low + high)), axes, 0.5 * (high - low)
+    assert best is not None
+    _, middle, axes, half = best
+    return (middle, axes, half) if half[0] >= half[1] else (middle, axes[:, ::-1] * [1.0, -1.0], half[::-1])
+
+
+def slots(world: World, thing: str, t: float, actors: Sequence[Actor]) -> list[list[Spot]]:
+    """Places for all of some people, one list for each way to stand round the object, the best first."""
+    middle, axes, half = footprint(world, thing, t)
+    ends, sides = [(1.0, 0.0), (-1.0, 0.0)], [(0.0, 1.0), (0.0, -1.0)]
+    count = len(actors)
+    if count == 1:
+        ways = [[at] for at in (*sides, *ends)]
+    elif count == 2:
+        ways = [ends, sides]
+    else:
+        along = [(a * _ALONG, b) for a in (1.0, -1.0) for b in (1.0, -1.0)]
+        corners = [(a, b * _ALONG) for a in (1.0, -1.0) for b in (1.0, -1.0)]
+        ways = [[*along, *ends][:count], [*corners, *sides][:count]]
+        if count == 3:
+            ways = [[ends[0], *along[2:]], [ends[1], *along[:2]], *ways]
+    tall = float(np.mean([actor.body.height for actor in actors]))
+    mesh = world.objects[thing].mesh
+    before = _BEFORE_TALL if float(np.ptp(mesh.bounds[:, 2])) > _KNEES * tall else _BEFORE
+    found = []
+    for way in ways:
+        spots = []
+        for a, b in way:
+            side = np.array([a, b])
+            out = np.where(np.abs(side) >= 1.0, np.sign(side), 0.0)
+            place = middle + axes @ (side * half + before * tall * out)
+            spots.append(Spot(place, towards(place, place - axes @ out)))
+        found.append(_assigned(actors, spots))
+    if count == 1:
+        start = stance_of(actors[0].body, actors[0].pose)[0]
+        found.sort(key=lambda spots: float(np.linalg.norm(spots[0].place - start)))
+    return found
+
+
+def _assigned(actors: Sequence[Actor], spots: Sequence[Spot]) -> list[Spot]:
+    """Spots in the order of the people who are nearest to them, all together."""
+    starts = [stance_of(actor.body, actor.pose)[0] for actor in actors]
+    far = np.array([[np.linalg.norm(start - spot.place) for spot in spots] for start in starts])
+    _, columns = linear_sum_assignment(far)
+    return [spots[int(k)] for k in columns]
+
+
+def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: str) -> None:
+    """Everybody walks to their place; raises `PlanningFailure`."""
+    for actor, spot in zip(actors, spots, strict=True):
+        walk_to(d, actor, spot, what=f"{what}: {actor.who} walks up")

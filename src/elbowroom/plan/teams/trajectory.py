@@ -1,0 +1,132 @@
+"""Way of a team as a function of time: the slowest of them decides, within limits of speed and acceleration (E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion import captured
+from elbowroom.locomotion.course import Course, speed_limits, speeds_within
+from elbowroom.locomotion.figure import figure
+from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.route import Route, faced_route, ways_along
+from elbowroom.locomotion.walk import RATE_WALK, inner_rate
+from elbowroom.spaces.team import TeamSpace
+
+# Seconds before and after the way that courses know.
+_AROUND_S = 2.5
+# Seconds over which changes of speed are softened.
+_SOFT_S = 0.15
+# Metres between looks at a route for its limits of speed.
+_LOOK_M = 0.01
+# Carriers who go no farther than this stay where they stand, metres.
+_STAYS_M = 0.02
+# Steps of those who carry, against usual ones: load makes them shorter, and long ones to the side stretch the legs.
+_STEPS = 1.3
+# Rounds in which too fast parts are slowed down, and rows around them.
+_ROUNDS, _AROUND_ROWS = 25, 25
+# Share of the acceleration that the timing uses: the rest is for where object and carriers go unequally far.
+_OF_ACCEL = 0.92
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """A way in time: times (N,) at an inner rate, 0 where it sets out, `share` (N,) of the rows of a way's states then,
+    and everybody's course, None for those who stay where they stand."""
+
+    times: Array
+    share: Array
+    states: Array
+    courses: tuple[Course | None, ...]
+    duration: float
+
+    def at(self, times: Array) -> Array:
+        """States (K, W) at times (K,)."""
+        row = np.interp(times, self.times, self.share)
+        low = np.clip(np.floor(row).astype(int), 0, len(self.states) - 2)
+        part = (row - low)[:, None]
+        return np.asarray((1.0 - part) * self.states[low] + part * self.states[low + 1])
+
+
+def trajectory(
+    space: TeamSpace, states: Array, bodies: Sequence[Character], speed: float, accel: float, fps: float,
+    library: ClipLibrary,
+) -> Trajectory:  # fmt: skip
+    """Timing of states (K, W) from rest to rest: nobody, and not the object, is faster than `speed` or gains more than
+    `accel`; carriers are slower where they turn, go sideways or backwards, as recorded people do."""
+    states = _evenly(space, states)
+    at, heading = space.carriers(states)
+    heading = np.unwrap(heading, axis=0)
+    cap = np.full(len(states), np.inf)
+    ways: list[Array | None] = []
+    routes: list[Route | None] = []
+    for k, body in enumerate(bodies):
+        s = ways_along(at[:, k], heading[:, k])
+        if s[-1] < _STAYS_M:
+            ways.append(None)
+            routes.append(None)
+            continue
+        route = faced_route(at[:, k], heading[:, k])
+        even = np.linspace(0.0, route.length, max(int(route.length / _LOOK_M), 50) + 1)
+        fastest = captured.fastest(figure(body), route, library)
+        rate = np.maximum(np.gradient(s), 1e-9)
+        cap = np.minimum(cap, np.interp(s, even, speed_limits(route, even, speed, fastest)) / rate)
+        ways.append(s)
+        routes.append(route)
+    along = np.maximum(np.linalg.norm(np.gradient(states[:, :3], axis=0), axis=1), 1e-9)
+    cap = np.minimum(cap, speed / along)
+    inner = inner_rate(fps, RATE_WALK)
+    places = [states[:, :3], *(at[:, k] for k in range(at.shape[1]))]
+    for _ in range(_ROUNDS):
+        t = _timed(cap, _OF_ACCEL * accel)
+        times = np.arange(-round(_AROUND_S * inner), int(np.ceil((t[-1] + _AROUND_S) * inner)) + 1) / inner
+        share = gaussian_filter1d(np.interp(times, t, np.arange(len(t))), _SOFT_S * inner, mode="nearest")
+        excess = _excess(places, times, share, speed, accel)
+        if excess.max() <= 1.0:
+            break
+        # slower before and after where somebody is too fast or gains too much
+        rows = np.interp(np.arange(len(t)), share, excess)
+        cap = cap / gaussian_filter1d(np.maximum(maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS)
+    courses: list[Course | None] = []
+    for gone, curve in zip(ways, routes, strict=True):
+        if gone is None or curve is None:
+            courses.append(None)
+            continue
+        place = np.interp(share, np.arange(len(gone)), gone) * (curve.length / gone[-1])
+        courses.append(Course(curve, times, place, np.gradient(place, times), steps=_STEPS))
+    return Trajectory(times, share, states, tuple(courses), float(t[-1]))
+
+
+def _evenly(space: TeamSpace, states: Array) -> Array:
+    """States (K, W) so that whichever of object and carriers goes farthest goes equally far between them."""
+    at, heading = space.carriers(states)
+    heading = np.unwrap(heading, axis=0)
+    far = np.linalg.norm(np.diff(states[:, :3], axis=0), axis=1)
+    for k in range(at.shape[1]):
+        far = np.maximum(far, np.diff(ways_along(at[:, k], heading[:, k])))
+    along = np.concatenate([[0.0], np.cumsum(np.maximum(far, 1e-6))])
+    even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOK_M), 16) + 1)
+    return np.stack([np.interp(even, along, states[:, c]) for c in range(states.shape[1])], axis=-1)
+
+
+def _timed(cap: Array, accel: float) -> Array:
+    """Times (K,) at which rows `_LOOK_M` apart are passed, from rest to rest, at speeds (K,) of rows at most."""
+    v = np.maximum(speeds_within(np.array(cap), 1.0, accel / _LOOK_M), 1e-6)
+    return np.concatenate([[0.0], np.cumsum(2.0 / (v[1:] + v[:-1]))])
+
+
+def _excess(places: Sequence[Array], times: Array, share: Array, speed: float, accel: float) -> Array:
+    """Factor (N,) by which each time is too fast for some places (K, 2 or 3) passed at shares (N,) of their rows."""
+    worst = np.ones(len(times))
+    for points in places:
+        rows = np.arange(len(points))
+        place = np.stack([np.interp(share, rows, points[:, c]) for c in range(points.shape[1])], axis=-1)
+        fast = np.linalg.norm(np.gradient(place, times, axis=0), axis=1)
+        gains = np.abs(np.gradient(fast, times))
+        worst = np.maximum(worst, np.maximum(fast / speed, np.sqrt(gains / accel)))
+    return worst

@@ -1,0 +1,267 @@
+"""Residual collisions of people who carry something: spine, head, knees, elbows or the object give way, hands stay on
+the object (E7, E11).
+
+Collisions are grouped into blocks, one for each chain that meets something. A block is deformed by the first of some
+changes that frees it, faded in and out; then the least of that change that is free is kept. Feet stay where they step
+and hands where they hold: the whole body is solved again in every frame of the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply, normalize
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import front_of
+from elbowroom.plan.result import blamed
+from elbowroom.plan.teams.animate import Blocked, Frames, held_frames, replace_frames
+from elbowroom.plan.verbs.carrier import Carrier
+from elbowroom.plan.verbs.holding import Grips
+from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.pairs import Pair
+
+# Seconds over which a change fades in and out, and by which blocks of one chain that are nearer to each other are one.
+_FADES_S, _TOGETHER_S = 0.7, 0.8
+# Blocks that are tuned at most.
+_BLOCKS = 12
+# Halvings by which the least of a change is found.
+_HALVINGS = 3
+# Sizes of changes that are tried: of the trunk and of elbows, radians; of the pelvis and the object, metres.
+_BENDS_RAD = (0.25, 0.5, 0.8)
+_LEANS_RAD = (0.12, 0.22)
+_SWIVELS_RAD = (0.35, 0.7, 1.0)
+_CROUCHES_M = (0.08, 0.16, 0.26)
+_RAISES_M = (0.06, 0.12, 0.2)
+_KNEES_RAD = (0.12, 0.25)
+_LOWERS_M = (0.02, 0.05)
+# Share of a bend that neck and head have of it, each, against a joint of the spine.
+_HEAD = 0.5
+
+Team = Sequence[tuple[Carrier, Grips, int]]
+Met = Collision | Unproven
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of kind 'bend', 'lean', 'crouch', 'object' or of a limb ('left_arm', 'right_leg', …) between two frames,
+    faded in before and out after them; `size` in radians or metres, to the left or out for leans, elbows and knees."""
+
+    kind: str
+    size: float
+    first: int
+    last: int
+    fades: int
+
+    def weights(self, count: int) -> Array:
+        """Share of the change in each of so many frames, (count,)."""
+        k = np.arange(count)
+        gap = np.maximum(np.maximum(self.first - k, k - self.last), 0)
+        share = smootherstep(1.0 - gap / self.fades)
+        # begins and ends as they were
+        ramp = smootherstep(k / self.fades) * smootherstep((count - 1 - k) / self.fades)
+        return np.minimum(share, ramp)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Frames that it changes."""
+        return self.first - self.fades, self.last + self.fades
+
+
+class Tuning:
+    """Frames of a team while blocks of them are changed."""
+
+    def __init__(self, d: Director, team: Team, made: Sequence[Frames]) -> None:
+        self.d, self.team, self.made = d, team, list(made)
+        self.changes: list[list[Change]] = [[] for _ in team]
+        self.places = made[0].places
+
+    def tune(self, during: tuple[float, float], found: Certificate) -> None:
+        """Change blocks until all is free; raises `Blocked` at the first block that cannot be."""
+        for _ in range(_BLOCKS):
+            met: list[Met] = sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
+            if not met:
+                return
+            number, block = self._block(met)
+            if not any(self._freed(number, change, block) for change in self._options(number, block)):
+                carrier, _, first = self.team[number]
+                frame = carrier.actor.frame(block[0].during[0]) - first
+                raise Blocked(f"{carrier.what}: {blamed(block[0].pair)} on the way", max(frame, 0))
+            found = self._certified(during)
+        carrier, _, first = self.team[0]
+        frame = carrier.actor.frame(found.collisions[0].during[0]) - first if found.collisions else 0
+        raise Blocked(f"{carrier.what}: bodies meet things in too many places", max(frame, 0))
+
+    def _certified(self, during: tuple[float, float]) -> Certificate:
+        return certify(self.d.world, during=during, clearance=False, contacts="never")
+
+    def _block(self, met: Sequence[Met]) -> tuple[int, list[Met]]:
+        """The first block: whose it is, and collisions of the same chain that follow each other."""
+        names = [carrier.actor.who for carrier, _, _ in self.team]
+        number = next((names.index(who) for who in met[0].who if who in names), 0)
+        chain = _chain(met[0].pair, names[number])
+        block = [met[0]]
+        for other in met[1:]:
+            same = names[number] in other.who and _chain(other.pair, names[number]) == chain
+            if same and other.during[0] < block[-1].during[1] + _TOGETHER_S:
+                block.append(other)
+        return number, block
+
+    def _options(self, number: int, block: Sequence[Met]) -> Iterator[Change]:
+        """Changes that may free a block, the least visible first."""
+        carrier, _, began = self.team[number]
+        actor = carrier.actor
+        first = max(actor.frame(block[0].during[0]) - began, 0)
+        last = max(actor.frame(max(c.during[1] for c in block)) - began, first)
+        fades = actor.frames(_FADES_S)
+        chain = _chain(block[0].pair, actor.who)
+        kinds: dict[str, list[tuple[str, Sequence[float]]]] = {
+            "head": [("bend", _BENDS_RAD), ("crouch", _CROUCHES_M), ("lean", _LEANS_RAD)],
+            "trunk": [("lean", _LEANS_RAD), ("bend", _BENDS_RAD), ("crouch", _CROUCHES_M)],
+            "left_arm": [("left_arm", _SWIVELS_RAD), ("object", _RAISES_M), ("lean", _LEANS_RAD)],
+            "right_arm": [("right_arm", _SWIVELS_RAD), ("object", _RAISES_M), ("lean", _LEANS_RAD)],
+            "object": [("object", _RAISES_M)],
+            "left_leg": [("left_leg", _KNEES_RAD), ("crouch", _LOWERS_M)],
+            "right_leg": [("right_leg", _KNEES_RAD), ("crouch", _LOWERS_M)],
+        }
+        if carrier.thing in block[0].pair and chain.endswith("_leg"):
+            kinds[chain] = [("object", _RAISES_M)]
+        for kind, sizes in kinds[chain]:
+            for size in sizes:
+                for sign in (1.0,) if kind in ("bend", "crouch") else (1.0, -1.0):
+                    yield Change(kind, sign * size, first, last, fades)
+
+    def _freed(self, number: int, change: Change, block: Sequence[Met]) -> bool:
+        """Make a change as small as it may be; return whether it frees the block."""
+        chain = _chain(block[0].pair, self.team[number][0].actor.who)
+        before = (list(self.made), self.places, self.d.save(), [list(c) for c in self.changes])
+        if not self._tried(number, change, chain):
+            self._back(before)
+            return False
+        enough, too_little = 1.0, 0.0
+        for _ in range(_HALVINGS):
+            share = 0.5 * (enough + too_little)
+            self._back(before)
+            if self._tried(number, replace(change, size=share * change.size), chain):
+                enough = share
+            else:
+                too_little = share
+        self._back(before)
+        return self._tried(number, replace(change, size=enough * change.size), chain, whole=True)
+
+    def _back(self, before: tuple[list[Frames], Array, object, list[list[Change]]]) -> None:
+        self.made, self.places = list(before[0]), before[1]
+        self.changes = [list(c) for c in before[3]]
+        self.d.restore(before[2])  # type: ignore[arg-type]
+
+    def _tried(self, number: int, change: Change, chain: str, *, whole: bool = False) -> bool:
+        """Make a change; return whether bodies can follow and its block is free of that chain's collisions.
+
+        `whole`: all frames after it are made anew, too.
+        """
+        count = len(self.made[0].root)
+        a, b = max(change.span[0], 1), min(change.span[1], count - 1)
+        moved = range(len(self.team)) if change.kind == "object" else [number]
+        if change.kind == "object":
+            self.places = np.array(self.places)
+            self.places[:, 2, 3] += change.size * change.weights(count)
+        else:
+            self.changes[number].append(change)
+        try:
+            for k in moved:
+                carrier, grips, first = self.team[k]
+                last = count - 1 if whole else b
+                bend = _bending(carrier.actor, self.changes[k], count)
+                self.made[k] = held_frames(
+                    carrier, grips, self.made[k].walk, self.places, bend, since=(a, last, self.made[k])
+                )
+                replace_frames(self.d, carrier, grips, self.made[k], first)
+        except Blocked:
+            return False
+        carrier, _, first = self.team[number]
+        during = (carrier.actor.time(first + a), carrier.actor.time(first + b))
+        found = self._certified(during)
+        met: list[Met] = [*found.collisions, *found.unproven]
+        return not any(self._same(c, number, chain) for c in met)
+
+    def _same(self, met: Met, number: int, chain: str) -> bool:
+        """Return whether a collision is one that a change of this carrier's chain should have solved or has made."""
+        who = self.team[number][0].actor.who
+        return chain == "object" or (
+            who in met.who and _chain(met.pair, who) in (chain, "left_leg", "right_leg", "trunk", "object")
+        )
+
+
+def _chain(pair: Pair, who: str) -> str:
+    """Chain of somebody that a pair is of: head, trunk, an arm, a leg, or the object."""
+    parts = [name.partition(".")[2] for name in pair if name.startswith(f"{who}.")]
+    if not parts:
+        return "object"
+    for part in parts:
+        if any(word in part for word in ("upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "little")):
+            return "left_arm" if part.startswith("left") else "right_arm"
+    if any(part in ("head", "neck") or "eye" in part for part in parts):
+        return "head"
+    legs = [part for part in parts if any(word in part for word in ("thigh", "shin", "foot", "toes"))]
+    return f"{legs[0].partition('_')[0]}_leg" if legs else "trunk"
+
+
+def _bending(actor: Actor, changes: Sequence[Change], count: int) -> Callable[[int, Pose], Pose]:
+    """Postures of frames with changes; those of elbows add up from frame to frame."""
+    weights = [change.weights(count) for change in changes]
+
+    def bend(k: int, pose: Pose) -> Pose:
+        for change, weight in zip(changes, weights, strict=True):
+            size = change.size * float(weight[k])
+            if change.kind.endswith("_arm"):
+                size = change.size * float(weight[k] - weight[k - 1])
+                pose = _swivelled(actor, pose, change.kind, size)
+            elif change.kind.endswith("_leg"):
+                pose = _swivelled(actor, pose, change.kind, size)
+            elif change.kind == "crouch":
+                pose = Pose.of(pose.root - size * UP, pose.rotations)
+            elif size != 0.0:
+                pose = _bent(actor, pose, size, sideways=change.kind == "lean")
+        return pose
+
+    return bend
+
+
+def _bent(actor: Actor, pose: Pose, angle: float, *, sideways: bool) -> Pose:
+    """A posture with the spine bent ahead, neck and head with it, or leaned to the left, radians."""
+    body = actor.body
+    front = front_of(actor, body.skeleton.at(pose))
+    axis = -front if sideways else np.cross(UP, front)
+    parts = [(role, 1.0) for role in ("spine1", "spine2", "chest") if role in body.roles]
+    if not sideways:
+        parts += [(role, _HEAD) for role in ("neck", "head") if role in body.roles]
+    total = sum(share for _, share in parts if share == 1.0) or 1.0
+    for role, share in parts:
+        pose = _turned(actor, pose, body.role(role), axis, angle * share / total)
+    return pose
+
+
+def _swivelled(actor: Actor, pose: Pose, limb: str, angle: float) -> Pose:
+    """A posture with an elbow or knee turned out about the ends of its limb, radians."""
+    if angle == 0.0:
+        return pose
+    chain = actor.body.chain(limb)
+    T = actor.body.skeleton.at(pose)
+    axis = normalize(T[chain.end, :3, 3] - T[chain.joints[0], :3, 3])
+    return _turned(actor, pose, chain.joints[0], axis, angle if limb.startswith("left") else -angle)
+
+
+def _turned(actor: Actor, pose: Pose, joint: int, axis: Array, angle: float) -> Pose:
+    """A posture with a joint and all that hangs on it turned about an axis (3,) of the world, radians."""
+    body = actor.body
+    parent = from_matrix(body.skeleton.at(pose)[int(body.parents[joint]), :3, :3])
+    turn = multiply(conjugate(parent), multiply(about(axis, angle), parent))
+    rotations = np.array(pose.rotations)
+    rotations[joint] = multiply(turn, rotations[joint])
+    return Pose.of(pose.root, rotations)

@@ -1,0 +1,246 @@
+"""Way of a team and its object through a scene, by a roadmap that is learned once and kept (E2, E3, E8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.cover import mesh_cover
+from elbowroom.geometry.headings import facing, leftwards
+from elbowroom.geometry.on_disk import remembered
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.fields import Fields
+from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.envelope import envelope
+from elbowroom.locomotion.route import smoothed
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.verbs.carrier import Carrier
+from elbowroom.plan.verbs.holding import Grips
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.search.roadmap import Learning, Roadmap, shortened
+from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace, grouped, narrow_places, open_cells
+from elbowroom.world.columns import CELL_M, columns_of
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.scene_field import scene_field
+from elbowroom.world.world import World
+
+# Metres that the object keeps from all else, the first with which a way is found; where it starts and ends, too.
+_MARGINS_M = (0.03, 0.012)
+# Metres by which a body that leans reaches farther, and the shortest of an arm's reach, share of it.
+_LEANS_M, _FOLDED = 0.06, 0.3
+# Heights of hands that are carried at, shares of the body's height: lowest, usual and highest.
+_HANDS = (0.47, 0.56, 0.84)
+# The band of the scene that legs and trunk meet: from, metres, and to, share of the body's height. Heads bend.
+_LOW_M, _TRUNK = 0.05, 0.8
+# Where bent elbows are: to the side, and between which heights, shares of the body's height.
+_ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
+# Distance of the middle of the body from the object at least, share of the height.
+_DEPTH = 0.155
+# Metres that legs and trunk keep from things: steps to the side and turns are wider than those ahead.
+_BESIDE_M = 0.05
+# Cells nearer to a surface are taken for solid: walls are thin, metres.
+_SHELL_M = 0.08
+# Widest passage that is looked for as a narrow one, metres.
+_WIDEST_M = 1.8
+# Limits of learning at first, and where no way is found yet.
+_FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=8000, idle=2000)
+# Corners that are tried to be cut off.
+_SHORTCUTS = 200
+# Metres between states of a team's way while it is pulled straight, and how often it is.
+_PULLED_M, _PULLS = 0.045, 600
+# Ways to different goals that are compared after that.
+_SHORTENED = 4
+# Metres from a place where a way failed, in the space's own metric, that the next ways keep.
+_AVOID_M = 0.3
+# The same where that is near to a start or goal: a share of what is between them; nearer than this no way avoids it.
+_OF_ENDS, _LEAST_AVOID_M = 0.6, 0.1
+# Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
+_SPACED_M = 0.015
+_ROUNDED_M = (0.25, 0.16, 0.09, 0.04)
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """States (K, W) of a way, close together; `piece` (K,) numbers the local paths that they are of."""
+
+    states: Array
+    piece: NDArray[np.int64]
+    cost: float
+
+
+def team_space(
+    world: World, carriers: Sequence[Carrier], grips: Sequence[Grips], goals: Sequence[Array], *, tilts: bool
+) -> TeamSpace:
+    """Space of people who stand at an object, and hold it so, with all else as it is now; `goals` (4, 4) of it."""
+    lead = carriers[0]
+    now, thing = lead.actor.now, lead.thing
+    T = np.asarray(world.frame(thing, now))
+    people = {carrier.actor.who for carrier in carriers}
+    places = [stance_of(carrier.actor.body, carrier.actor.pose) for carrier in carriers]
+    columns = columns_of(world, now, [T[:2, 3], *(p for p, _ in places), *(g[:2, 3] for g in goals)], without=[thing])
+    for who, motion in world.characters.items():
+        if who not in people and isinstance(motion.body, Character):
+            at = motion.sample([now])[0][0]
+            columns = columns.with_disc(at[:2], 0.5 * envelope(motion.body, "forward").width)
+    bearers: list[Bearer] = []
+    spans: list[tuple[float, ...]] = []
+    for carrier, held, (place, heading) in zip(carriers, grips, places, strict=True):
+        body = carrier.actor.body
+        joints = body.skeleton.at(carrier.actor.pose)
+        targets = held.targets(carrier.actor, np.eye(4))
+        room = columns.room(_LOW_M, _TRUNK * body.height)
+        hands, shoulders, reach = [], [], []
+        for hand in held.grasps:
+            ik = LimbIK(body, f"{hand}_arm")
+            way = joints[ik.joints[0], :3, 3] - np.array([*place, columns.floor])
+            shoulders.append([way[:2] @ leftwards(heading), -way[:2] @ facing(heading), way[2]])
+            hands.append(targets[f"{hand}_hand"][:3, 3])
+            reach.append([_FOLDED * ik.reach[1], ik.reach[1] + _LEANS_M])
+            above = float((T[:3, :3] @ targets[f"{hand}_hand"][:3, 3])[2])
+            spans.append(tuple(share * body.height - above + columns.floor for share in _HANDS))
+        stance = np.array([*(place - T[:2, 3]), heading])
+        radius = max(envelope(body, "forward").trunk[:3]) + _BESIDE_M
+        elbows = _ELBOWS * body.height
+        elbow_room = columns.room(*(share * body.height for share in _ELBOW_BAND))
+        bearers.append(
+            Bearer(
+                stance,
+                np.array(hands),
+                np.array(shoulders),
+                np.array(reach),
+                radius,
+                room,
+                elbow_room,
+                elbows,
+                _DEPTH * body.height,
+            )
+        )
+    floor = Floor(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
+                  narrow_places(bearers[0].room < _SHELL_M, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
+    lows, usual, highs = np.array(spans).T
+    low, high = sorted((float(lows.max()), float(highs.min())))
+    heights = (low, float(np.clip(usual.mean(), low, high)), high)
+    mesh = world.objects[thing].mesh
+    balls = mesh_cover(mesh)[:, :4]
+    size = float(np.linalg.norm(mesh.bounds[1] - mesh.bounds[0]))
+    flat = (mesh.vertices @ T[:3, :3].T)[:, :2]
+    outline = np.concatenate([0.5 * (flat.max(axis=0) + flat.min(axis=0)), 0.5 * np.ptp(flat, axis=0)])
+    return TeamSpace(tuple(bearers), floor, grouped(balls), outline, _scene(world, thing, now), T[:3, :3], heights,
+                     max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
+
+
+def _scene(world: World, thing: str, now: float) -> Fields | None:
+    """Distance field of everything but people and the object, as it is now; None where there is nothing."""
+    meshes = dict(world.static)
+    meshes |= {name: o.mesh.moved(np.asarray(o.path(now))) for name, o in world.things.items() if name != thing}
+    found = scene_field(ExactWorld(World(static=meshes, floor=world.floor)).static) if meshes else None
+    return None if found is None else found.arrays
+
+
+@dataclass
+class Ways:
+    """Ways of a team over its roadmap: those before it that failed are kept away from."""
+
+    space: TeamSpace
+    seed: int
+    roadmap: Roadmap = field(init=False)
+    failed: list[tuple[Array, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        about = (*_key(self.space), self.seed)
+        self.roadmap = Roadmap.of(self.space, remembered("roadmaps", about, self._learned))
+
+    def _learned(self) -> dict[str, NDArray]:
+        roadmap = Roadmap(replace(self.space, near=np.zeros((0, 2))))  # for all starts and goals
+        roadmap.learn(np.random.default_rng(self.seed), _FIRST)
+        return roadmap.arrays()
+
+    def find(self, start: Array, goals: Sequence[Array], what: str) -> Way:
+        """The cheapest way from a state to one of several, states rounded and close together; raises
+        `PlanningFailure`."""
+        rng = np.random.default_rng(self.seed + 1 + len(self.failed))
+        found = self._found(start, goals)
+        if not found:
+            for goal in (start, *goals):
+                self.roadmap.add(goal, always=True)
+
+            def done() -> bool:
+                return bool(self._found(start, goals))
+
+            if not done():
+                self.roadmap.learn(rng, _MORE, done)
+            found = self._found(start, goals)
+        if not found:
+            raise PlanningFailure("no-path", f"{what}: no way was found on which all of them and the object pass")
+        best: tuple[float, list[Array]] | None = None
+        for _, states in found[:_SHORTENED]:
+            short = shortened(self.space, states, self._at, rng, _SHORTCUTS, self.passable)
+            cost = self._cost(short)
+            best = (cost, short) if best is None or cost < best[0] else best
+        assert best is not None
+        return self._spaced(best[1])
+
+    def _at(self, a: Array, b: Array, share: float) -> Array:
+        return np.asarray(self.space.between(a, b, np.array([share]))[0])
+
+    def _cost(self, states: Sequence[Array]) -> float:
+        return sum(self.space.cost(a, b) for a, b in pairwise(states))
+
+    def _found(self, start: Array, goals: Sequence[Array]) -> list[tuple[float, list[Array]]]:
+        """Ways over the roadmap to some goals, the cheapest first, with their costs."""
+        ways = [self.roadmap.find(start, goal, self.passable) for goal in goals]
+        return sorted(((self._cost(way), way) for way in ways if way is not None), key=lambda way: way[0])
+
+    def drop(self, state: Array, start: Array, goals: Sequence[Array]) -> bool:
+        """Leave out all local paths that come near a state; return False where every way passes it, near its ends."""
+        ends = float(self.space.distances(np.array([start, *goals]), state).min())
+        self.failed.append((np.array(state), min(_OF_ENDS * ends, _AVOID_M)))
+        return ends > _LEAST_AVOID_M
+
+    def passable(self, a: Array, b: Array) -> bool:
+        """Return whether a local path stays away from where ways failed."""
+        if not self.failed:
+            return True
+        rows = self.space.between(a, b, np.linspace(0.0, 1.0, max(self.space.looks(a, b) // 3, 2)))
+        return all(float(self.space.distances(rows, bad).min()) > far for bad, far in self.failed)
+
+    def _spaced(self, states: Sequence[Array]) -> Way:
+        """States of a way, evenly spaced, with its corners rounded as far as that is free."""
+        rows, piece = [], []
+        for k, (a, b) in enumerate(pairwise(states)):
+            n = max(int(self.space.distances(a[None], b)[0] / _SPACED_M), 2)
+            part = self.space.between(a, b, np.linspace(0.0, 1.0, n + 1))
+            rows.append(part if k == 0 else part[1:])
+            piece += [k] * len(rows[-1])
+        way = np.concatenate(rows)
+        way[:, YAW] = np.unwrap(way[:, YAW])
+        if len(self.space.bearers) > 1:
+            way = self._pulled(way)
+        cost = self.space.way_cost(way[::3])
+        for width in _ROUNDED_M:
+            soft = smoothed(way, width / _SPACED_M)
+            if self.space.valid(soft[:: max(len(soft) // 400, 1)]).all():
+                return Way(soft, np.array(piece, np.int64), cost)
+        return Way(smoothed(way, 0.02 / _SPACED_M), np.array(piece, np.int64), cost)
+
+    def _pulled(self, way: Array) -> Array:
+        """A way of a team that is pulled straight in parts of it, on coarser states."""
+        rng = np.random.default_rng(self.seed + 7)
+        every = max(round(_PULLED_M / _SPACED_M), 1)
+        rows = np.unique(np.append(np.arange(0, len(way), every), len(way) - 1))
+        coarse = self.space.pulled(way[rows], rng, _PULLS)
+        return np.stack([np.interp(np.arange(len(way)), rows, coarse[:, c]) for c in range(way.shape[1])], axis=-1)
+
+
+def _key(space: TeamSpace) -> Iterator[object]:
+    """All that a roadmap depends on: the people, the object and the scene."""
+    for b in space.bearers:
+        yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room, b.elbow_room)
+    yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.arms, space.floor.origin)
+    if space.scene is not None:
+        yield from (space.scene.center, space.scene.corner, space.scene.origin)

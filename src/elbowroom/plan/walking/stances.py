@@ -1,0 +1,151 @@
+"""Stances from which an object can be held at its start and at its goal, for moves over feet that stay (Y1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+
+import numpy as np
+
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import UP, Array, about, multiply
+from elbowroom.geometry.transforms import apply, transform
+from elbowroom.locomotion.course import facing, heading_of, leftwards
+from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on
+from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion.route import towards
+from elbowroom.locomotion.steps import Footprints
+from elbowroom.motion.layers import held
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.places import place_for
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Footprint, Move
+from elbowroom.plan.verbs.carrier import Carrier
+from elbowroom.plan.verbs.move import free_hands
+from elbowroom.plan.walking.walked import Spot, ways_of
+from elbowroom.posing.whole_body import WholeBody
+
+# Distances of the ankles from the object's side, and how far apart feet are from the middle, shares of the height; how
+# far toes are turned out, radians: first as people stand, then wider for what is low. Tuned on crates of 24 cm on the
+# floor before a woman: toes turned out make room for the belly between the thighs.
+_GAPS = (0.19, 0.16, 0.22, 0.13)
+_EASY_GAP = 0.19
+_SHAPES = ((0.052, np.radians(6.0)), (0.055, np.radians(25.0)), (0.085, np.radians(25.0)))
+_LOW_SHAPES = (*_SHAPES[1:], (0.055, np.radians(40.0)), _SHAPES[0])
+# Objects whose middle is below this at their start or goal are low, share of the height.
+_LOW = 0.3
+# Directions around the object from which it is looked at; radians that start and goal may be aside of the front.
+_AROUND = 24
+_ASIDE_RAD = np.radians(65.0)
+# Gap of the goal that costs nothing, a share of the height: arms are stretched farther than trunks are bent.
+_FAR_GAP = 0.36
+# Gap of the goal that is out of reach, the same: arms are 0.33 to 0.45 long, and trunks bend by as much again.
+_FARTHEST_GAP = 0.8
+# Cost of a metre of way, of squared radians by which start and goal are aside, and of a goal that is farther, against
+# one of a gap at the start.
+_WAY, _TURNS, _FARTHER = 0.03, (1.0, 0.3), 0.5
+# The same for squared radians by which somebody faces an object's sides askew: palms press opposite sides of it.
+_ASKEW = 0.5
+# Places that are looked at with the whole body, in each shape of the stance, and grips that are looked at there.
+_LOOKS = 3
+_GRIPS = 2
+
+
+def spot_on(actor: Actor, feet: Sequence[Footprint]) -> Spot:
+    """The spot of somebody who stands on a left and a right footprint."""
+    prints = {side: (np.array([x, y]), heading) for side, (x, y, heading) in zip(SIDES, feet, strict=True)}
+    return Spot(*stance_on(actor.body, prints), prints)
+
+
+def stances_for(d: Director, actor: Actor, task: Move) -> Iterator[Spot]:
+    """Stances in which the whole body can hold the object at its start and at its goal, the easiest first."""
+    taken = np.asarray(d.world.frame(task.object, actor.now))
+    ends = (taken, place_for(d.world, task, taken, actor.now))
+    middles = [apply(T, d.world.objects[task.object].mesh.bounds.mean(axis=0)[None])[0] for T in ends]
+    low = min(middle[2] - (d.world.floor or 0.0) for middle in middles) < _LOW * actor.body.height
+    places = _places(d, actor, task, ends, middles)
+    for half, toes_out in _LOW_SHAPES if low else _SHAPES:
+        for place, face in places[:_LOOKS]:
+            feet = _footprints(actor, place, face, half, toes_out)
+            stands = standing_on(actor, feet)
+            if stands is not None and _holds(d, stands, task):
+                yield Spot(*stance_on(actor.body, feet), feet)
+
+
+def _places(
+    d: Director, actor: Actor, task: Move, ends: Sequence[Array], middles: Sequence[Array]
+) -> list[tuple[Array, float]]:
+    """Middles (2,) between the ankles, with the heading of the body, the easiest first."""
+    tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
+    ways = ways_of(d, actor, [middle[:2] for middle in middles], "any")
+    sides = [apply(T, d.world.objects[task.object].mesh.vertices)[:, :2] for T in ends]
+    found = []
+    for angle in np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False):
+        out = facing(angle)
+        reach = float(((sides[0] - middles[0][:2]) @ out).max())
+        for gap in _GAPS:
+            place = middles[0][:2] + (reach + gap * tall) * out
+            to = [middle[:2] - place for middle in middles]
+            face = float(heading_of(np.sum([way / np.linalg.norm(way) for way in to], axis=0)))
+            aside = [abs(float(np.angle(np.exp(1j * (towards(place, m) - face))))) for m in middles]
+            if max(aside) > _ASIDE_RAD or not ways.stands(place):
+                continue
+            beyond = float(np.linalg.norm(sides[1] - place, axis=1).min()) / tall
+            if beyond > _FARTHEST_GAP:
+                continue
+            cost = abs(gap - _EASY_GAP) + _FARTHER * max(beyond - _FAR_GAP, 0.0)
+            cost += float(np.square(aside) @ _TURNS) + sum(_ASKEW * _askew(T, face) ** 2 for T in ends)
+            found.append((cost + _WAY * float(np.linalg.norm(place - start)), tuple(place), face))
+    return [(np.array(place), face) for _, place, face in sorted(found)]
+
+
+def _askew(T_object: Array, face: float) -> float:
+    """Radians from a heading to the nearest of an object's own axes on the floor, at a place (4, 4)."""
+    quarter = 0.5 * np.pi
+    return abs((face - float(heading_of(T_object[:2, 0])) + 0.5 * quarter) % quarter - 0.5 * quarter)
+
+
+def _footprints(actor: Actor, place: Array, face: float, half: float, toes_out: float) -> Footprints:
+    """Footprints about a place (2,) between the ankles: shares of the height to either side, toes turned out."""
+    aside = half * actor.body.height * leftwards(face)
+    return {side: (place + sign * aside, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
+
+
+def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
+    """Somebody as they would stand on footprints, from how they stand now; None where legs do not reach."""
+    body, pose = actor.body, actor.pose
+    T, now, (place, heading) = body.skeleton.at(pose), footprints_of(body, pose), stance_of(body, pose)
+    targets = {}
+    for side, (at, face) in feet.items():
+        joint = body.role(f"{side}_foot")
+        T_foot = transform(np.zeros(3), about(UP, face - now[side][1])) @ T[joint]
+        T_foot[:2, 3] = at
+        targets[f"{side}_foot"] = T_foot
+    there, turned = stance_on(body, feet)
+    moved = transform([*there, 0.0], about(UP, turned - heading)) @ transform([*-place, 0.0])
+    rotations = np.array(pose.rotations)
+    rotations[0] = multiply(about(UP, turned - heading), rotations[0])
+    found = WholeBody(body).solve(Pose.of(apply(moved, pose.root[None])[0], rotations), targets)
+    if not found.found:
+        return None
+    other = copy(actor)
+    other.root, other.q = found.pose.root[None], found.pose.rotations[None]
+    other.base = held(actor.base.with_(root=other.root, rotations=other.q), actor.k + 1)
+    return other
+
+
+def _holds(d: Director, actor: Actor, task: Move) -> bool:
+    """Return whether somebody can hold the object at its start and at its goal from where they stand."""
+    carrier = Carrier(d, actor, task, f"move {task.object}")
+    hands = free_hands(d, actor, task.hands, carrier.what)
+    failed: list[PlanningFailure] = []
+    try:
+        ranked = carrier.ranked(hands)[:_GRIPS]
+    except PlanningFailure:
+        return False
+    for guide in dict.fromkeys((carrier.guide, None)):
+        carrier.guide = guide
+        if any(carrier.option(grips, failed) is not None for grips in ranked):
+            return True
+    return False

@@ -1,0 +1,232 @@
+"""Roadmap of a space by visibility (Siméon, Laumond and Nissoux 2000), learned once and asked many times (E3).
+
+A sample that sees no guard becomes one; a sample that sees guards of two components joins them. Samples that would join
+two guards of one component are kept, too, where the way between them through the roadmap is much longer (useful cycles,
+Nieuwenhuisen and Overmars 2004): a visibility roadmap is a tree, in which a way that fails later has no other.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.stopping import may_stop_here
+
+# Samples that are drawn at a time, and guards of one component that a sample is tried to be seen by.
+_AT_ONCE = 64
+_GUARDS = 3
+# A cycle is kept where the way through the roadmap is so many times as long as through the sample.
+_USEFUL = 2.5
+# Nodes that a start or goal is tried to be joined to.
+_NEAR = 12
+
+
+class RoadmapSpace(Protocol):
+    """Problem of a roadmap: states are rows (W,)."""
+
+    def samples(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw up to `count` valid states (N, W)."""
+        ...
+
+    def distances(self, states: Array, state: Array) -> Array:
+        """Distances (N,) of states (N, W) to a state."""
+        ...
+
+    def joins(self, a: Array, b: Array) -> bool:
+        """Return whether the local path from a to b is valid."""
+        ...
+
+    def cost(self, a: Array, b: Array) -> float:
+        """Cost of the local path from a to b, at least their distance."""
+        ...
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Limits of learning: samples at most, and samples in a row that change nothing, after which all is covered."""
+
+    samples: int = 4000
+    idle: int = 600
+
+
+@dataclass
+class Roadmap:
+    """States (N, W), which of them are guards, and edges with their costs."""
+
+    space: RoadmapSpace
+    states: list[Array] = field(default_factory=list)
+    guard: list[bool] = field(default_factory=list)
+    edges: dict[tuple[int, int], float] = field(default_factory=dict)
+    drawn: int = 0
+
+    def learn(self, rng: np.random.Generator, limits: Learning, done: Callable[[], bool] | None = None) -> None:
+        """Draw samples until the limits, or until `done` says so after one that was kept."""
+        idle = 0
+        while self.drawn < limits.samples and idle < limits.idle:
+            may_stop_here()
+            found = self.space.samples(rng, _AT_ONCE)
+            self.drawn += _AT_ONCE
+            for state in found:
+                kept = self.add(state)
+                idle = 0 if kept else idle + 1
+                if kept and done is not None and done():
+                    return
+            if not len(found):
+                idle += _AT_ONCE // 8
+
+    def add(self, state: Array, *, always: bool = False) -> bool:
+        """Keep a state where it is of use, or `always`; return whether it was kept."""
+        if not self.states:
+            return self._keep(state, True, [])
+        component = self.components()
+        distance = self.space.distances(np.array(self.states), state)
+        seen: list[int] = []
+        looks: dict[int, int] = {}
+        for k in np.argsort(distance, kind="stable").tolist():
+            c = int(component[k])
+            if (always or self.guard[k]) and looks.get(c, 0) < _GUARDS:
+                looks[c] = looks.get(c, 0) + 1
+                if self.space.joins(self.states[k], state):
+                    seen.append(k)
+        if always or not seen:
+            return self._keep(state, True, seen)
+        first = {int(component[k]): k for k in reversed(seen)}  # the nearest of each component
+        joined = list(first.values()) if len(first) > 1 else self._useful(state, seen)
+        return self._keep(state, False, joined) if joined else False
+
+    def _useful(self, state: Array, seen: Sequence[int]) -> list[int]:
+        """Two of the guards that a state sees between which the roadmap is much longer than through the state."""
+        if len(seen) < 2:
+            return []
+        through = {k: self.space.cost(self.states[k], state) for k in seen}
+        a = seen[0]
+        far = self._costs_from(a, lambda _a, _b: True)
+        for b in seen[1:]:
+            if far.get(b, (np.inf, -1))[0] > _USEFUL * (through[a] + through[b]):
+                return [a, b]
+        return []
+
+    def _keep(self, state: Array, guard: bool, joined: Sequence[int]) -> bool:
+        self.states.append(np.array(state, dtype=float))
+        self.guard.append(guard)
+        new = len(self.states) - 1
+        for k in joined:
+            self.edges[k, new] = self.space.cost(self.states[k], state)
+        return True
+
+    def components(self) -> NDArray[np.int64]:
+        """Number of the component of each node (N,)."""
+        root = list(range(len(self.states)))
+
+        def top(k: int) -> int:
+            while root[k] != k:
+                root[k] = root[root[k]]
+                k = root[k]
+            return k
+
+        for a, b in self.edges:
+            root[top(a)] = top(b)
+        return np.array([top(k) for k in range(len(root))], np.int64)
+
+    def find(self, start: Array, goal: Array, passable: Callable[[Array, Array], bool]) -> list[Array] | None:
+        """States of the cheapest way, without edges that are not `passable`; None if there is none."""
+        ends: dict[tuple[int, int], float] = {}
+        for number, state, forward in ((-1, start, True), (-2, goal, False)):
+            states = np.array(self.states) if self.states else np.zeros((0, len(start)))
+            for k in np.argsort(self.space.distances(states, state), kind="stable")[:_NEAR].tolist():
+                a, b = (state, self.states[k]) if forward else (self.states[k], state)
+                if self.space.joins(a, b):
+                    ends[number, int(k)] = self.space.cost(a, b)
+        if self.space.joins(start, goal):
+            ends[-1, -2] = self.space.cost(start, goal)
+        at = {-1: start, -2: goal}
+
+        def state_of(k: int) -> Array:
+            return at[k] if k < 0 else self.states[k]
+
+        def usable(a: int, b: int) -> bool:
+            edge = (a, b) if (a, b) in self.edges or (a, b) in ends else (b, a)
+            return passable(state_of(edge[0]), state_of(edge[1]))
+
+        reached = self._costs_from(-1, usable, ends)
+        if -2 not in reached:
+            return None
+        nodes = [-2]
+        while nodes[-1] != -1:
+            nodes.append(reached[nodes[-1]][1])
+        return [state_of(k) for k in reversed(nodes)]
+
+    def _costs_from(
+        self, start: int, usable: Callable[[int, int], bool], more: dict[tuple[int, int], float] | None = None
+    ) -> dict[int, tuple[float, int]]:
+        """Cost of the cheapest way from a node to each that can be reached, and the node before it."""
+        beside: dict[int, list[tuple[int, float]]] = {}
+        for (a, b), cost in (*self.edges.items(), *(more or {}).items()):
+            beside.setdefault(a, []).append((b, cost))
+            beside.setdefault(b, []).append((a, cost))
+        out: dict[int, tuple[float, int]] = {}
+        heap = [(0.0, start, start)]
+        while heap:
+            cost, node, before = heapq.heappop(heap)
+            if node in out:
+                continue
+            out[node] = cost, before
+            for other, more_cost in beside.get(node, ()):
+                if other not in out and usable(node, other):
+                    heapq.heappush(heap, (cost + more_cost, other, node))
+        return out
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All that was learned, as arrays by name."""
+        width = len(self.states[0]) if self.states else 0
+        return {
+            "states": np.array(self.states).reshape(-1, width),
+            "guard": np.array(self.guard, bool),
+            "edges": np.array(list(self.edges), np.int64).reshape(-1, 2),
+            "costs": np.array(list(self.edges.values())),
+            "drawn": np.array([self.drawn]),
+        }
+
+    @classmethod
+    def of(cls, space: RoadmapSpace, arrays: dict[str, NDArray]) -> Roadmap:
+        """A roadmap from its arrays."""
+        edges = {(int(a), int(b)): float(c) for (a, b), c in zip(arrays["edges"], arrays["costs"], strict=True)}
+        return cls(space, list(arrays["states"]), [bool(g) for g in arrays["guard"]], edges, int(arrays["drawn"][0]))
+
+
+def shortened(
+    space: RoadmapSpace, states: Sequence[Array], between: Callable[[Array, Array, float], Array],
+    rng: np.random.Generator, tries: int, passable: Callable[[Array, Array], bool],
+) -> list[Array]:  # fmt: skip
+    """A way with corners cut off: two places on it are joined directly where that is valid and cheaper."""
+    way = list(states)
+    for _ in range(tries):
+        if len(way) < 3:
+            break
+        i, j = sorted(rng.integers(0, len(way) - 1, 2).tolist())
+        u, v = rng.random(2)
+        if i == j:
+            continue
+        a, b = between(way[i], way[i + 1], u), between(way[j], way[j + 1], v)
+        old = space.cost(a, way[i + 1]) + space.cost(way[j], b)
+        old += sum(space.cost(p, q) for p, q in zip(way[i + 1 : j], way[i + 2 : j + 1], strict=True))
+        pieces = ((way[i], a), (a, b), (b, way[j + 1]))
+        if space.cost(a, b) < 0.98 * old and all(space.joins(p, q) and passable(p, q) for p, q in pieces):
+            way = [*way[: i + 1], a, b, *way[j + 1 :]]
+    # nodes that are not needed
+    k = 1
+    while k < len(way) - 1:
+        a, b = way[k - 1], way[k + 1]
+        direct = space.cost(a, b) <= space.cost(a, way[k]) + space.cost(way[k], b) + 1e-9
+        if direct and space.joins(a, b) and passable(a, b):
+            del way[k]
+            k = max(k - 1, 1)
+        else:
+            k += 1
+    return way

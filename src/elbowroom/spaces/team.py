@@ -1,0 +1,402 @@
+"""Places of an object and of those who carry it, together, as a space to search (E2, E3).
+
+A state (6 + 3 n,) is the object's position (3,) in metres and its turn about the vertical, pitch and roll in radians
+from how it is at the start, then for each of n carriers how far they stand behind their usual place at the object,
+to the left of it, and turned: 7 numbers count for one carrier of an object that stays level, 12 for two of one that
+need not, 3 for each more. Carriers are upright cylinders about their legs, the object is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.headings import facing, heading_of, leftwards
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.fields import Fields
+from elbowroom.kernels.team import object_free
+
+# Columns of a state.
+X, Y, Z, YAW, PITCH, ROLL, OWN = range(7)
+# Ranges of a carrier about the usual place: behind it and to its sides, metres, and turned, radians.
+BEHIND_M, ASIDE_M, TURNED_RAD = (-0.12, 0.14), 0.16, np.radians(40.0)
+# Tilt of an object that need not stay level, radians.
+TILT_RAD = np.radians(35.0)
+# Share of samples with each of height, tilt and places of carriers other than usual.
+_OTHER = 0.45
+# Share of samples from narrow places, and how far these are turned off the passage, radians, one standard deviation.
+_NARROW, _OFF_RAD = 0.5, np.radians(12.0)
+# Metres from one look at a local path to the next.
+_STEP_M = 0.04
+# Metres that carriers keep between each other, beyond their radii.
+_APART_M = 0.02
+# Radii of an elbow and of a hand, metres.
+_ELBOW_M, _HAND_M = 0.07, 0.04
+# Metres about places of the start and goal within which people may be nearer to things, and by how much.
+_NEAR_M, _NEARER_M = 0.4, 0.1
+# Metres of the mid control points of a Bézier curve from its ends, and those below which steps are taken as they come.
+_CONTROL_M, _STEPPED_M = 0.6, 0.5
+# Weight of going backwards and of going sideways against going forwards, and of unusual places, in the cost of a metre.
+_BACKWARDS, _SIDEWAYS, _UNUSUAL = 0.9, 0.35, 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Bearer:
+    """One carrier: usual place (3,), x, y and heading, about the object's origin as it is at the start; hands (H, 3) in
+    the object's frame; shoulders (H, 3) to the left, behind and above where one stands; reach (H, 2) of the arms;
+    radius of legs and trunk; `room` (ny, nx), metres that cells have to what these would meet; `elbow_room` the same at
+    the height of bent arms; `elbows`, how far they are out to either side, and `depth`, how near the middle of the body
+    may come to the object, metres."""
+
+    stance: Array
+    hands: Array
+    shoulders: Array
+    reach: Array
+    radius: float
+    room: Array
+    elbow_room: Array
+    elbows: float
+    depth: float
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """Cells on which the team may be: where they begin (2,), their width, open ones (M, 2) and narrow places (N, 3)
+    with the direction of the passage."""
+
+    origin: Array
+    cell_m: float
+    open: Array
+    narrow: Array
+
+
+@dataclass(frozen=True, eq=False)
+class TeamSpace:
+    """Space of a team; see the module. `heights` are those of the object's origin, lowest, usual and highest.
+
+    `cover` are groups of balls in the object's frame (`grouped`), `outline` (4,) the rectangle around it on the floor,
+    as it is at the start about its origin: its middle and half its size; `scene` the distance field of all else,
+    `upright` (3, 3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may
+    meet things, and are to give way later. About places `near` (M, 2), where
+    people stand at the start and goal, tables are nearer.
+    """
+
+    bearers: tuple[Bearer, ...]
+    floor: Floor
+    cover: tuple[Array, NDArray[np.int64], Array]
+    outline: Array
+    scene: Fields | None
+    upright: Array
+    heights: tuple[float, float, float]
+    turn_m: float
+    ground: float = 0.0
+    margin: float = 0.01
+    tilts: bool = True
+    arms: bool = True
+    near: Array = field(default_factory=lambda: np.zeros((0, 2)))
+
+    @property
+    def width(self) -> int:
+        """Numbers of a state."""
+        return OWN + 3 * len(self.bearers)
+
+    def own(self, states: Array) -> Array:
+        """Places of carriers about the usual ones, (..., n, 3)."""
+        return states[..., OWN:].reshape(*states.shape[:-1], len(self.bearers), 3)
+
+    def carriers(self, states: Array) -> tuple[Array, Array]:
+        """Places (..., n, 2) and headings (..., n) of carriers in states (..., W)."""
+        usual = np.array([b.stance for b in self.bearers])
+        own = self.own(states)
+        at = usual[:, :2] - own[..., 0, None] * facing(usual[:, 2]) + own[..., 1, None] * leftwards(usual[:, 2])
+        yaw = states[..., YAW, None]
+        c, s = np.cos(yaw), np.sin(yaw)
+        x = states[..., X, None] + c * at[..., 0] - s * at[..., 1]
+        y = states[..., Y, None] + s * at[..., 0] + c * at[..., 1]
+        return np.stack([x, y], axis=-1), yaw + usual[:, 2] + own[..., 2]
+
+    def rotations(self, states: Array) -> Array:
+        """Rotations of the object (..., 3, 3)."""
+        a, b, c = (states[..., k] for k in (YAW, PITCH, ROLL))
+        ca, sa, cb, sb, cc, sc = np.cos(a), np.sin(a), np.cos(b), np.sin(b), np.cos(c), np.sin(c)
+        rows = [
+            [ca * cb, ca * sb * sc - sa * cc, ca * sb * cc + sa * sc],
+            [sa * cb, sa * sb * sc + ca * cc, sa * sb * cc - ca * sc],
+            [-sb, cb * sc, cb * cc],
+        ]
+        R = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+        return np.asarray(R @ self.upright)
+
+    def places(self, states: Array) -> Array:
+        """Places of the object (..., 4, 4)."""
+        T = np.zeros((*states.shape[:-1], 4, 4))
+        T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = self.rotations(states), states[..., :3], 1.0
+        return T
+
+    def state(self, position: Array, yaw: float) -> Array:
+        """State with the object at a position (3,), turned by `yaw`, everybody at the usual places."""
+        out = np.zeros(self.width)
+        out[:3], out[YAW] = position, yaw
+        return out
+
+    def valid(self, states: Array) -> NDArray[np.bool_]:
+        """Return which states (K, W) are free, with the object in everybody's reach, (K,)."""
+        at, heading = self.carriers(states)
+        R = self.rotations(states)
+        good = self._stand(at, heading) & self._reached(states, R, at, heading)
+        rows = np.flatnonzero(good)
+        if len(rows) and self.scene is not None:
+            free = np.zeros(len(rows), np.bool_)
+            object_free(self.scene, *self.cover, np.ascontiguousarray(R[rows]), np.ascontiguousarray(states[rows, :3]),
+                        self.margin, self.ground, free)  # fmt: skip
+            good[rows] = free
+        return good
+
+    def _stand(self, at: Array, heading: Array) -> NDArray[np.bool_]:
+        """Return where there is room for everybody, at places (K, n, 2) with headings (K, n)."""
+        good = np.ones(len(at), bool)
+        for k, bearer in enumerate(self.bearers):
+            there = np.zeros(len(at), bool)
+            for place in self.near:
+                there |= np.linalg.norm(at[:, k] - place, axis=1) < _NEAR_M
+            good &= self._room(bearer.room, at[:, k]) + np.where(there, _NEARER_M, 0.0) >= bearer.radius
+            if self.arms:
+                aside = bearer.elbows * leftwards(heading[:, k])
+                for elbow in (at[:, k] + aside, at[:, k] - aside):
+                    good &= there | (self._room(bearer.elbow_room, elbow) >= _ELBOW_M)
+            for m in range(k):
+                least = bearer.radius + self.bearers[m].radius + _APART_M
+                good &= np.linalg.norm(at[:, k] - at[:, m], axis=-1) > least
+        return good
+
+    def _room(self, room: Array, at: Array) -> Array:
+        """Metres of room (K,) by a map (ny, nx) at places (K, 2); none outside of it."""
+        i, j = np.floor((at - self.floor.origin) / self.floor.cell_m).astype(int).T
+        ny, nx = room.shape
+        inside = (i >= 0) & (j >= 0) & (i < nx) & (j < ny)
+        return np.where(inside, room[np.clip(j, 0, ny - 1), np.clip(i, 0, nx - 1)], -1.0)
+
+    def _reached(self, states: Array, R: Array, at: Array, heading: Array) -> NDArray[np.bool_]:
+        """Return where hands are within the shells of their arms, with room about them, and bodies off the object."""
+        good = (states[:, Z] >= self.heights[0] - 1e-9) & (states[:, Z] <= self.heights[2] + 1e-9)
+        for k, bearer in enumerate(self.bearers):
+            ahead, left = facing(heading[:, k]), leftwards(heading[:, k])
+            c, s = np.cos(states[:, YAW]), np.sin(states[:, YAW])
+            dx, dy = (at[:, k] - states[:, :2]).T
+            beside = np.abs(np.stack([c * dx + s * dy, c * dy - s * dx], axis=-1) - self.outline[:2]) - self.outline[2:]
+            good &= np.linalg.norm(np.maximum(beside, 0.0), axis=1) >= bearer.depth
+            for hand, shoulder, (least, most) in zip(bearer.hands, bearer.shoulders, bearer.reach, strict=True):
+                hold = states[:, :3] + R @ hand
+                from_xy = at[:, k] + shoulder[0] * left - shoulder[1] * ahead
+                way = np.concatenate([hold[:, :2] - from_xy, hold[:, 2:] - self.ground - shoulder[2]], axis=1)
+                far = np.linalg.norm(way, axis=1)
+                good &= (far >= least) & (far <= most) & (np.sum(way[:, :2] * ahead, axis=1) > 0.0)
+                if self.arms:
+                    good &= self._room(bearer.elbow_room, hold[:, :2]) >= _HAND_M
+        return good
+
+    def samples(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw up to `count` valid states (N, W): half of them from narrow places, turned along the passage."""
+        out = np.zeros((count, self.width))
+        narrow = (rng.random(count) < _NARROW) & (len(self.floor.narrow) > 0)
+        where = self.floor.open[rng.integers(0, len(self.floor.open), count)]
+        out[:, :2] = where + self.floor.cell_m * (rng.random((count, 2)) - 0.5)
+        out[:, YAW] = rng.uniform(-np.pi, np.pi, count)
+        if len(self.floor.narrow):
+            tight = self.floor.narrow[rng.integers(0, len(self.floor.narrow), count)]
+            turned = tight[:, 2] - self.axis + np.pi * rng.integers(0, 2, count) + _OFF_RAD * rng.normal(size=count)
+            along = np.stack([np.cos(tight[:, 2]), np.sin(tight[:, 2])], axis=-1)
+            near = tight[:, :2] + rng.uniform(-0.6, 0.6, (count, 1)) * along
+            out[narrow, :2], out[narrow, YAW] = near[narrow], turned[narrow]
+        low, usual, high = self.heights
+        out[:, Z] = np.where(rng.random(count) < _OTHER, rng.uniform(low, high, count), usual)
+        if self.tilts:
+            tilt = rng.uniform(-TILT_RAD, TILT_RAD, (count, 2))
+            out[:, PITCH : ROLL + 1] = np.where(rng.random((count, 1)) < _OTHER, tilt, 0.0)
+        ranges = np.array([BEHIND_M, (-ASIDE_M, ASIDE_M), (-TURNED_RAD, TURNED_RAD)])
+        own = rng.uniform(ranges[:, 0], ranges[:, 1], (count, len(self.bearers), 3))
+        out[:, OWN:] = np.where(rng.random((count, 1)) < _OTHER, own.reshape(count, -1), 0.0)
+        return out[self.valid(out)]
+
+    @property
+    def axis(self) -> float:
+        """Direction along which the team is narrowest, about the object as it is at the start, radians from x."""
+        at = np.array([b.stance[:2] for b in self.bearers])
+        if len(at) == 1:
+            ahead = facing(self.bearers[0].stance[2])
+            return float(np.arctan2(ahead[1], ahead[0]))
+        spread = at - at.mean(axis=0)
+        far = spread[np.argmax(np.linalg.norm(spread, axis=1))]
+        return float(np.arctan2(far[1], far[0]))
+
+    def distances(self, states: Array, state: Array) -> Array:
+        """Distances (N,) of states (N, W) to a state, metres; turns count by the size of the object."""
+        return self._lengths(states - state)
+
+    def _lengths(self, d: Array) -> Array:
+        """Lengths (N,) of differences (N, W) of states, metres."""
+        turns = (d[:, YAW] + np.pi) % (2.0 * np.pi) - np.pi
+        own = d[:, OWN:].reshape(len(d), -1, 3)
+        squares = (
+            np.sum(d[:, :3] ** 2, axis=1) + (self.turn_m * turns) ** 2 + 0.25 * (d[:, PITCH] ** 2 + d[:, ROLL] ** 2)
+        )
+        return np.sqrt(squares + np.sum(own**2 * [1.0, 1.0, 0.09], axis=(1, 2)))
+
+    def between(self, a: Array, b: Array, shares: Array) -> Array:
+        """States (K, W) at shares (K,) of the local path from a to b.
+
+        One carrier walks a Bézier curve along the headings at its ends, with the object; a team follows the object,
+        which moves in a straight line.
+        """
+        share = np.asarray(shares, dtype=float)[:, None]
+        turn = (b[YAW] - a[YAW] + np.pi) % (2.0 * np.pi) - np.pi
+        out = a + share * (b - a)
+        out[:, YAW] = a[YAW] + share[:, 0] * turn
+        if len(self.bearers) == 1:
+            self._walk(out, a, b, share[:, 0])
+        return np.asarray(out)
+
+    def _walk(self, out: Array, a: Array, b: Array, u: Array) -> None:
+        """Put the object of states (K, W) before one carrier who walks from where they are in one to another."""
+        at, heading = self.carriers(np.stack([a, b]))
+        (p, q), (first, last) = at[:, 0], heading[:, 0]
+        far = float(np.linalg.norm(q - p))
+        turn = (last - first + np.pi) % (2.0 * np.pi) - np.pi
+        place, ahead = p + u[:, None] * (q - p), first + u * turn
+        if far > _STEPPED_M:
+            m = min(_CONTROL_M, far / 3.0)
+            c, d = p + m * facing(first), q - m * facing(last)
+            v, w = u[:, None], 1.0 - u[:, None]
+            place = w**3 * p + 3 * w**2 * v * c + 3 * w * v**2 * d + v**3 * q
+            way = w**2 * (c - p) + 2 * w * v * (d - c) + v**2 * (q - d)
+            ahead = first + np.asarray([_wrapped(h - first) for h in heading_of(way)])
+        self.put_before(out, place, ahead)
+
+    def put_before(self, states: Array, place: Array, heading: Array) -> None:
+        """Move the object of states (K, W) to before its only carrier, at places (K, 2) with headings (K,)."""
+        usual, own = self.bearers[0].stance, self.own(states)[:, 0]
+        yaw = heading - usual[2] - own[:, 2]
+        off = usual[:2] - own[:, :1] * facing(usual[2]) + own[:, 1:2] * leftwards(usual[2])
+        c, s = np.cos(yaw), np.sin(yaw)
+        states[:, X] = place[:, 0] - c * off[:, 0] + s * off[:, 1]
+        states[:, Y] = place[:, 1] - s * off[:, 0] - c * off[:, 1]
+        states[:, YAW] = yaw
+
+    def way_cost(self, rows: Array) -> float:
+        """Cost of a way through states (K, W) that are close together, see `cost`."""
+        at, heading = self.carriers(rows)
+        step = np.diff(at, axis=0)
+        way = np.linalg.norm(step, axis=-1)
+        ahead = np.sum(step * facing(0.5 * (heading[1:] + heading[:-1])), axis=-1) / np.maximum(way, 1e-9)
+        manner = 0.5 * _BACKWARDS * (1.0 - ahead) + _SIDEWAYS * np.sqrt(np.maximum(1.0 - ahead**2, 0.0))
+        long = self._lengths(np.diff(rows, axis=0))
+        own = self.own(rows) / [0.15, 0.15, 0.6]
+        unusual = ((rows[:, Z] - self.heights[1]) / 0.25) ** 2 + np.sum((rows[:, PITCH : ROLL + 1] / 0.4) ** 2, axis=1)
+        unusual = unusual + 0.3 * np.mean(np.sum(own**2, axis=-1), axis=-1)
+        dear = 1.0 + _UNUSUAL * 0.5 * (unusual[1:] + unusual[:-1])
+        return float((long * dear).sum()) + float((manner * way).sum()) / len(self.bearers)
+
+    def pulled(self, rows: Array, rng: np.random.Generator, tries: int) -> Array:
+        """A way through states (K, W) that are close together, pulled straight in some of its columns at a time.
+
+        Place, turn, height, tilt and everybody's own place are pulled by themselves or together, between two states,
+        where that is free and cheaper.
+        """
+        groups = [[X, Y], [YAW], [X, Y, YAW], [Z, PITCH, ROLL], list(range(OWN, self.width)), list(range(self.width))]
+        weights = np.array([0.25, 0.15, 0.2, 0.1, 0.15, 0.15])
+        best, n = np.array(rows), len(rows)
+        for _ in range(tries):
+            i, j = sorted(rng.integers(0, n, 2).tolist())
+            if j - i < 3:
+                continue
+            columns = groups[int(rng.choice(len(groups), p=weights))]
+            other = np.array(best[i : j + 1])
+            share = np.linspace(0.0, 1.0, j - i + 1)[:, None]
+            other[:, columns] = (1.0 - share) * best[i, columns] + share * best[j, columns]
+            turns = 0.0
+            if YAW in columns:  # the shorter way round; what follows is turned by as much
+                turn = _wrapped(float(best[j, YAW] - best[i, YAW]))
+                turns = turn - float(best[j, YAW] - best[i, YAW])
+                other[:, YAW] = best[i, YAW] + share[:, 0] * turn
+            if self.way_cost(other) < 0.995 * self.way_cost(best[i : j + 1]) and self._passes(other):
+                best[i : j + 1] = other
+                best[j + 1 :, YAW] += turns
+        return best
+
+    def _passes(self, rows: Array) -> bool:
+        """Return whether states (K, W) are free, a few of them first."""
+        return bool(self.valid(rows[:: max(len(rows) // 6, 1)]).all()) and bool(self.valid(rows).all())
+
+    def looks(self, a: Array, b: Array) -> int:
+        """Return at how many places a local path is looked at."""
+        return max(int(np.ceil(float(self.distances(a[None], b)[0]) / _STEP_M)), 1) + 1
+
+    def joins(self, a: Array, b: Array) -> bool:
+        """Return whether the local path from a to b is free, the coarse looks at it first."""
+        n = self.looks(a, b)
+        if n < 3:
+            return True
+        shares = np.linspace(0.0, 1.0, n)[1:-1]
+        for some in (shares[n // 2 - 1 :: max(n, 1)], shares[:: max(n // 8, 1)], shares):
+            if not self.valid(self.between(a, b, some)).all():
+                return False
+        return True
+
+    def cost(self, a: Array, b: Array) -> float:
+        """Metres of a local path, more where carriers go sideways or backwards or are not at their usual places."""
+        return self.way_cost(self.between(a, b, np.linspace(0.0, 1.0, 5)))
+
+
+def _wrapped(angle: float) -> float:
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
+
+
+def grouped(balls: Array, most: int = 24) -> tuple[Array, NDArray[np.int64], Array]:
+    """Balls (B, 4) in groups of neighbours: balls of groups (G, 4), first numbers (G + 1,), and balls in that order."""
+    leaves: list[NDArray[np.int64]] = []
+    parts: list[NDArray[np.int64]] = [np.arange(len(balls))]
+    while parts:
+        rows = parts.pop()
+        if len(rows) <= most:
+            leaves.append(rows)
+            continue
+        axis = int(np.argmax(np.ptp(balls[rows, :3], axis=0)))
+        order = rows[np.argsort(balls[rows, axis], kind="stable")]
+        parts += [order[: len(order) // 2], order[len(order) // 2 :]]
+    groups = np.zeros((len(leaves), 4))
+    for group, rows in zip(groups, leaves, strict=True):
+        group[:3] = 0.5 * (balls[rows, :3].min(axis=0) + balls[rows, :3].max(axis=0))
+        group[3] = float((np.linalg.norm(balls[rows, :3] - group[:3], axis=1) + balls[rows, 3]).max())
+    first = np.concatenate([[0], np.cumsum([len(rows) for rows in leaves])]).astype(np.int64)
+    return groups, first, np.ascontiguousarray(balls[np.concatenate(leaves)], dtype=float)
+
+
+def narrow_places(taken: NDArray[np.bool_], origin: Array, cell_m: float, widest_m: float, seed: int) -> Array:
+    """Middles of narrow passages with their directions, (N, 3), by the bridge test between taken cells (ny, nx)."""
+    cells = np.argwhere(taken)
+    if not len(cells):
+        return np.zeros((0, 3))
+    rng = np.random.default_rng(seed)
+    count = 20_000
+    a = cells[rng.integers(0, len(cells), count)]
+    angle, length = rng.uniform(0.0, np.pi, count), rng.uniform(0.4, widest_m, count) / cell_m
+    way = np.stack([np.sin(angle), np.cos(angle)], axis=-1) * length[:, None]
+    b, middle = np.rint(a + way).astype(int), np.rint(a + 0.5 * way).astype(int)
+    inside = np.all((b >= 0) & (b < taken.shape), axis=1)
+    a, b, middle, angle = a[inside], b[inside], middle[inside], angle[inside]
+    good = taken[b[:, 0], b[:, 1]] & ~taken[middle[:, 0], middle[:, 1]]
+    # all of the bridge but its ends is open
+    for share in (0.3, 0.7):
+        at = np.rint(a + share * (b - a)).astype(int)
+        good &= ~taken[at[:, 0], at[:, 1]]
+    xy = origin + cell_m * (middle[good][:, ::-1] + 0.5)
+    return np.column_stack([xy, angle[good] + 0.5 * np.pi])
+
+
+def open_cells(room: Sequence[Array], origin: Array, cell_m: float) -> Array:
+    """Middles (M, 2) of cells that are open in any of some maps (ny, nx) of room, metres."""
+    free = np.any([r > 0.0 for r in room], axis=0)
+    return np.asarray(origin + cell_m * (np.argwhere(free)[:, ::-1] + 0.5))
