@@ -88,9 +88,7 @@ def team_space(
             at = motion.sample([now])[0][0]
             columns = columns.with_disc(at[:2], 0.5 * envelope(motion.body, "forward").width)
     bearers: list[Bearer] = []
-    lows: list[float] = []
-    highs: list[float] = []
-    usual: list[float] = []
+    spans: list[tuple[float, ...]] = []
     for carrier, held, (place, heading) in zip(carriers, grips, places, strict=True):
         body = carrier.actor.body
         joints = body.skeleton.at(carrier.actor.pose)
@@ -104,9 +102,7 @@ def team_space(
             hands.append(targets[f"{hand}_hand"][:3, 3])
             reach.append([_FOLDED * ik.reach[1], ik.reach[1] + _LEANS_M])
             above = float((T[:3, :3] @ targets[f"{hand}_hand"][:3, 3])[2])
-            low, middle, high = (share * body.height - above + columns.floor for share in _HANDS)
-            for each, value in ((lows, low), (usual, middle), (highs, high)):
-                each.append(value)
+            spans.append(tuple(share * body.height - above + columns.floor for share in _HANDS))
         stance = np.array([*(place - T[:2, 3]), heading])
         radius = max(envelope(body, "forward").trunk[:3]) + _BESIDE_M
         elbows = _ELBOWS * body.height
@@ -126,8 +122,9 @@ def team_space(
         )
     floor = Floor(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
                   narrow_places(bearers[0].room < _SHELL_M, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
-    low, high = max(lows), min(highs)
-    heights = (min(low, high), float(np.clip(np.mean(usual), min(low, high), max(low, high))), max(low, high))
+    lows, usual, highs = np.array(spans).T
+    low, high = sorted((float(lows.max()), float(highs.min())))
+    heights = (low, float(np.clip(usual.mean(), low, high)), high)
     mesh = world.objects[thing].mesh
     balls = mesh_cover(mesh)[:, :4]
     size = float(np.linalg.norm(mesh.bounds[1] - mesh.bounds[0]))
