@@ -119,8 +119,8 @@ def caught(who: str, start: int, goal: int) -> tuple[Carrying, Pose]:
     """Start and goal postures of a move, as `move` has them."""
     found: list[tuple[Carrying, Pose]] = []
 
-    def catch(team: Team, starts: Sequence[Pose], *, searched: bool) -> Any:
-        (holding, grips), pose = team[0], starts[0]
+    def catch(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) -> Any:
+        (holding, grips), (pose, _) = team[0], ends[0]
         found.append((Carrying(holding, grips, pose), holding.held_at(grips, holding.T_goal, pose)))
         raise _Taken
 

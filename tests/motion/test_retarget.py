@@ -264,3 +264,10 @@ def test_elbows_bend_about_their_own_axes(data):
         flexion, off_axis, _ = np.degrees(woman.limits[j].coordinates(made.rotations[made.source.lead :, j])).T
         assert flexion.max() > 30.0
         assert np.abs(off_axis).max() < 1.0
+
+
+def test_long_arms_stay_above_the_floor(data):
+    clip = read_bvh(data / "mocap" / "accad_bvh" / "Male1_A5_PickUpBox.bvh")
+    gorilla = preset("gorilla")
+    sunk, made = (retarget(clip, gorilla, floor=0.0, plant=plant).positions()[..., 2].min() for plant in (False, True))
+    assert sunk < -0.2 and made > -0.02

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import angle_between, from_matrix
 from elbowroom.geometry.solids import box, cylinder, lathe, sphere
 from elbowroom.geometry.transforms import apply, inverse, transform
+from elbowroom.posing import grasps as grasps_module
 from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target, propose_grasps
@@ -289,3 +291,26 @@ def test_forms_of_scanned_surfaces_need_not_be_closed() -> None:
     ball = trimesh.creation.icosphere(subdivisions=3, radius=0.035)
     half = np.asarray(ball.triangles_center)[:, 2] > -0.01
     assert propose_grasps(person(), "left", Mesh(ball.vertices, np.asarray(ball.faces)[half]))
+
+
+def test_grasps_are_proposed_once_for_a_hand_and_a_mesh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
+    first = propose_grasps(person(), "right", box((0.06, 0.08, 0.2)))
+
+    def settled_again(*_: object, **__: object) -> list[Grasp]:
+        raise AssertionError("these are on the disk")
+
+    monkeypatch.setattr(grasps_module, "settled", settled_again)
+    again = propose_grasps(person(), "right", box((0.06, 0.08, 0.2)))
+    assert len(first) == len(again) > 8
+    for a, b in zip(first, again, strict=True):
+        assert (a.name, a.hand, a.cost, a.frame) == (b.name, b.hand, b.cost, b.frame)
+        assert np.array_equal(a.T_thing_hand, b.T_thing_hand) and np.array_equal(a.approach, b.approach)
+        assert np.array_equal(a.open.coordinates, b.open.coordinates) and a.shape.name == b.shape.name
+    for body, mesh, up in (
+        (person("child"), box((0.06, 0.08, 0.2)), (0.0, 0.0, 1.0)),
+        (person(), box((0.06, 0.08, 0.21)), (0.0, 0.0, 1.0)),
+        (person(), box((0.06, 0.08, 0.2)), (1.0, 0.0, 0.0)),
+    ):
+        with pytest.raises(AssertionError, match="on the disk"):
+            propose_grasps(body, "right", mesh, up=up)

@@ -19,6 +19,7 @@ from seat import PATIENCE, Seat
 
 from elbowroom.studio import edits
 from elbowroom.studio.page import opened
+from elbowroom.studio.places import target_name
 from elbowroom.world.certificate import certify
 
 pytestmark = pytest.mark.skipif(
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.skipif(
     reason="a real browser wants the machine for itself: set ELBOWROOM_BROWSER=1",
 )
 
-COUNTER = Path(__file__).with_name("counter.yaml")
+COUNTER, CRATE = (Path(__file__).with_name(name) for name in ("counter.yaml", "crate.yaml"))
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,7 @@ def seat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
     folder: Path = tmp_path_factory.mktemp("studio")
     (folder / "work").mkdir()
     copy(COUNTER, folder / "work")
+    copy(CRATE, folder / "work")
     with browser() as window:
         page = opened("umbrella", port=0, folder=folder / "work", state=folder / "state", shadows=False)
         found = Seat(page, window)
@@ -203,6 +205,29 @@ def test_a_long_export_is_cancelled(seat: Seat) -> None:
     seat.reads("Cancelled.")
     seat.rest()
     assert not [p for p in seat.studio.folders.work.iterdir() if p.suffix == ".mp4" or "mine.glb" in p.name]
+
+
+def test_the_goal_of_a_move_is_dragged_and_the_body_follows(seat: Seat) -> None:
+    studio = seat.studio
+    seat.rest()
+    seat.tab("Files")
+    seat.choose("Open", "crate.yaml")
+    seat.press("Open")
+    seat.until(lambda: studio.document.name == "crate", "it is opened")
+    seat.proven(5 * PATIENCE)
+    (begin, end), before = studio.world.holds[0].during, studio.world
+    studio.select(target_name(0))
+    goal = studio.places[target_name(0)].T[:3, 3]
+    seat.drag(goal + [0.0, 0.0, 0.47], np.array([0.0, 0.0, 0.15]))
+    seat.until(lambda: studio.live and studio.drags.followed is not None, "the body follows, not yet proven")
+    raised = studio.world.frame("crate", end) - before.frame("crate", end)
+    hands = [studio.world.hand("ann", h, end) - before.hand("ann", h, end) for h in ("left", "right")]
+    assert raised[2, 3] > 0.05 and all(hand[2, 3] == pytest.approx(raised[2, 3], abs=0.005) for hand in hands)
+    assert np.abs(studio.world.frame("crate", begin) - before.frame("crate", begin)).max() < 0.005
+    seat.window.mouse.up()
+    seat.until(lambda: studio.drags.current is None and studio.places[target_name(0)].T[2, 3] > goal[2], "it is let go")
+    seat.rest()
+    assert studio.plan is not None and studio.plan.status in ("found", "not-certified")
 
 
 def test_a_jar_is_grabbed(seat: Seat) -> None:

@@ -81,7 +81,10 @@ def test_margin() -> None:
     world = World(static={"wall": wall}).with_character("ann", ANN)
     assert LimbCheck(world, "ann", margin=0.008).free(REST)
     assert not LimbCheck(world, "ann", margin=0.016).free(REST)
-    assert LimbCheck(world, "ann", margin=0.016).hits(REST)
+    wide = LimbCheck(world, "ann", margin=0.016)
+    assert wide.hits(REST)
+    assert wide.with_margin(0.008).free(REST) and not wide.with_margin(0.008).hits(REST)
+    assert not wide.free(REST), "the one that was asked stays as it is"
 
 
 def test_own_body_and_both_arms() -> None:

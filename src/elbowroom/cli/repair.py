@@ -15,13 +15,20 @@ from elbowroom.errors import BadValue
 from elbowroom.stopping import checked_budget
 
 if TYPE_CHECKING:
+    from elbowroom.motion.feet import FeetReport
     from elbowroom.world.world import World
 
 
 def repair(
     clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip: BVH, AMC, FBX, GLB, NPZ or NPY.")],
-    scene: Annotated[Path, typer.Argument(metavar="SCENE", help="GLB, FBX, OBJ, STL or PLY.")],
     output: options.Outputs,
+    scene: Annotated[
+        Path | None, typer.Argument(metavar="[SCENE]", help="GLB, FBX, OBJ, STL or PLY; not needed with --feet.")
+    ] = None,
+    feet: Annotated[
+        bool,
+        typer.Option("--feet", help="First clean up feet: no sliding, no floating, nothing below the floor."),
+    ] = False,
     at: placing.At = None,
     turn: placing.Turn = 0.0,
     floor: placing.Floor = "auto",
@@ -60,6 +67,8 @@ def repair(
 ) -> None:
     """Re-plan limbs where a clip collides with a scene, and keep the rest of the clip unchanged.
 
+    With --feet, feet are cleaned up first, and SCENE may be left out: feet in stance do not slide and are on the floor;
+    the change to the pose is reported.
     OUT may have any output format. A BVH keeps its joints, channels and frame rate, a GLB its nodes, skin and frame
     rate; an AMC is written as BVH, GLB or NPZ. The planner first moves limbs, then limbs with shoulder and spine,
     footfalls, and the whole body by a sidestep or detour (--max-aside); then, if allowed, it translates the whole clip
@@ -75,6 +84,8 @@ def repair(
 
     if not (0.0 <= max_aside <= 1.0 and 0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
         raise BadValue("--max-aside is 0 to 1 metres, --max-shift 0 or more metres, --max-delay 0 or more seconds.")
+    if scene is None and not feet:
+        raise BadValue("give a SCENE, or --feet to clean up the feet without one.")
     how: dict[str, Any] = {"seed": seed, "style": options.style_named(style), "fix_self": fix_self}
     how |= {"budget": checked_budget(budget), "max_aside": max_aside, "max_shift": max_shift, "max_delay": max_delay}
     changes = options.edit_changes(strength, mute, variants)
@@ -82,19 +93,37 @@ def repair(
     if variants is not None:
         check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
     clock = Clock(quiet=as_json)
-    compile_first(as_json)
-    with clock("load", f"reading {clip.name} and {scene.name}"):
+    inputs = [clip] if scene is None else [clip, scene]
+    if scene is not None:
+        compile_first(as_json)
+    with clock("load", "reading " + " and ".join(p.name for p in inputs)):
         around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
         world = placing.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf, body_model), around, onto, name)
         world = options.with_allowances(world, allow)
+    reports: dict[str, Any] = {}
+    if feet:
+        with clock("feet", "cleaning up feet"):
+            world, reports = _clean_feet(world)
+        if not as_json:
+            for name_, report in reports.items():
+                out.print(f"{name_}: {report.text}", highlight=False)
+    facts = {"feet": {key: report.facts() for key, report in reports.items()}} if feet else {}
+    if scene is None:
+        with clock("write", "writing " + ", ".join(p.name for p in paths)):
+            save(paths, world, seed=seed, inputs=inputs)
+        if as_json:
+            print_json(facts | {"written": [str(p) for p in paths], "seconds": clock.seconds})
+        else:
+            print_written(paths)
+        return
     if variants is not None:
-        raise typer.Exit(_several(world, variants, paths, [clip, scene], clock, as_json, how))
+        raise typer.Exit(_several(world, variants, paths, inputs, clock, as_json, how))
     with clock("plan", "repairing") as say:
         plan = changed_edits(bring_out(world, progress=say, **how), changes, None, own_contacts=not fix_self)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
-        save(paths, plan.world, certificate=plan.certificate, seed=seed, inputs=[clip, scene], **plan.layers)
+        save(paths, plan.world, certificate=plan.certificate, seed=seed, inputs=inputs, **plan.layers)
     if as_json:
-        print_json(plan_facts(plan, seed, clock.seconds) | {"written": [str(p) for p in paths]})
+        print_json(plan_facts(plan, seed, clock.seconds) | facts | {"written": [str(p) for p in paths]})
     else:
         print_plan(plan, f"{clip.name} in {scene.name}, seed {seed}: {len(plan.collisions)} collisions")
         if plan.found and not plan.edits:
@@ -102,6 +131,22 @@ def repair(
         print_seconds(stages(clock.seconds, plan.seconds))
         print_written(paths)
     raise typer.Exit(exit_code(plan, accept_unproven))
+
+
+def _clean_feet(world: World) -> tuple[World, dict[str, FeetReport]]:
+    """World with the feet of all clips cleaned up, and a report on each."""
+    from elbowroom.motion.clip import Clip
+    from elbowroom.motion.feet import clean_feet
+
+    floor = world.floor
+    if floor is None:
+        raise BadValue("--feet needs a floor: give its height with --floor.")
+    reports = {}
+    for name, motion in world.characters.items():
+        if isinstance(motion, Clip):
+            cleaned, reports[name] = clean_feet(motion, floor)
+            world = world.with_character(name, cleaned)
+    return world, reports
 
 
 def _several(

@@ -6,8 +6,9 @@ import hashlib
 import io
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,28 @@ def remembered(kind: str, about: tuple[Any, ...], make: Callable[[], Arrays]) ->
         arrays = make()
         _store(path, arrays)
     return arrays
+
+
+def contents(value: Any) -> Iterator[Any]:
+    """Arrays and plain values of which dataclasses, mappings and sequences consist, for `remembered`."""
+    parts: Any = value
+    if is_dataclass(value):
+        parts = [getattr(value, f.name) for f in fields(value)]
+    elif isinstance(value, Mapping):
+        parts = [part for item in value.items() for part in item]
+    elif not isinstance(value, (tuple, list)):
+        yield value
+        return
+    yield f"{type(value).__name__} {len(parts)}"
+    for part in parts:
+        yield from contents(part)
+
+
+@lru_cache(maxsize=1)
+def package_sources() -> bytes:
+    """Digest of all sources of the package: part of the key of what many of them make together."""
+    found = sorted(Path(kernels.__file__).parents[1].rglob("*.py"))
+    return hashlib.blake2b(b"".join(path.read_bytes() for path in found)).digest()
 
 
 @lru_cache(maxsize=1)

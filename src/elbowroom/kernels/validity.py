@@ -172,7 +172,8 @@ def check(limb, around, q, t, doubts_until, buffers):
     """(verdict, doubts) of one posture q (searched, 4). A sure hit ends it, so does a doubt; with `doubts_until` > 1
     a doubt is one more row (piece, item) of buffers.doubt. A hit's pair is the first row.
 
-    What costs least comes first: the ground, then items, then the scene.
+    What costs least comes first: the ground, then items, then the scene. Pairs whose hit would be no end, such as those
+    that may touch, are in doubt as soon as one of their balls is.
     """
     k, after, s = place_limb(limb, around, q, t, buffers)
     pieces = limb.joint.shape[0]
@@ -191,8 +192,10 @@ def check(limb, around, q, t, doubts_until, buffers):
         mode = around.floor_mode[e]
         deep = _told(around, k, mode)
         if mode != IGNORED and deep < np.inf and around.on[k, e]:
-            v = _at_floor(limb, around, e, loose if deep > 0.0 else more, loose, deep, doubts_until, buffers)
-            if v == HIT and sure and deep < 0.0 and around.on[k, e] == THERE:
+            ends = sure and deep < 0.0 and around.on[k, e] == THERE
+            until = doubts_until if ends else 1
+            v = _at_floor(limb, around, e, loose if deep > 0.0 else more, loose, deep, until, buffers)
+            if v == HIT and ends:
                 buffers.doubt[0, 0], buffers.doubt[0, 1] = e, FLOOR
                 return HIT, 0
             if v != FREE:
@@ -250,8 +253,9 @@ def check(limb, around, q, t, doubts_until, buffers):
                             back -= to[0, a, c] * f[c, 3]
                         to[0, a, 3] = back
             asked = 0.0 if deep > 0.0 else around.margin  # what may overlap may come near, too
-            v = _at_item(limb, around, e, m, asked + off, off, deep, doubts_until, buffers)
-            if v == HIT and off < LOOSE and deep < 0.0 and there and around.on[k, e] == THERE:
+            ends = off < LOOSE and deep < 0.0 and there and around.on[k, e] == THERE
+            v = _at_item(limb, around, e, m, asked + off, off, deep, doubts_until if ends else 1, buffers)
+            if v == HIT and ends:
                 buffers.doubt[0, 0], buffers.doubt[0, 1] = e, m
                 return HIT, 0
             if v != FREE:
@@ -265,8 +269,9 @@ def check(limb, around, q, t, doubts_until, buffers):
             mode = around.static_mode[e]
             if mode == IGNORED or not around.on[k, e]:
                 continue
-            v = _at_static(limb, around, e, more, loose, doubts_until, buffers)
-            if v == HIT and sure and _told(around, k, mode) < 0.0 and around.on[k, e] == THERE:
+            ends = sure and _told(around, k, mode) < 0.0 and around.on[k, e] == THERE
+            v = _at_static(limb, around, e, more, loose, doubts_until if ends else 1, buffers)
+            if v == HIT and ends:
                 buffers.doubt[0, 0], buffers.doubt[0, 1] = e, STATIC
                 return HIT, 0
             if v != FREE:

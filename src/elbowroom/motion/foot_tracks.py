@@ -67,7 +67,7 @@ def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps
         for stance in stances:
             held = hold(sole, out[stance], heels[stance], balls[stance], floor)
             correction[stance] = held - out[stance, columns]
-        correction = _bridged(correction, touching, fps)
+        correction = bridged(correction, touching, fps)
         # Well inside of a stance the held path counts, outside the recorded one with its correction: each
         # without edges of its own, so that neither a jolt in the recording nor touching down shows.
         held_path = _softened(out[:, columns] + correction, soft, fps)
@@ -135,7 +135,7 @@ def _softened(values: Array, seconds: float, fps: float) -> Array:
     return convolve1d(values, window / window.sum(), axis=0, mode="nearest")
 
 
-def _bridged(correction: Array, known: Flags, fps: float) -> Array:
+def bridged(correction: Array, known: Flags, fps: float) -> Array:
     """Corrections (T, 3) of stances carried over the frames between them, without jumps in value or speed."""
     out = correction.copy()
     spans = runs(known)

@@ -1,4 +1,4 @@
-"""Feet brought to places: legs of any character solved for whole runs of frames."""
+"""Feet and hands brought to places: limbs of any character solved for whole runs of frames."""
 
 from __future__ import annotations
 
@@ -24,23 +24,43 @@ def place_feet(character: Character, root: ArrayLike, rotations: ArrayLike, feet
     """
     out = np.asarray(rotations, dtype=float)
     for side, T_world_foot in feet.items():
-        out = _place_foot(character, root, out, side, T_world_foot)
+        _check_side(side, "foot")
+        leg = (f"{side}_thigh", f"{side}_shin", f"{side}_foot")
+        out = _place(character, root, out, leg, T_world_foot, character.front)
     return out
 
 
-def _place_foot(
-    character: Character, root: ArrayLike, rotations: ArrayLike, side: str, T_world_foot: ArrayLike
-) -> Array:
-    """One foot of `place_feet`."""
+def place_hands(character: Character, root: ArrayLike, rotations: ArrayLike, hands: Mapping[str, ArrayLike]) -> Array:
+    """The same for hand joints: `place_feet` for arms."""
+    out = np.asarray(rotations, dtype=float)
+    for side, T_world_hand in hands.items():
+        _check_side(side, "hand")
+        arm = (f"{side}_upper_arm", f"{side}_forearm", f"{side}_hand")
+        out = _place(character, root, out, arm, T_world_hand, -character.front)
+    return out
+
+
+def _check_side(side: str, what: str) -> None:
     if side not in SIDES:
-        raise BadValue(f"a foot is 'left' or 'right', not '{side}'.")
-    thigh, shin, foot = (character.role(f"{side}_{part}") for part in ("thigh", "shin", "foot"))
+        raise BadValue(f"a {what} is 'left' or 'right', not '{side}'.")
+
+
+def _place(
+    character: Character,
+    root: ArrayLike,
+    rotations: ArrayLike,
+    limb: tuple[str, str, str],
+    T_world_end: ArrayLike,
+    bend: Array,
+) -> Array:
+    """One limb, as roles from the trunk outwards, its end at (N, 4, 4); `bend` (3,) is where the middle joint goes."""
+    thigh, shin, foot = (character.role(role) for role in limb)
     skeleton = character.skeleton
     q = np.array(rotations, dtype=float)
-    T_foot = np.asarray(T_world_foot, dtype=float)
+    T_foot = np.asarray(T_world_end, dtype=float)
     T = skeleton.forward(np.broadcast_to(np.asarray(root, dtype=float), (len(q), 3)), q)
     W = {j: rot.from_matrix(T[:, j, :3, :3]) for j in (thigh, shin, foot)}
-    front = rot.rotate(rot.conjugate(rot.from_matrix(skeleton.T_rest[thigh, :3, :3])), character.front)
+    front = rot.rotate(rot.conjugate(rot.from_matrix(skeleton.T_rest[thigh, :3, :3])), bend)
     solved = two_bone(
         T[:, thigh, :3, 3],
         T[:, shin, :3, 3],

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import covering
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
+from elbowroom.motion.legs import place_hands
 from elbowroom.motion.retarget_feet import plant_feet
 from elbowroom.motion.retarget_pose import carry_over, has_feet, leg_length
 
@@ -61,7 +63,38 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
         rotations=carried.rotations,
         source=replace(clip.source, euler={}, notes=notes),
     )
-    return plant_feet(made, contacts) if plantable and contacts is not None else made
+    if plantable and contacts is not None:
+        made = plant_feet(made, contacts)
+    return hands_above(made, ground) if plant else made
+
+
+def hands_above(clip: Clip, floor: float) -> Clip:
+    """The clip with hands that would go below the floor, metres high, raised to it by their arms.
+
+    Long arms reach lower than those of the recorded person. Where that person's hand lies on the floor, this one does.
+    """
+    character, lead = clip.character, clip.source.lead
+    T, hands = clip.world(), {}
+    for side in ("left", "right"):
+        if not {f"{side}_{part}" for part in ("upper_arm", "forearm", "hand")} <= set(character.roles):
+            continue
+        hand = character.role(f"{side}_hand")
+        lowest = T[:, list(character.skeleton.subtree(hand)), 2, 3].min(axis=1) - _FINGER_M * _size(character)
+        lack = np.maximum(floor - lowest, 0.0)
+        lack[:lead] = 0.0
+        if lack.any():
+            hands[side] = T[:, hand].copy()
+            hands[side][:, 2, 3] += covering(lack, 2 * round(0.5 * _RISE_S * clip.fps) + 1)
+    if not hands:
+        return clip
+    q = np.array(place_hands(character, clip.root, clip.rotations, hands))
+    q[:lead] = clip.rotations[:lead]
+    return clip.with_(rotations=q)
+
+
+# Half the thickness of a finger of an adult, metres; time over which a hand is raised, seconds.
+_FINGER_M = 0.010
+_RISE_S = 0.25
 
 
 # A frame is a jolt if its trunk is this far (metres) from the middle of its neighbours, and farther than what

@@ -27,15 +27,15 @@ _HIPS, _TOES = 0.25, 0.08
 _JOLT = 0.12
 
 
-def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
+def plant_feet(clip: Clip, contacts: Contacts, *, follow: bool = False) -> Clip:
     """The clip with its planted heels and balls held in place on the contacts' floor, metres high.
 
     `contacts` tell by frame which points are planted; they may come from another body's clip of the same
-    frames.
+    frames. With `follow` the hips go along the floor with planted feet, so that legs change less.
     """
     lead = clip.source.lead
     if lead:
-        real = plant_feet(without_lead(clip), contacts.after(lead))
+        real = plant_feet(without_lead(clip), contacts.after(lead), follow=follow)
         root = np.concatenate([clip.root[:lead], real.root])
         return clip.with_(root=root, rotations=np.concatenate([clip.rotations[:lead], real.rotations]))
     character = clip.character
@@ -45,7 +45,11 @@ def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
     for joint, turns in held.toes.items():
         q[:, joint] = turns
     root[:, 2] += _hips_follow(held.raised, held.planted, clip.fps)
-    root[:, 2] -= covering(_lack_of_leg(character, T, root - clip.root, held.feet), _width(_HIPS, clip.fps))
+    for axis in (0, 1) if follow else ():
+        was = {side: T[:, character.role(f"{side}_foot"), axis, 3] for side in held.feet}
+        moved = np.stack([T_foot[:, axis, 3] - was[side] for side, T_foot in held.feet.items()])
+        root[:, axis] += _hips_follow(moved, held.planted, clip.fps)
+    root[:, 2] -= hips_drop(character, T, root - clip.root, held.feet, clip.fps)
     q = place_feet(character, root, q, held.feet)
     return clip.with_(root=root, rotations=q)
 
@@ -105,6 +109,11 @@ def _toes_on_floor(clip: Clip, sole: Sole, T_foot: Array, track: Array, ball: Fl
     flat = rot.multiply(rot.about(UP, track[:, HEADING]), sole.toes_flat)
     on_floor = rot.multiply(rot.conjugate(rot.from_matrix(T_foot[:, :3, :3])), flat)
     return rot.slerp(clip.rotations[:, sole.toes], on_floor, _soft(ball, _TOES, clip.fps))
+
+
+def hips_drop(character: Character, T: Array, moved: Array, feet: dict[str, Array], fps: float) -> Array:
+    """Smooth drop of hips (T,) metres, moved by (T, 3) from joints at T (T, J, 4, 4), by which legs reach the feet."""
+    return covering(_lack_of_leg(character, T, moved, feet), _width(_HIPS, fps))
 
 
 def _lack_of_leg(character: Character, T: Array, moved: Array, feet: dict[str, Array]) -> Array:

@@ -18,6 +18,7 @@ from elbowroom.character.human import human
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.on_disk import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.posing.fingers import TOUCH, Closed, close_fingers
@@ -53,11 +54,46 @@ def propose_grasps(
     key = (hand, tuple(np.round(upwards, 2).tolist()), None if handle is None else np.asarray(handle).tobytes())
     known = _KNOWN.setdefault(mesh, WeakKeyDictionary()).setdefault(body, {})
     if key not in known:
-        known[key] = _named(_proposed(body, hand, mesh, handle, upwards))
+        known[key] = _remembered(body, hand, mesh, handle, upwards)
     return list(known[key])
 
 
 _KNOWN: WeakKeyDictionary[Mesh, WeakKeyDictionary[Body, dict[tuple, list[Grasp]]]] = WeakKeyDictionary()
+
+
+def _remembered(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array) -> list[Grasp]:
+    """Proposed grasps with their names, from the disk where the same hand was at the same mesh before."""
+
+    def make() -> list[Grasp]:
+        return _named(_proposed(body, hand, mesh, handle, up))
+
+    if not isinstance(body, Character):
+        return make()
+    made_of = (body.skeleton, body.shapes, body.limits, body.roles, body.height, mesh.vertices, mesh.faces)
+    key = (package_sources(), hand, handle, up, *contents(made_of))
+    held = remembered("grasps", key, lambda: _as_arrays(make()))
+    shapes = [HandShape(name, turns) for name, turns in zip(held["shapes"].tolist(), held["turns"], strict=True)]
+    return [
+        Grasp(str(name), hand, T, shapes[opened], shapes[closed], approach, float(cost), str(frame))
+        for name, T, (opened, closed), approach, cost, frame in zip(
+            *(held[key] for key in ("names", "places", "shaped", "approaches", "costs", "frames")), strict=True
+        )
+    ]
+
+
+def _as_arrays(grasps: list[Grasp]) -> Arrays:
+    """Grasps of one hand as arrays by name; each of their hand shapes once."""
+    shapes = list(dict.fromkeys(shape for g in grasps for shape in (g.open, g.shape)))
+    return {
+        "names": np.array([g.name for g in grasps], str),
+        "places": np.array([g.T_thing_hand for g in grasps]).reshape(-1, 4, 4),
+        "approaches": np.array([g.approach for g in grasps]).reshape(-1, 3),
+        "costs": np.array([g.cost for g in grasps], float),
+        "frames": np.array([g.frame for g in grasps], str),
+        "shaped": np.array([[shapes.index(s) for s in (g.open, g.shape)] for g in grasps], np.int64).reshape(-1, 2),
+        "shapes": np.array([shape.name for shape in shapes], str),
+        "turns": np.array([shape.coordinates for shape in shapes]).reshape(-1, 5, 3, 3),
+    }
 
 
 def grasps_of(world: World, who: str, hand: str, thing: str, t: float) -> list[Grasp]:

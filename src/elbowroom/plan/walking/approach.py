@@ -18,7 +18,7 @@ from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Move, Task
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Spot, walk_to, ways_of
+from elbowroom.plan.walking.walked import Spot, walk_to, ways_to
 from elbowroom.plan.walking.ways import Ways
 
 # What standing elsewhere may help against.
@@ -75,7 +75,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
 
 def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Iterator[Spot]:
     """Places from which a target (3,) is in easy reach of a hand, the best first, each from another side."""
-    ways = ways_of(d, actor, [target[:2]], "any")
+    ways = ways_to(d, actor, target)
     tall = actor.body.height
     start = stance_of(actor.body, actor.pose)[0]
     found = []

@@ -15,7 +15,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
-from elbowroom.plan.walking.walked import Spot, told, until_end, walk_to, ways_of
+from elbowroom.plan.walking.walked import Spot, told, until_end, walk_to, ways_to
 from elbowroom.world.world import World
 
 # Metres from somebody who is gone to, and from the middle of a thing, at which places to stand are looked for, and in
@@ -44,10 +44,11 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
         return
     owner = d.world.split(task.to)[0]
     if owner in d.world.characters:
-        centre, radii = d.world.frame(task.to, actor.now)[:2, 3], _BESIDE_M
+        middle, radii = d.world.frame(task.to, actor.now)[:3, 3], _BESIDE_M
     else:
-        centre, radii = middle_of(d.world, task.to, actor.now), _BEFORE_M
-    ways = ways_of(d, actor, [centre], task.gait)
+        middle, radii = middle_of(d.world, task.to, actor.now), _BEFORE_M
+    centre = middle[:2]
+    ways = ways_to(d, actor, middle, task.gait)
     start = stance_of(actor.body, actor.pose)[0]
     found = []
     for angle in np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False):
@@ -66,13 +67,13 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
 
 
 def middle_of(world: World, name: str, t: float) -> Array:
-    """Middle (2,) on the floor of a mesh, also one of several parts, an object or a frame at a time."""
+    """Middle (3,) of a mesh, also one of several parts, an object or a frame at a time."""
     parts = [mesh.bounds for part, mesh in world.static.items() if part == name or part.startswith(f"{name}.")]
     if parts:
-        return 0.5 * (np.min(parts, axis=(0, 1)) + np.max(parts, axis=(0, 1)))[:2]
+        return 0.5 * (np.min(parts, axis=(0, 1)) + np.max(parts, axis=(0, 1)))
     if name in world.objects:
-        return world.objects[name].mesh.moved(world.frame(name, t)).bounds.mean(axis=0)[:2]
-    return world.frame(name, t)[:2, 3]
+        return world.objects[name].mesh.moved(world.frame(name, t)).bounds.mean(axis=0)
+    return world.frame(name, t)[:3, 3]
 
 
 def _heading(d: Director, actor: Actor, face: str | float | None, place: Array) -> float | None:

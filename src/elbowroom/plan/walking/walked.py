@@ -23,7 +23,7 @@ from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.walking.ground import Ground
+from elbowroom.plan.walking.ground import LOW_M, Ground
 from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Collision, Unproven
@@ -50,6 +50,8 @@ _MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
 _CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
 # Metres before and after a narrow place in which somebody goes sideways already.
 _TURNED_M = 0.35
+# Metres above the floor from which a target may be upstairs.
+_UPSTAIRS_M = 0.3
 # Delays that are tried where somebody crosses every way, seconds.
 _DELAYS_S = (0.8, 1.6, 2.4, 3.5, 5.0)
 
@@ -262,6 +264,18 @@ def ways_of(d: Director, actor: Actor, goals: Sequence[Array], gait: Gait = "any
             if np.linalg.norm(ended[:2] - motion.sample([actor.now])[0][0][:2]) < _AVOID_M:
                 columns = columns.with_disc(ended[:2], 0.5 * envelope(motion.body, "forward").width)
     return Ways(columns, actor.body, gait)
+
+
+def ways_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> Ways:
+    """Ways of somebody to a target (3,): on one level unless it is above ground that is climbed to."""
+    level = ways_of(d, actor, [target[:2]], gait)
+    high = float(target[2]) - level.columns.floor
+    if high < _UPSTAIRS_M:
+        return level
+    climbing = ways_of(d, actor, [target[:2]], gait, climbs=True)
+    assert climbing.columns.ground is not None
+    ground = climbing.columns.ground[climbing.columns.cell(target)]
+    return climbing if LOW_M < ground < high else level
 
 
 def until_end(d: Director, actor: Actor) -> None:
