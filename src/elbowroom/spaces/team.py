@@ -336,8 +336,7 @@ class TeamSpace:
 
     def joins(self, a: Array, b: Array) -> bool:
         """Return whether the local path from a to b is free, the coarse looks at it first."""
-        n = self.looks(a, b)
-        if n < 3:
+        if (n := self.looks(a, b)) < 3:
             return True
         shares = np.linspace(0.0, 1.0, n)[1:-1]
         for some in (shares[n // 2 - 1 :: max(n, 1)], shares[:: max(n // 8, 1)], shares):
@@ -379,8 +378,7 @@ def narrow_places(taken: NDArray[np.bool_], origin: Array, cell_m: float, widest
     cells = np.argwhere(taken)
     if not len(cells):
         return np.zeros((0, 3))
-    rng = np.random.default_rng(seed)
-    count = 20_000
+    rng, count = np.random.default_rng(seed), 20_000
     a = cells[rng.integers(0, len(cells), count)]
     angle, length = rng.uniform(0.0, np.pi, count), rng.uniform(0.4, widest_m, count) / cell_m
     way = np.stack([np.sin(angle), np.cos(angle)], axis=-1) * length[:, None]
@@ -390,8 +388,8 @@ def narrow_places(taken: NDArray[np.bool_], origin: Array, cell_m: float, widest
     good = taken[b[:, 0], b[:, 1]] & ~taken[middle[:, 0], middle[:, 1]]
     # all of the bridge but its ends is open
     for share in (0.3, 0.7):
-        at = np.rint(a + share * (b - a)).astype(int)
-        good &= ~taken[at[:, 0], at[:, 1]]
+        j, i = np.rint(a + share * (b - a)).astype(int).T
+        good &= ~taken[j, i]
     xy = origin + cell_m * (middle[good][:, ::-1] + 0.5)
     return np.column_stack([xy, angle[good] + 0.5 * np.pi])
 

@@ -28,6 +28,8 @@ from elbowroom.posing.whole_body import FEET
 
 # Feet that are slower than this stand, m/s, and seconds of standing after the last has landed.
 _LANDED_M_S, _STAYS_S = 0.02, 0.15
+# Seconds after its time by which a trajectory is at rest.
+_STILL_S = 0.5
 # Radians that a joint may turn from one frame to the next at 60 frames a second: more is a leap.
 _LEAP_RAD = 0.35
 
@@ -72,7 +74,8 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
         )
         d.allow(ground.contacts(actor.who, actor.body, (actor.now, FOREVER)))
         clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))
-    last = max(_landed(clip) for clip in clips)
+    still = round((timing.duration + STANDS_S + _STILL_S) * clips[0].fps)
+    last = max(still, *(_landed(clip) for clip in clips))
     return [held(clip, last + 1) for clip in clips]
 
 

@@ -29,7 +29,7 @@ _STAYS_M = 0.02
 # Steps of those who carry, against usual ones: load makes them shorter, and long ones to the side stretch the legs.
 _STEPS = 1.3
 # Rounds in which too fast parts are slowed down, and rows around them.
-_ROUNDS, _AROUND_ROWS = 25, 25
+_ROUNDS, _AROUND_ROWS = 40, 25
 # Share of the acceleration that the timing uses: the rest is for where object and carriers go unequally far.
 _OF_ACCEL = 0.92
 
