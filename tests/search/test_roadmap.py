@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """Roadmaps by visibility: few nodes cover a space; ways are found, shortened, and found otherwise if one is closed."""
-=======
-"""Roadmaps by visibility: few nodes cover a space, ways are found, shortened, and found anew where one is closed."""
->>>>>>> main
 
 from __future__ import annotations
 
