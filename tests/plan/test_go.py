@@ -176,6 +176,11 @@ def test_a_jar_is_fetched() -> None:
     clip = plan.world.motion("ann")
     walked = clip.sample(np.array(hold.during))[0][:, :2]
     assert np.linalg.norm(walked[1] - walked[0]) > 1.5  # the jar went with her
+    # the arm sets out while the feet still go
+    out = next(edit for edit in plan.edits if edit.reason == "grab jar").during[0]
+    T = clip.character.skeleton.forward(*clip.sample([out, out + 0.2]))
+    feet = [clip.character.role(f"{side}_foot") for side in ("left", "right")]
+    assert np.linalg.norm(np.diff(T[:, feet, :3, 3], axis=0), axis=-1).max() > 0.02
 
 
 def test_a_grab_within_reach_takes_no_step() -> None:

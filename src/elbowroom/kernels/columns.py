@@ -71,7 +71,7 @@ def mark_columns(triangles, x0, y0, cell, z0, layer, columns):
 
 @nb.njit(cache=True, nogil=True)
 def _taken(words, b, j, i):
-    """Whether a layer of a column is taken, of columns (W, ny, nx) that stand on each other; none is above or below."""
+    """Tell whether a layer is taken, of columns (W, ny, nx) that stand on each other; none is above or below."""
     if b < 0 or b >= 64 * len(words):
         return False
     return (words[b // 64, j, i] >> np.uint64(b % 64)) & np.uint64(1) == np.uint64(1)
@@ -79,7 +79,7 @@ def _taken(words, b, j, i):
 
 @nb.njit(cache=True, nogil=True)
 def _stands(words, c, j, i, head):
-    """Whether one may stand at layer c of a column, with so many layers of room above; layer 0 is the floor."""
+    """Tell whether one may stand at layer c of a column, with so many layers of room; layer 0 is the floor."""
     if c > 0 and not _taken(words, c - 1, j, i):
         return False
     free = True

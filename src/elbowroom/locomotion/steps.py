@@ -72,7 +72,7 @@ class Steps:
 
     @property
     def climbs(self) -> bool:
-        """Whether feet stand at different heights."""
+        """Return whether feet stand at different heights."""
         return len({stance.z for side in SIDES for stance in self.of(side)}) > 1
 
     def rise(self, times: Array) -> Array:
@@ -81,7 +81,7 @@ class Steps:
         return risen(times, *(np.array([getattr(s, name) for s in every]) for name in ("begin", "end", "z")))
 
     def ahead(self, times: Array) -> Array:
-        """How far feet are ahead of where the gait would have them (N,) over times (N,), metres, evened."""
+        """Metres (N,) that feet are ahead of where the gait would have them, over times (N,), evened."""
         every = sorted((*self.left, *self.right), key=lambda stance: stance.begin)
         return risen(times, *(np.array([getattr(s, name) for s in every]) for name in ("begin", "end", "moved")))
 

@@ -53,7 +53,7 @@ def _place(
     T_world_end: ArrayLike,
     bend: Array,
 ) -> Array:
-    """One limb, as roles from the trunk outwards, its end at (N, 4, 4); `bend` (3,) is where the middle joint goes."""
+    """One limb, as roles from the trunk outwards, with its end at (N, 4, 4); the middle joint goes to `bend` (3,)."""
     thigh, shin, foot = (character.role(role) for role in limb)
     skeleton = character.skeleton
     q = np.array(rotations, dtype=float)

@@ -17,6 +17,7 @@ from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Move, Task
+from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
 from elbowroom.plan.walking.walked import Spot, walk_to, ways_to
 from elbowroom.plan.walking.ways import Ways
@@ -67,7 +68,9 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     for spot in islice(spots, _STANCES if isinstance(task, Move) else _TRIES):
         try:
             walk_to(d, actor, spot, what=f"step up to {found[0]}")
-            return do()
+            arrived = actor.k
+            do()
+            return set_out_early(d, actor, arrived)
         except PlanningFailure:
             d.restore(saved)
     raise first

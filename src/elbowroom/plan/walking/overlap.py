@@ -1,0 +1,62 @@
+"""Arms that set out before a walk ends: reaching begins in the last steps, without a stop between the two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.world.certificate import certify
+
+# Seconds before the end of a walk at which an arm sets out, those that are tried one after another.
+_EARLY_S = (0.7, 0.4)
+# Share of the arm's way from which on it is as planned: it comes to its target with the body.
+_AS_PLANNED = 0.6
+
+
+def set_out_early(d: Director, actor: Actor, arrived: int) -> None:
+    """Let the arm that was led on from where a walk ended, at a frame, begin while the body still walks.
+
+    What is met then is looked at; where the arm has no room so early, all stays as it was.
+    """
+    led = [
+        n
+        for n, edit in enumerate(d.edits)
+        if edit.who == actor.who and edit.limb.endswith("_arm") and actor.frame(edit.during[0]) >= arrived
+    ]
+    # what is in a hand is carried as it was planned
+    held = any(h.by == actor.who and h.during[0] < actor.time(arrived) < h.during[1] for h in d.world.holds)
+    if not led or held or d.settings.tier == "ik":
+        return
+    number = min(led, key=lambda n: d.edits[n].during[0])
+    edit = d.edits[number]
+    first, last = (actor.frame(t) for t in edit.during)
+    join = first + round(_AS_PLANNED * (last - first))
+    chain = actor.body.chains[edit.limb]
+    joints = sorted({k for j in (*chain.lead, *chain.joints) for k in actor.body.subtree(j)})
+    kept = actor.q
+    for seconds in _EARLY_S:
+        begin = first - actor.frames(seconds)
+        if begin < 1 or join - first < 2:
+            continue
+        frames = np.arange(begin, join + 1)
+        u = (frames - begin) / (join - begin)
+        # as fast as planned where the plan is joined
+        slope = (join - begin) / (join - first)
+        at = first + (join - first) * (u + u * u * (1.0 - u) + slope * u * u * (u - 1.0))
+        k = np.clip(at.astype(int), 0, len(kept) - 2)
+        led_on = rot.slerp(kept[k][:, joints], kept[k + 1][:, joints], (at - k)[:, None])
+        share = smootherstep((frames - begin) / (first - begin))
+        q = kept.copy()
+        q[begin : join + 1, joints] = rot.slerp(kept[begin : join + 1, joints], led_on, share[:, None])
+        actor.q = rot.continuous(q)
+        d.world = actor.placed(d.world)
+        if certify(d.world, during=(actor.time(begin), actor.time(join)), clearance=False, contacts="never").free:
+            d.edits[number] = replace(edit, during=(actor.time(begin), edit.during[1]))
+            return
+    actor.q = kept
+    d.world = actor.placed(d.world)
