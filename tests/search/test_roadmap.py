@@ -1,4 +1,4 @@
-"""Roadmaps by visibility: few nodes cover a space, ways are found, shortened, and found anew where one is closed."""
+"""Roadmaps by visibility: few nodes cover a space; ways are found, shortened, and found otherwise if one is closed."""
 
 from __future__ import annotations
 
