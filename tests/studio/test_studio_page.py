@@ -228,6 +228,9 @@ def test_the_goal_of_a_move_is_dragged_and_the_body_follows(seat: Seat) -> None:
     seat.until(lambda: studio.drags.current is None and studio.places[target_name(0)].T[2, 3] > goal[2], "it is let go")
     seat.rest()
     assert studio.plan is not None and studio.plan.status in ("found", "not-certified")
+    seat.tab("Files")
+    seat.press("Save")
+    seat.until(lambda: not studio.session.unsaved, "it is saved")
 
 
 def test_a_jar_is_grabbed(seat: Seat) -> None:
