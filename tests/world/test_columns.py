@@ -1,6 +1,7 @@
 """Columns of a scene: what is taken at which height, and how far it is to there."""
 
 import numpy as np
+import pytest
 
 from elbowroom.geometry.solids import box
 from elbowroom.world.columns import CELL_M, columns_of
@@ -41,12 +42,14 @@ def test_objects_are_where_they_are_then_and_what_is_left_out_is_free() -> None:
     assert gone.with_disc(np.array([2.0, 1.0]), 0.3).room(0.0, 2.0)[gone.cell(np.array([2.0, 1.0]))] == 0.0
 
 
-def test_a_wall_on_the_border_of_two_cells_is_seen() -> None:
-    vertices = np.array([[0.6, -1.0, 0.0], [0.6, 1.0, 0.0], [0.6, 1.0, 2.0], [0.6, -1.0, 2.0]])
-    wall = box((0.1, 0.1, 0.1)).__class__(vertices, np.array([[0, 1, 2], [0, 2, 3]], np.int32))
-    columns = columns_of(World().with_static("wall", wall), 0.0, [np.zeros(2)])
-    rows = [columns.cell(np.array([0.6, y]))[0] for y in np.arange(-0.95, 0.96, 0.05)]
-    assert (columns.room(0.1, 1.9)[rows].min(axis=1) == 0.0).all()
+@pytest.mark.parametrize("at", [0.6, -0.6, 6.75, -6.75, -6.750000000000001])
+def test_a_wall_on_the_border_of_two_cells_is_seen(at: float) -> None:
+    vertices = np.array([[-1.0, at, 0.0], [1.0, at, 0.0], [1.0, at, 2.0], [-1.0, at, 2.0]])
+    for across in (vertices, vertices[:, [1, 0, 2]]):
+        wall = box((0.1, 0.1, 0.1)).__class__(across, np.array([[0, 1, 2], [0, 2, 3]], np.int32))
+        columns = columns_of(World().with_static("wall", wall), 0.0, [np.zeros(2)])
+        cells = [columns.cell(p) for p in np.linspace(across[0, :2], across[1, :2], 41)[1:-1]]
+        assert all(columns.room(0.1, 1.9)[cell] <= 1.5 * CELL_M for cell in cells)
 
 
 def test_stairs_are_ground_and_edges_and_tall_steps_are_not_crossed() -> None:

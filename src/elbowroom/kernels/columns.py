@@ -6,6 +6,7 @@ import numba as nb
 import numpy as np
 
 _MOST = 12  # corners of a triangle that is cut to a cell
+_ROUNDING = 1e-7  # cells: what lies on a border belongs to both sides, whichever way it is rounded
 
 
 @nb.njit(cache=True, nogil=True)
@@ -14,8 +15,7 @@ def _cut(points, count, axis, at, sign, out):
     n = 0
     for k in range(count):
         m = k + 1 if k + 1 < count else 0
-        # what lies on a border belongs to both sides, whichever way it is rounded
-        a, b = sign * (points[k, axis] - at) + 1e-9, sign * (points[m, axis] - at) + 1e-9
+        a, b = sign * (points[k, axis] - at) + _ROUNDING, sign * (points[m, axis] - at) + _ROUNDING
         if a >= 0.0:
             out[n] = points[k]
             n += 1
@@ -41,8 +41,8 @@ def mark_columns(triangles, x0, y0, cell, z0, layer, columns):
         low_z, high_z = min(t[0, 2], t[1, 2], t[2, 2]), max(t[0, 2], t[1, 2], t[2, 2])
         if high_z < z0 or low_z >= z0 + 64 * layer:
             continue
-        j0 = max(int(np.floor((min(t[0, 1], t[1, 1], t[2, 1]) - y0) / cell)), 0)
-        j1 = min(int(np.floor((max(t[0, 1], t[1, 1], t[2, 1]) - y0) / cell)), ny - 1)
+        j0 = max(int(np.floor((min(t[0, 1], t[1, 1], t[2, 1]) - y0) / cell - _ROUNDING)), 0)
+        j1 = min(int(np.floor((max(t[0, 1], t[1, 1], t[2, 1]) - y0) / cell + _ROUNDING)), ny - 1)
         for j in range(j0, j1 + 1):
             for c in range(3):
                 one[c] = t[c]
@@ -53,8 +53,8 @@ def mark_columns(triangles, x0, y0, cell, z0, layer, columns):
             low_x, high_x = row[0, 0], row[0, 0]
             for k in range(1, n):
                 low_x, high_x = min(low_x, row[k, 0]), max(high_x, row[k, 0])
-            i0 = max(int(np.floor((low_x - x0) / cell)), 0)
-            i1 = min(int(np.floor((high_x - x0) / cell)), nx - 1)
+            i0 = max(int(np.floor((low_x - x0) / cell - _ROUNDING)), 0)
+            i1 = min(int(np.floor((high_x - x0) / cell + _ROUNDING)), nx - 1)
             for i in range(i0, i1 + 1):
                 m = _cut(row, n, 0, x0 + i * cell, 1.0, one)
                 m = _cut(one, m, 0, x0 + (i + 1) * cell, -1.0, part)

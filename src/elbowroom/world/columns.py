@@ -150,7 +150,8 @@ def _of_mesh(mesh: Mesh, floor: float) -> tuple[Array, NDArray[np.uint64]]:
     """Columns of one mesh, and where they begin."""
     low, high = mesh.bounds[:, :2]
     origin = CELL_M * np.floor(low / CELL_M)
-    nx, ny = np.minimum(np.floor((high - origin) / CELL_M).astype(int) + 1, 4 * _MOST)
+    # a wall on a border may be rounded to lie before the first cell
+    nx, ny = np.clip(np.floor((high - origin) / CELL_M).astype(int) + 1, 1, 4 * _MOST)
     taken = np.zeros((ny, nx), np.uint64)
     triangles = np.ascontiguousarray(mesh.vertices[mesh.faces], dtype=float)
     mark_columns(triangles, float(origin[0]), float(origin[1]), CELL_M, floor, LAYER_M, taken)
