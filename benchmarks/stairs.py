@@ -1,0 +1,71 @@
+"""Stairs and ramps of several sizes: whether the walk up and down is free by itself, before any repair, and its time.
+
+python benchmarks/stairs.py
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from elbowroom.character.presets import preset
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.transforms import transform
+from elbowroom.plan.director import Director
+from elbowroom.plan.settings import USUAL
+from elbowroom.plan.tasks import Go
+from elbowroom.plan.walking.go import go
+from elbowroom.plan.walking.ground import standing_at
+from elbowroom.props.makers import made
+from elbowroom.world.certificate import certify
+from elbowroom.world.world import World
+
+FPS, FOOT_M, LANDING_M = 30.0, 1.2, 1.5
+# Body, number of steps, rise and tread of each, metres.
+STAIRS = (
+    ("woman", 6, 0.17, 0.28),
+    ("woman", 5, 0.12, 0.35),
+    ("man", 5, 0.2, 0.25),
+    ("man", 16, 0.175, 0.27),
+    ("child", 4, 0.15, 0.3),
+)
+# Body, length and rise, metres.
+RAMPS = (("woman", 4.0, 0.5), ("man", 4.0, 0.5))
+
+
+def cases() -> list[tuple[str, str, Mesh, float]]:
+    """Name, body, mesh, and the way along -Y to the middle of its landing."""
+    found = []
+    for body, steps, rise, tread in STAIRS:
+        options = {"steps": steps, "rise": rise, "tread": tread, "landing": LANDING_M, "railing": False}
+        name = f"{steps} steps of {100 * rise:g} on {100 * tread:g} cm"
+        found.append((name, body, made("stairs", options)["stairs"], (steps - 1) * tread + 0.5 * LANDING_M))
+    for body, length, rise in RAMPS:
+        options = {"length": length, "rise": rise, "landing": LANDING_M}
+        found.append(
+            (f"ramp of {rise:g} on {length:g} m", body, made("ramp", options)["ramp"], length + 0.5 * LANDING_M)
+        )
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    for name, body, mesh, far in cases():
+        scene = World(static={"climbed": mesh.moved(transform([0.0, -FOOT_M, 0.0]))})
+        world = standing_at(scene, "ann", preset(body), (0.0, 0.0), 0.0, FPS)
+        d = Director(world, replace(USUAL, tier="ik"), FPS, 0)  # no repair in this tier
+        seconds = []
+        for goal in ((0.0, -FOOT_M - far), (0.0, 0.0)):
+            begun = time.process_time()
+            go(d, Go(who="ann", to=goal))
+            seconds.append(time.process_time() - begun)
+        begun = time.process_time()
+        proof = certify(d.world, clearance=False)
+        up, down = seconds
+        met = [f"{c.pair.a} at {c.during[0]:.1f} s" for c in (*proof.collisions, *proof.unproven)]
+        print(f"{name}, {body}: {', '.join(met) or 'free'}; up {up:.1f} s, down {down:.1f} s, "
+              f"certificate {time.process_time() - begun:.1f} s", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
