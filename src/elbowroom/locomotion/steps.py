@@ -77,13 +77,16 @@ class Steps:
 
     def rise(self, times: Array) -> Array:
         """Height of the ground (N,) as the body follows it over times (N,), metres."""
-        every = sorted((*self.left, *self.right), key=lambda stance: stance.begin)
-        return risen(times, *(np.array([getattr(s, name) for s in every]) for name in ("begin", "end", "z")))
+        return self._followed(times, "z")
 
     def ahead(self, times: Array) -> Array:
         """Metres (N,) that feet are ahead of where the gait would have them, over times (N,), evened."""
+        return self._followed(times, "moved")
+
+    def _followed(self, times: Array, name: str) -> Array:
+        """A number of the stances as the body follows it (N,) over times (N,)."""
         every = sorted((*self.left, *self.right), key=lambda stance: stance.begin)
-        return risen(times, *(np.array([getattr(s, name) for s in every]) for name in ("begin", "end", "moved")))
+        return risen(times, *(np.array([getattr(s, key) for s in every]) for key in ("begin", "end", name)))
 
 
 @dataclass(frozen=True, eq=False)

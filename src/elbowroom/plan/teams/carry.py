@@ -9,7 +9,6 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
@@ -28,12 +27,11 @@ from elbowroom.plan.teams.tuning import Tuning
 from elbowroom.plan.teams.way import Ways, team_space
 from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.holding import Grips
-from elbowroom.plan.verbs.move import Crew, free_hands
+from elbowroom.plan.verbs.move import Crew, crew_of, free_hands
 from elbowroom.plan.walking.walked import until_end
 from elbowroom.posing.two_hands import edge_grasps
 from elbowroom.spaces.team import YAW, TeamSpace
 from elbowroom.world.certificate import certify
-from elbowroom.world.things import Fixture
 
 # Height of the object's middle, or of its underside where that is higher, to which it is lifted: share of the mean
 # height of those who carry it. What is taller than a share of that is lifted less.
@@ -70,18 +68,7 @@ class Lifted:
 def carry(d: Director, task: Carry) -> None:
     """Carry an object to its goal; raises `PlanningFailure`."""
     what = f"carry {task.object}"
-    if task.object not in d.world.objects:
-        raise UnknownName("object", task.object, d.world.objects)
-    if isinstance(d.world.objects[task.object], Fixture):
-        raise BadValue(f"{what}: a fixture can be opened and closed, but not carried.")
-    if not (task.at is task.begin is task.back is task.hand is None):
-        raise BadValue(f"{what}: the planner chooses the times and hands; leave them out.")
-    names = (task.who, *task.helpers)
-    if len(set(names)) < len(names):
-        raise BadValue(f"{what}: each of those who carry it is named once.")
-    actors = [d.actor(name) for name in names]
-    if len({actor.base.fps for actor in actors}) > 1:
-        raise BadValue(f"{what}: the motions of {' and '.join(names)} need the same frame rate.")
+    actors = crew_of(d, task, what)
     for actor in actors:
         until_end(d, actor)
     T_start = np.asarray(d.world.frame(task.object, actors[0].now))

@@ -15,6 +15,7 @@ from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, held_by
 from elbowroom.plan.places import resting
 from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Carry as CarryTask
 from elbowroom.plan.tasks import Move
 from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.carry_path import Carry, carried
@@ -36,19 +37,8 @@ Options = tuple[Option, ...]
 
 def move(d: Director, task: Move) -> None:
     """Take an object, carry it to its place, set it down, and let go, alone or with helpers."""
-    if task.object not in d.world.objects:
-        raise UnknownName("object", task.object, d.world.objects)
     what = f"move {task.object}"
-    if isinstance(d.world.objects[task.object], Fixture):
-        raise BadValue(f"{what}: a fixture can be opened and closed, but not carried.")
-    if not (task.at is task.begin is task.back is task.hand is None):
-        raise BadValue(f"{what}: the planner chooses the times, and 'hands' says which; leave out hand and times.")
-    names = (task.who, *task.helpers)
-    if len(set(names)) < len(names):
-        raise BadValue(f"{what}: each of those who move it is named once.")
-    actors = [d.actor(name) for name in names]
-    if len({actor.base.fps for actor in actors}) > 1:
-        raise BadValue(f"{what}: the motions of {' and '.join(names)} need the same frame rate.")
+    actors = crew_of(d, task, what)
     hands = [free_hands(d, actor, task.hands, what) for actor in actors]
     settings = d.settings
     d.settings = replace(settings, search_budget=_REACHES)
@@ -56,6 +46,23 @@ def move(d: Director, task: Move) -> None:
         Crew(d, [Carrier(d, actor, task, what, len(actors)) for actor in actors], hands).move()
     finally:
         d.settings = settings
+
+
+def crew_of(d: Director, task: Move | CarryTask, what: str) -> list[Actor]:
+    """All who take an object together, the first of them leading; raises where the task cannot be meant."""
+    if task.object not in d.world.objects:
+        raise UnknownName("object", task.object, d.world.objects)
+    if isinstance(d.world.objects[task.object], Fixture):
+        raise BadValue(f"{what}: a fixture can be opened and closed, but not carried.")
+    if not (task.at is task.begin is task.back is task.hand is None):
+        raise BadValue(f"{what}: the planner chooses the times; leave out 'hand', 'at', 'begin' and 'back'.")
+    names = (task.who, *task.helpers)
+    if len(set(names)) < len(names):
+        raise BadValue(f"{what}: each of those who do it is named once.")
+    actors = [d.actor(name) for name in names]
+    if len({actor.base.fps for actor in actors}) > 1:
+        raise BadValue(f"{what}: the motions of {' and '.join(names)} need the same frame rate.")
+    return actors
 
 
 def free_hands(d: Director, actor: Actor, hands: str, what: str) -> list[str]:
