@@ -26,6 +26,7 @@ from elbowroom.plan.tasks import Close, Grab, Open, Press
 from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Taking, failure, takings
 from elbowroom.plan.verbs.leave import let_go
+from elbowroom.posing.grasps import handles_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between
@@ -152,7 +153,9 @@ def hand_on(d: Director, actor: Actor, hand: str, name: str) -> Place:
     """Where a hand is that holds a fixture as now, for any state of it and turn about its bar."""
     fixture = fixture_of(d, name)
     T_fixture_hand = inverse(np.asarray(fixture.path(actor.now))) @ hand_of(actor, hand, actor.pose)
-    T_bar = fixture.frames.get("handle", T_fixture_hand)
+    # the bar that is in the hand
+    bars = [*handles_of(fixture.frames).values(), T_fixture_hand][: max(len(handles_of(fixture.frames)), 1)]
+    T_bar = min(bars, key=lambda T: float(np.linalg.norm(T[:3, 3] - T_fixture_hand[:3, 3])))
 
     def place(state: float, turn: float) -> Array:
         T_turn = T_bar @ transform(np.zeros(3), about([0.0, 0.0, 1.0], turn)) @ inverse(T_bar)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -22,20 +22,20 @@ from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
 from elbowroom.plan.walking.walked import NoWay, Spot, walk_to, ways_of
 from elbowroom.plan.walking.ways import Gait, Ways
 from elbowroom.plan.walking.with_fixture import walk_with
+from elbowroom.posing.grasps import handles_of
 from elbowroom.world.things import Fixture
 
 # Distances on the floor of the middle of the body from a handle while it is moved: the least, the most and the easiest,
 # shares of the height.
-_NEAR, _FAR, _EASY = 0.2, 0.4, 0.32
+_NEAR, _FAR, _EASY = 0.18, 0.4, 0.27
 # States of a door at which they are looked at, metres between places, and of a step from one state to the next at most.
 _STATES, _SPACED_M, _STEP_M = 9, 0.1, 0.32
 # What a metre of going along with it, a metre of way before, and a narrow place count against a share of the height.
 _GOING, _WAY, _NARROW, _MOST_NARROW = 0.15, 0.02, 0.02, 4.0
 # Places that are tried, metres that they are apart; who goes no farther stands, metres.
 _TRIES, _APART_M, _STAYS_M = 6, 0.15, 0.05
-# Doors that are opened on one way; shares of their range that are looked at, and metres of way that all of it is worth.
-_DOORS = 4
-_AJAR, _OPENING_M = np.linspace(0.4, 1.0, 9), 1.0
+# Shares of what a door may still be opened that are looked at, and metres of way that all of it is worth.
+_AJAR, _OPENING_M = np.linspace(0.4, 1.0, 13), 3.0
 # Metres of way, as `Way.cost` has them, that somebody goes round rather than open a door.
 _ROUND_M = 6.0
 # A hinge is upright if its axis is so near to the vertical, cosine; a way leads past a door that is nearer, metres.
@@ -46,10 +46,9 @@ def walk_through(
     d: Director, actor: Actor, spot: Spot, *, gait: Gait = "any", at: float | None = None, what: str = "go"
 ) -> None:
     """Walk to a spot; doors on the way that is much shorter, or the only one, are opened. Raises `PlanningFailure`."""
-    for _ in range(_DOORS):
-        task = _door_before(d, actor, spot, gait)
-        if task is None:
-            break
+    opened: set[str] = set()
+    while (task := _door_before(d, actor, spot, gait, opened)) is not None:
+        opened.add(task.fixture)
         saved = d.save()
         try:
             step_and_open(d, task)
@@ -67,7 +66,7 @@ def step_and_open(d: Director, task: Open | Close) -> None:
     actor, saved = d.actor(task.who), d.save()
     task = replace(task, to=state_asked(d, task))
     fixture = fixture_of(d, task.fixture)
-    handle = _handles(fixture, np.array([fixture.state(actor.now)]))[0]
+    handle = _handles(actor, fixture, np.array([fixture.state(actor.now)]))[0]
     missing = min(beyond_reach(actor, hand, handle) for hand in arms_of(actor, task.hand))
     if missing > 0.0:
         why = f"{task.verb}: {task.fixture} is at least {missing:.2f} m out of reach"
@@ -106,15 +105,16 @@ def _stances(d: Director, actor: Actor, task: Open | Close) -> Iterator[tuple[Ar
     assert task.to is not None
     fixture, tall = fixture_of(d, task.fixture), actor.body.height
     states = np.linspace(float(fixture.state(actor.now)), task.to, _STATES)
-    handles = _handles(fixture, states)[:, :2]
-    columns = ways_of(d, actor, handles, "walk", without=[task.fixture]).columns
+    handles = _handles(actor, fixture, states)[:, :2]
+    columns = ways_of(d, actor, list(handles), "walk", without=[task.fixture]).columns
     bodies = [Ways(columns.with_mesh(_moved(fixture, s)), actor.body, "walk") for s in states]
     low, high = handles.min(axis=0) - _FAR * tall, handles.max(axis=0) + _FAR * tall
     x, y = (np.arange(a, b, _SPACED_M) for a, b in zip(low, high, strict=True))
     at = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     far = np.linalg.norm(at[:, None] - handles, axis=2) / tall
     narrow = np.stack([ways.comfort(at) for ways in bodies], axis=1)
-    cost = np.where((far > _NEAR) & (far < _FAR), np.abs(far - _EASY), np.inf)
+    near = (far > _NEAR) & (far < _FAR) & _same_side(fixture, states, at, handles)
+    cost = np.where(near, np.abs(far - _EASY), np.inf)
     cost = np.where(np.isfinite(narrow), cost + _NARROW * np.minimum(narrow, _MOST_NARROW), np.inf)
     apart = np.linalg.norm(at[:, None] - at, axis=2)
     step = np.where(apart < _STEP_M, _GOING * apart, np.inf)
@@ -137,19 +137,36 @@ def _stances(d: Director, actor: Actor, task: Open | Close) -> Iterator[tuple[Ar
         first = np.where(np.linalg.norm(at - at[n], axis=1) < _APART_M, np.inf, first)
 
 
-def _handles(fixture: Fixture, states: Array) -> Array:
-    """Middle of a fixture's handle (N, 3) at states (N,); of its mesh, where it has none."""
-    own = fixture.frames["handle"][:3, 3] if "handle" in fixture.frames else fixture.mesh.bounds.mean(axis=0)
+def _handles(actor: Actor, fixture: Fixture, states: Array) -> Array:
+    """Middle of the handle (N, 3) of a fixture that is nearest to somebody, at states (N,); of its mesh without one."""
+    owns = [T[:3, 3] for T in handles_of(fixture.frames).values()] or [fixture.mesh.bounds.mean(axis=0)]
+    start, T_now = stance_of(actor.body, actor.pose)[0], np.asarray(fixture.path(actor.now))
+    own = min(owns, key=lambda point: float(np.linalg.norm(apply(T_now, point[None])[0, :2] - start)))
     return np.stack([apply(fixture.T_world_closed @ T, own[None])[0] for T in fixture.joint.moved_many(states)])
+
+
+def _same_side(fixture: Fixture, states: Array, at: Array, handles: Array) -> Array:
+    """Return which places (N, 2) are on the handle's side (S, 2) of a leaf at states (S,), (N, S)."""
+    if fixture.joint.kind == "slides":
+        return np.ones((len(at), len(states)), dtype=bool)
+    out = np.cross(fixture.joint.axis, fixture.mesh.bounds.mean(axis=0) - fixture.joint.origin)
+    T = fixture.T_world_closed @ fixture.joint.moved_many(states)
+    hinges, normals = apply(T, fixture.joint.origin[None])[..., 0, :2], (T[:, :3, :3] @ out)[:, :2]
+    side = np.sum((handles - hinges) * normals, axis=-1)
+    return np.asarray(np.sum((at[:, None] - hinges) * normals, axis=-1) * side > 0.0)
 
 
 def _moved(fixture: Fixture, state: float) -> Mesh:
     return fixture.mesh.moved(fixture.T_world_closed @ fixture.joint.moved(float(state)))
 
 
-def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait) -> Open | None:
+def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait, but: Collection[str]) -> Open | None:
     """The opening of the first door on the way to a spot; None where there is none, or going round it is no longer."""
-    doors = {name: thing for name, thing in d.world.objects.items() if isinstance(thing, Fixture) and _is_door(thing)}
+    doors = {
+        name: thing
+        for name, thing in d.world.objects.items()
+        if isinstance(thing, Fixture) and name not in but and _is_door(thing)
+    }
     if not doors:
         return None
     start = stance_of(actor.body, actor.pose)[0]
@@ -165,8 +182,7 @@ def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait) -> Open | No
             first[name] = int(np.argmax(near))
     for name in sorted(first, key=lambda n: first[n]):
         door, now = doors[name], float(doors[name].state(actor.now))
-        # as far as it opens
-        end = max(door.joint.range, key=lambda state: abs(state - now))
+        end = max(door.joint.range, key=abs)
         passing = {
             float(share): found.cost + _OPENING_M * share
             for share in _AJAR
@@ -186,4 +202,4 @@ def _past(ways: Ways, leaf: Mesh, gait: Gait) -> Ways:
 def _is_door(fixture: Fixture) -> bool:
     """Return whether a fixture turns about an upright hinge and has a handle."""
     axis = fixture.T_world_closed[:3, :3] @ fixture.joint.axis
-    return fixture.joint.kind == "turns" and abs(float(axis @ UP)) > _UPRIGHT and "handle" in fixture.frames
+    return fixture.joint.kind == "turns" and abs(float(axis @ UP)) > _UPRIGHT and bool(handles_of(fixture.frames))

@@ -25,7 +25,7 @@ from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import joints_of
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.verbs.fixtures import hand_on, moved_along, pivots, softened
+from elbowroom.plan.verbs.fixtures import Place, hand_on, moved_along, pivots, softened
 from elbowroom.posing.whole_body import FEET, WholeBody
 
 # Metres a second of who moves a door along, and steps against usual ones: people take small ones.
@@ -75,7 +75,7 @@ def walk_with(
 
 
 def _held_on(
-    actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place, what: str
+    actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place: Place, what: str
 ) -> tuple[Array, Array]:
     """Frames of a walk, roots (N, 3) and rotations (N, J, 4), with the hand on what is at states (N,)."""
     body, solver = actor.body, WholeBody(actor.body)
@@ -99,7 +99,7 @@ def _held_on(
     return root, continuous(q)
 
 
-def _turns(actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place) -> Array:
+def _turns(actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place: Place) -> Array:
     """Turn of a hand about the bar that it holds (N,), radians, the wrist at ease at some frames and even between."""
     stops = np.unique(np.linspace(0, len(states) - 1, 9).round().astype(int))
     mine = list(joints_of(actor, hand))
