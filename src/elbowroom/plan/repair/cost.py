@@ -39,6 +39,9 @@ _ENDS = (*_HANDS_AND_FEET, "head")
 # Cost up to which a repair is taken without looking for a smaller one: an arm or a neck that is some 40 degrees aside
 # for a second. Less would make ordinary repairs several times slower.
 SMALL = 0.8
+# Cost beyond which a limb is searched, to compare: leans of benchmarks/repair_made.py at which hands go half a metre
+# aside cost 3.5 to 4.4, whole bodies that give way 0.5 to 1.7.
+LARGE = 2.0
 
 
 def cost(source: Clip, new: Clip) -> float:

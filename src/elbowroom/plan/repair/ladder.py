@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
-from elbowroom.plan.repair.cost import SMALL, cost
+from elbowroom.plan.repair.cost import LARGE, SMALL, cost
 from elbowroom.plan.repair.detours import postures, sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
 from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
@@ -165,8 +165,8 @@ def by_limbs(
     """Go up the first rungs alone, which are quick: the limb in growing linkages.
 
     The repair that changes the clip least of the first lean of each linkage, and of `bodies` that are lower, leaned or
-    turned; the first that changes it little is taken at once. Limbs are searched, and may go far round, where there is
-    none. None, and why, where no search finds any.
+    turned; the first that changes it little is taken at once. Where all of them change it much a limb is searched, too,
+    which may go far round. None, and why, where there is nothing.
     """
     reasons = [""]
     found: list[tuple[float, RepairResult]] = []
@@ -230,11 +230,14 @@ def _each_body(world: World, episode: CollisionEpisode, options: RepairOptions) 
 
 
 def _each_search(unsolved: list[_Unsolved], found: list[tuple[float, RepairResult]]) -> Iterator[RepairResult]:
-    """The first search that finds something, linkage by linkage; none where something was `found` already."""
+    """The first search that finds something, linkage by linkage; none where something was `found` that is not large."""
+    if any(changed <= LARGE for changed, _ in found):
+        return
     for name, job, tried, seed in unsolved:
-        done = None if found else _searched(job, tried, seed)
+        done = _searched(job, tried, seed)
         if done is not None:
             yield _told(name, job, done)
+            return
 
 
 def replanned(job: Job, free: FeetFree, name: str, seed: int, searches: bool) -> Replanned | None:
