@@ -99,6 +99,9 @@ class Postures:
             near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
         one = lower[self._exact.index].sum(axis=1) == 1
         near &= ~(self._apart | one)
+        # what hands hold goes along with the forearms
+        thing = np.array([part.owner == led for part in self._exact.parts], dtype=bool)
+        near |= (lower[self._exact.index] | thing[self._exact.index]).all(axis=1) & self._apart
         self._spaced: NDArray[np.bool_] = self._apart | one | near
         self._most_room = np.where(near, _KEPT_APART_M, np.inf)
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
