@@ -36,11 +36,11 @@ Bend = Callable[[int, Pose], Pose]
 
 
 class Blocked(PlanningFailure):
-    """A carry that cannot be made whole at some frame."""
+    """A carry that cannot be made whole at some frame, for the legs or the trunk of carrier `number` where given."""
 
-    def __init__(self, why: str, frame: int) -> None:
+    def __init__(self, why: str, frame: int, number: int | None = None) -> None:
         super().__init__("no-path", why)
-        self.frame = frame
+        self.frame, self.number = frame, number
 
 
 @dataclass(frozen=True, eq=False)

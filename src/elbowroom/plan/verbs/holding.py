@@ -279,7 +279,7 @@ class Holding:
 
         With `lies` the object may touch what it lies on at its start and at its goal.
         """
-        shapes = tuple((hand, grasp.name if grips.closes else "") for hand, grasp in grips.grasps.items())
+        shapes = tuple((hand, grasp.name if grips.closes else grasp.shape.name) for hand, grasp in grips.grasps.items())
         key = (shapes, closed and grips.closes, lies)
         if key not in self._postures:
             d, actor = self.d, self.actor
