@@ -1,0 +1,45 @@
+"""All parameters of planning in tight places: the paper gives hardly any, so ours stand in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from elbowroom.errors import BadValue
+from elbowroom.search.birrt import Budget
+
+Decomposition = tuple[tuple[str, ...], ...]
+
+# Components in their order, those that are planned at once in brackets of their own. The paper's five first; then with
+# trunk, then with trunk and arms planned at once, for where the path of one component blocks the next.
+FIVE: Decomposition = (("pelvis",), ("spine",), ("head",), ("right_arm",), ("left_arm",))
+TRUNK: Decomposition = (("pelvis", "spine", "head"), ("right_arm",), ("left_arm",))
+ARMS: Decomposition = (("pelvis", "spine"), ("head", "right_arm", "left_arm"))
+FLAT: Decomposition = (("pelvis", "spine", "head", "right_arm", "left_arm"),)
+
+
+@dataclass(frozen=True)
+class TightSettings:
+    """Parameters of a whole-body plan. Lengths in metres, angles in radians; searches are limited by counts.
+
+    `decompositions` are tried in turn, each with the path as it is found and then `perturbed`. `component` limits the
+    search of one component, `smoothing` its shortcuts; `shortcuts` are those of the whole body at the end.
+    `margin` is the clearance of searched postures, `balance` the distance of the centre of mass from the border of its
+    support. `postures` is how many starts are tried for a posture at a target.
+    """
+
+    decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARMS, FLAT)
+    component: Budget = field(default_factory=lambda: Budget(checks=1500, nodes=1500))
+    smoothing: Budget = field(default_factory=lambda: Budget(checks=300))
+    shortcuts: int = 40
+    margin: float = 0.006
+    balance: float = 0.015
+    postures: int = 60
+
+    def __post_init__(self) -> None:
+        if not self.decompositions or min(self.shortcuts, self.postures) < 0:
+            raise BadValue("a whole-body plan needs a decomposition, and counts of 0 or more.")
+        if not (self.margin >= 0.0 and self.balance >= 0.0):
+            raise BadValue("margin and balance of a whole-body plan are lengths of 0 or more.")
+
+
+USUAL = TightSettings()
