@@ -23,6 +23,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.kernels.space import CHECKS
+from elbowroom.posing.balance import hull_of
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
 from elbowroom.posing.whole_body_model import CLAVICLES, HEAD, SPINE, range_of
 from elbowroom.world.fast_body import BodyCheck
@@ -257,8 +258,6 @@ class Balance:
 
 def shrunk(points: Array, by_m: float) -> Array:
     """Hull (K, 2) of points with its edges drawn inwards about its middle, so that the nearest is `by_m` further in."""
-    from elbowroom.posing.balance import hull_of
-
     corners = hull_of(points)
     if not len(corners):
         return corners
@@ -325,9 +324,9 @@ class ComponentSpace:
             q[0] = rot.multiply(rot.about(self.axes[:, 2], push[3]), q[0])
             pose = Pose.of(pose.root + self.axes @ push[:3], q)
         feet = self.path.feet(float(state[0]))
-        if not self._trunk and not push.any():
-            if self.balance.margin(pose, self.balance.support(base, feet)) >= 0.0:
-                return pose
+        kept = not self._trunk and not push.any()
+        if kept and self.balance.margin(pose, self.balance.support(base, feet)) >= 0.0:
+            return pose
         return self.balance.projected(pose, feet, base)
 
     def sample(self, rng: np.random.Generator) -> Array:

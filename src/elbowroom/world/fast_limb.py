@@ -29,7 +29,8 @@ class Joints:
     """Joints that place a limb, parents first.
 
     body: their numbers in the body, (n,); searched: those that a posture turns, in its order; base: the joint that all
-    hang on, or `WORLD`; rides: for every joint of the body that the search moves, which of `body` carries it and its place on it.
+    hang on, or `WORLD`; rides: for every joint of the body that the search moves, which of `body` carries it and its
+    place on it.
     """
 
     base: int
