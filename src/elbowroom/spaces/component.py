@@ -277,7 +277,7 @@ class ComponentSpace:
     """Space of one component along the path of those before it; a payload is the postures along an edge.
 
     `check` looks at the parts of this component and of those before it alone. With `perturbed`, the pelvis is pushed
-    a little where the path is in this component's way. `guide` draws states to follow, if given.
+    a little where the path is in this component's way. `follow` is the share of samples on the path itself.
     """
 
     def __init__(
@@ -289,10 +289,10 @@ class ComponentSpace:
         axes: Array,
         *,
         perturbed: bool = False,
-        guide: Callable[[np.random.Generator], Array | None] | None = None,
+        follow: float = 0.0,
     ) -> None:
         self.component, self.path, self.check, self.balance, self.axes = component, path, check, balance, axes
-        self.perturbed, self.guide = perturbed and not component.pelvis, guide
+        self.perturbed, self.follow = perturbed and not component.pelvis, follow
         self._weights = np.concatenate([[max(path.length_m, _LOOK_M)], component.levers])
         self._trunk = component.pelvis or any(len(f.joints) > 1 for f in component.freedoms)
         self._free: Array | None = None
@@ -331,8 +331,8 @@ class ComponentSpace:
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Draw a state from everywhere or from near the path; one in collision is drawn back to one that was free."""
-        if self.guide is not None and (followed := self.guide(rng)) is not None:
-            return followed
+        if rng.random() < self.follow:
+            return np.concatenate([[rng.random()], np.zeros(self.width - 1)])
         low, high = self.component.ranges.T
         state = np.concatenate([[rng.random()], low + rng.random(self.width - 1) * (high - low)])
         if rng.random() < _NEAR_SHARE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
@@ -23,8 +23,6 @@ from elbowroom.world.fast_body import BodyCheck
 _STRAIGHT = 25
 # Metres from look to look along a shortcut of the whole body.
 _LOOK_M = 0.03
-
-Guide = Callable[[Component, PosePath, np.random.Generator], Array | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +56,15 @@ class BodyPath:
 
 
 def body_path(
-    problem: BodyProblem, seed: int = 0, settings: TightSettings = USUAL, guide: Guide | None = None
+    problem: BodyProblem, seed: int = 0, settings: TightSettings = USUAL, follow: PosePath | None = None
 ) -> BodyPath:
     """Path from start to goal by the first decomposition that finds one, the same for the same seed.
 
-    `guide` draws states to follow, in a component along a path.
+    With `follow`, a path that may collide, components keep to that one where it is free and look for a way near it
+    elsewhere (the paper's replanning); without, to the straight one.
     """
-    straight = PosePath(problem.body, _straight(problem))
+    straight = PosePath(problem.body, _straight(problem)) if follow is None else follow
+    share = 0.0 if follow is None else settings.follow
     total, seconds, blocked = np.zeros(4, np.int64), dict[str, float](), ""
     for number, decomposition in enumerate(settings.decompositions):
         for perturbed in (False, True) if len(decomposition) > 1 else (False,):
@@ -76,7 +76,7 @@ def body_path(
                 parts += component.parts
                 begun = time.perf_counter()
                 one = seed + 101 * k + 1009 * number + 7919 * perturbed
-                found = _component(problem, component, path, parts, one, settings, perturbed, guide)
+                found = _component(problem, component, path, parts, one, settings, perturbed, share)
                 total += astuple(found.stats)
                 seconds[component.name] = seconds.get(component.name, 0.0) + time.perf_counter() - begun
                 path = _along(problem.body, found)
@@ -112,14 +112,15 @@ def _component(
     seed: int,
     settings: TightSettings,
     perturbed: bool,
-    guide: Guide | None,
+    follow: float,
 ) -> CarriedPath[Edge]:
     """Search one component along the path of those before it, with only their parts present, and shorten its path."""
-    follow = None if guide is None else lambda rng: guide(component, path, rng)
     check = problem.check.with_parts(parts)
-    space = ComponentSpace(component, path, check, problem.balance, problem.axes, perturbed=perturbed, guide=follow)
+    space = ComponentSpace(component, path, check, problem.balance, problem.axes, perturbed=perturbed, follow=follow)
     start, goal = space.ends
     found = plan(space, (start, space.payload(0)), goal, seed, settings.component, space.payload(-1))
+    if follow > 0.0:  # shortcuts would lead away from what is followed
+        return found
     short = smooth(space, found, seed, budget=settings.smoothing)
     return replace(short, stats=Stats(found.stats.checks + short.stats.checks, *astuple(found.stats)[1:]))
 
