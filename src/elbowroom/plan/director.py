@@ -47,7 +47,7 @@ ESCALATES: tuple[Status, ...] = (
 )  # fmt: skip
 
 # Postures of the whole body that are looked for in one plan: each takes about a tenth of a second where there is none.
-_POSTURES = 60
+_POSTURES = 40
 
 # Seconds: the end of holds and contacts that last.
 FOREVER = 1e6

@@ -65,6 +65,13 @@ class BodyCheck:
             other._checks.append(one)
         return other
 
+    def with_margin(self, margin: float) -> BodyCheck:
+        """The same check with a clearance of no more than this one's, metres."""
+        other = object.__new__(BodyCheck)
+        vars(other).update(vars(self))
+        other.margin, other._checks = margin, [check.with_margin(margin) for check in self._checks]
+        return other
+
     def blame(self, pose: Pose) -> Pair | None:
         """A pair that collides in a posture, by name; None where it is free."""
         pair = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
@@ -13,6 +15,8 @@ from elbowroom.spaces.component import PosePath
 
 # Half widths of rounding, shares of the path, tried from wide to narrow; 0 keeps its corners.
 _WINDOWS = (0.16, 0.1, 0.06, 0.03, 0.0)
+# Clearance of frames, metres: less than that of the nodes that they pass.
+_MARGIN_M = 0.001
 # Places along the path at which it is rounded.
 _PLACES = 160
 
@@ -22,6 +26,8 @@ def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, 
 
     The most rounded of some ways that is free and in balance at every frame; None where none is.
     """
+    # between two nodes something may come nearer than at both
+    problem = replace(problem, check=problem.check.with_margin(min(problem.check.margin, _MARGIN_M)))
     share = smootherstep(np.linspace(0.0, 1.0, count + 1))
     even = np.linspace(0.0, 1.0, _PLACES)
     root = np.stack([np.interp(even, path.along, path.root[:, k]) for k in range(3)], axis=1)

@@ -34,7 +34,7 @@ _STARTS = (
 _LEAST, _MOST = np.array([-0.08, -0.12, 0.0, -0.1, -0.7]), np.array([0.2, 0.12, 0.34, 1.4, 0.7])
 # Radians that heels are lifted for what is low, tried in turn, and the pelvis' way down from which on they are, share
 # of the height.
-_HEELS_RAD = (0.0, 0.45, 0.8)
+_HEELS_RAD = (0.0, 0.6)
 _CROUCHED = 0.15
 # Starts after which a target that none of them reached is given up.
 _TRIES = 12

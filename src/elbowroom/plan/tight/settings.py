@@ -35,7 +35,7 @@ class TightSettings:
     shortcuts: int = 40
     margin: float = 0.006
     balance: float = 0.015
-    postures: int = 60
+    postures: int = 40
     # capture meets plan: nodes of a path that are judged, metres within which recorded poses match, samples of a
     # clearance and their size in radians, the paper's T1 to T3, sigma, epsilons, lambda and p_follow
     nodes: int = 32
