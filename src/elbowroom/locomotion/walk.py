@@ -190,7 +190,8 @@ def walk_route(
     )
     soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
     steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
-    landed = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
+    # a route of a few millimetres moves no foot
+    landed = int(np.max(np.flatnonzero(steps > _LANDED_M_S), initial=0)) + 1 + round(_STAYS_S * fps)
     return made.with_(root=made.root[: landed + 1], rotations=made.rotations[: landed + 1])
 
 
