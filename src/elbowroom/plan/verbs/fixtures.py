@@ -23,9 +23,9 @@ from elbowroom.plan.hands import hand_of, joints_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
-from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Taking, failure, takings
 from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import handles_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
