@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.skin import Skin
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
@@ -26,7 +25,6 @@ from elbowroom.files.proof import Proof, proof_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Motion
 from elbowroom.motion.layers import Layer
 from elbowroom.world.paths import places
@@ -181,20 +179,8 @@ def _layer(file: Builder, layer: Layer, nodes: list[int], name: str, times: Arra
 
 
 def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
-    """The node of the skinned mesh; bodies without a skin show their shapes or bones."""
+    """The node of the skinned mesh."""
     skin = visible(body)
-    if skin is not body.skin:
-        # made in the joints' own frames; bound in the rest pose, programs find a body in the bind pose
-        T_rest = body.skeleton.T_rest
-        skin = Skin(
-            skin.posed(T_rest),
-            skin.faces,
-            skin.joints,
-            skin.weights,
-            inverse(T_rest),
-            skin.colors,
-            skin.color,
-        )
     T_ours_file = np.eye(4)
     T_ours_file[:3, :3] = rot.to_matrix(_TO_OURS)
     binds = (skin.inverse_bind @ T_ours_file).swapaxes(1, 2).reshape(-1, 16).astype(np.float32)
