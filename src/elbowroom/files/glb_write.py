@@ -19,7 +19,7 @@ from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.edits import Edited, file_facts
-from elbowroom.files.glb_build import Builder
+from elbowroom.files.glb_build import Builder, Look
 from elbowroom.files.glb_story import story_of
 from elbowroom.files.proof import Proof, proof_of
 from elbowroom.geometry import rotations as rot
@@ -59,7 +59,7 @@ def write_glb(
         roots += _character(file, keys, name, motion, times)
     for name, mesh in world.static.items():
         if len(mesh.faces):
-            roots.append(file.add("nodes", {"name": name, "mesh": _mesh(file, name, mesh)}))
+            roots.append(_static(file, name, mesh))
     for name, thing in world.things.items():
         if len(thing.mesh.faces):
             roots.append(_object(file, keys, name, thing, times))
@@ -190,8 +190,7 @@ def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
         f"{name} skin",
         rot.rotate(_TO_FILE, skin.vertices),
         skin.faces,
-        skin.color,
-        colors=skin.colors,
+        Look(skin.color, skin.colors, skin.paint, f"{name} skin"),
         joints=skin.joints,
         weights=skin.weights,
     )
@@ -199,7 +198,18 @@ def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
 
 
 def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
-    return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, mesh.color, colors=mesh.colors)
+    look = Look(mesh.color, mesh.colors, mesh.paint, name)
+    return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, look)
+
+
+def _static(file: Builder, name: str, mesh: Mesh) -> int:
+    """The node of a mesh that stays, with its pivot at the bottom centre, where programs turn and scale it."""
+    low, high = mesh.bounds
+    pivot = np.array([*0.5 * (low + high)[:2], low[2]])
+    T = np.eye(4)
+    T[:3, 3] = -pivot
+    place = rot.rotate(_TO_FILE, pivot).tolist()
+    return file.add("nodes", {"name": name, "mesh": _mesh(file, name, mesh.moved(T)), "translation": place})
 
 
 def _object(file: Builder, keys: _Keys, name: str, thing: Thing, times: Array) -> int:

@@ -79,7 +79,7 @@ def meshes_of(source: MeshSource, folder: Path) -> tuple[dict[str, Mesh], tuple[
 def mesh_of(source: str | MeshSource, folder: Path) -> tuple[Mesh, tuple[str, ...]]:
     """One mesh of all that a source has."""
     found, notes = meshes_of(MeshSource(file=source) if isinstance(source, str) else source, folder)
-    return solids.merge(found.values()) if len(found) > 1 else next(iter(found.values())), notes
+    return solids.assembled(found.values()) if len(found) > 1 else next(iter(found.values())), notes
 
 
 def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:

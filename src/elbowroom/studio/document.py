@@ -210,6 +210,7 @@ def _key(mesh: Mesh) -> bytes:
     digest.update(mesh.faces.tobytes())
     digest.update(repr(mesh.color).encode())
     digest.update(b"" if mesh.colors is None else mesh.colors.tobytes())
+    digest.update(b"" if mesh.paint is None else repr(mesh.paint.materials).encode() + mesh.paint.uv.tobytes())
     return digest.digest()
 
 
