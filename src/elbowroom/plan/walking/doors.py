@@ -43,9 +43,16 @@ _UPRIGHT, _PAST_M = 0.95, 0.45
 
 
 def walk_through(
-    d: Director, actor: Actor, spot: Spot, *, gait: Gait = "any", at: float | None = None, what: str = "go"
+    d: Director,
+    actor: Actor,
+    spot: Spot,
+    *,
+    gait: Gait = "any",
+    at: float | None = None,
+    what: str = "go",
+    repairs: bool = True,
 ) -> None:
-    """Walk to a spot; doors on the way that is much shorter, or the only one, are opened. Raises `PlanningFailure`."""
+    """Walk to a spot as `walk_to`; doors on the way that is much shorter, or the only one, are opened."""
     opened: set[str] = set()
     while (task := _door_before(d, actor, spot, gait, opened)) is not None:
         opened.add(task.fixture)
@@ -55,10 +62,10 @@ def walk_through(
         except PlanningFailure as stuck:
             d.restore(saved)
             try:
-                return walk_to(d, actor, spot, gait=gait, at=at, what=what)
+                return walk_to(d, actor, spot, gait=gait, at=at, what=what, repairs=repairs)
             except NoWay as closed:
                 raise PlanningFailure(closed.status, f"{closed.why}; {stuck.why}") from stuck
-    walk_to(d, actor, spot, gait=gait, at=at, what=what)
+    walk_to(d, actor, spot, gait=gait, at=at, what=what, repairs=repairs)
 
 
 def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) -> None:
