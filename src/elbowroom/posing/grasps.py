@@ -71,9 +71,7 @@ def handles_of(frames: Mapping[str, Array]) -> dict[str, Array]:
     return {name: T for name, T in sorted(frames.items()) if name == "handle" or name.startswith("handle_")}
 
 
-def _known_or_made(
-    body: Body, hand: str, mesh: Mesh, handle: Array | None, upwards: Array, lying: bool
-) -> list[Grasp]:
+def _known_or_made(body: Body, hand: str, mesh: Mesh, handle: Array | None, upwards: Array, lying: bool) -> list[Grasp]:
     """Proposed grasps, of a handle or of the whole mesh, from memory where they are known."""
     at = None if handle is None else np.asarray(handle).tobytes()
     key = (hand, tuple(np.round(upwards, 2).tolist()), at, lying)
