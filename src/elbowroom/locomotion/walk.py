@@ -188,10 +188,17 @@ def walk_route(
     made = walk_course(
         character, going, fps=fps, seed=seed, feet=feet, last=last, library=library, terrain=terrain, stairs=stairs
     )
-    soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
-    steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
-    landed = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
-    return made.with_(root=made.root[: landed + 1], rotations=made.rotations[: landed + 1])
+    last_frame = landed(made)
+    return made.with_(root=made.root[: last_frame + 1], rotations=made.rotations[: last_frame + 1])
+
+
+def landed(clip: Clip) -> int:
+    """Frame of a walk at which both feet have stood for a moment after the last of them landed."""
+    feet = [clip.character.role(f"{side}_foot") for side in SIDES]
+    steps = np.linalg.norm(np.diff(clip.world()[:, feet][..., :3, 3], axis=0), axis=-1).max(axis=1) * clip.fps
+    moving = np.flatnonzero(steps > _LANDED_M_S)
+    last = int(moving[-1]) + 1 if len(moving) else 0
+    return min(last + round(_STAYS_S * clip.fps), len(clip) - 1)
 
 
 def walk_course(

@@ -14,6 +14,7 @@ from elbowroom.storyboard.values import (
     BY_FORM,
     Frame,
     GraspPart,
+    Handle,
     Mesh,
     MeshSource,
     Name,
@@ -87,6 +88,7 @@ class Object(Part):
         False, description="Interpolate the keyframes of its path with a smooth curve instead of straight lines."
     )
     on: Name | None = Field(default=None, description="Fixture that it moves with; `at` is then in the fixture's axes.")
+    handle: Handle | None = Field(default=None, description="Where it is taken by hand.")
     frames: dict[Name, Frame] = Field(default_factory=dict)
     grasps: dict[Name, GraspPart] = Field(
         default_factory=dict, description="Grasps by name; default: proposed from the mesh."
@@ -136,7 +138,7 @@ class FixturePart(Part):
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
     mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
-    handle: Frame | None = None
+    handle: Handle | None = None
     frames: dict[Name, Frame] = Field(default_factory=dict)
     grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Grasps by name; default: at its handle.")
     state: Annotated[

@@ -24,7 +24,7 @@ from elbowroom.storyboard.check import checked
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
 from elbowroom.storyboard.people import Person
 from elbowroom.storyboard.tasks import tasks_of
-from elbowroom.storyboard.things import fixture_of, frame, mark, mesh_of, path_of, static_of
+from elbowroom.storyboard.things import fixture_of, frame, frames_of, mark, mesh_of, path_of, static_of
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
@@ -159,10 +159,9 @@ class _Builder:
             with self._document.blaming("objects", name):
                 if name in fixtures:
                     raise BadValue("is already the name of a fixture")
-                frames = {key: frame(f) for key, f in part.frames.items()}
                 grasps = {key: mark(g) for key, g in part.grasps.items()}
                 world = world.with_object(
-                    name, mesh, path, mass=part.mass, frames=frames, freedom=part.freedom, grasps=grasps
+                    name, mesh, path, mass=part.mass, frames=frames_of(part), freedom=part.freedom, grasps=grasps
                 )
                 world = world.with_(notes=(*world.notes, *notes))
         return world

@@ -64,6 +64,10 @@ class HandPart(VerbPart):
     feet: Literal["auto", "stay"] = Field(
         default="auto", description="'stay': keep the feet in place; 'auto': walk up to what is out of reach."
     )
+    planner: Literal["auto", "whole-body"] = Field(
+        default="auto",
+        description="'whole-body': plan all of the body at once; 'auto': only where limbs alone find no way.",
+    )
     begin: Seconds | None = Field(
         default=None, description="Time at which the hand leaves the base motion, in seconds."
     )

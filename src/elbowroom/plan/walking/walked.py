@@ -92,6 +92,10 @@ class Blocked(PlanningFailure):
         self.discs, self.person = discs, person
 
 
+class NoWay(PlanningFailure):
+    """There is no way to a place, as the scene is."""
+
+
 def walk_to(
     d: Director, actor: Actor, spot: Spot, *, gait: Gait = "any", at: float | None = None, what: str = "go"
 ) -> None:
@@ -252,9 +256,17 @@ def _crouching(way: Way) -> Callable[[Array], Array] | None:
     return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
 
 
-def ways_of(d: Director, actor: Actor, goals: Sequence[Array], gait: Gait = "any", climbs: bool = False) -> Ways:
+def ways_of(
+    d: Director,
+    actor: Actor,
+    goals: Sequence[Array],
+    gait: Gait = "any",
+    climbs: bool = False,
+    without: Sequence[str] = (),
+) -> Ways:
     """Ways of somebody from where they stand, among all that does not move with them; on one level unless `climbs`."""
-    held = [hold.object for hold in d.world.holds if hold.by == actor.who and hold.during[1] > actor.now]
+    held = [*without]
+    held += [hold.object for hold in d.world.holds if hold.by == actor.who and hold.during[1] > actor.now]
     start = stance_of(actor.body, actor.pose)[0]
     high = standing_height(actor.body, actor.pose) - (d.world.floor or 0.0) if climbs else None
     columns = columns_of(d.world, actor.now, [start, *goals], without=held, climbing=high)
@@ -296,8 +308,8 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
         if modes:
             return PlanningFailure("no-path", f"{what}: not in that gait; 'any' finds a way ({', '.join(modes)})")
-        return PlanningFailure("no-path", f"{what}: walls, or things that are too low, close off {told(goal)}")
-    return PlanningFailure(
+        return NoWay("no-path", f"{what}: walls, or things that are too low, close off {told(goal)}")
+    return NoWay(
         "no-path",
         f"{what}: the way is {narrow.width:.2f} m wide at {told(narrow.at)}, "
         f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",
