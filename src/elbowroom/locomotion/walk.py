@@ -178,7 +178,10 @@ def walk_route(
     first foot leaves the ground, and ends shortly after the last one landed.
     """
     body = figure(character)
-    rate, fastest = inner_rate(fps, RATE_WALK), captured.fastest(body, route, library, low)
+    # who is to be fast runs where the way allows it
+    runs = speed > captured.WALKS * np.sqrt(body.scale)
+    rate = inner_rate(fps, _RATE_RUN if runs else RATE_WALK)
+    fastest = captured.fastest(body, route, library, low, "run" if runs else "walk")
     stairs = Stairs.on(route, terrain)
     if stairs is not None:
         fastest = _on_stairs(stairs, body.scale, fastest)

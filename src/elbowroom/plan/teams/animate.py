@@ -12,7 +12,6 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between, continuous
 from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.walk import STANDS_S, landed, walk_course
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
@@ -68,7 +67,7 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
         ground = Ground(d.world, actor.now, figure(actor.body).scale, course.curve.at(course.s))
         feet, fps = footprints_of(actor.body, actor.pose), actor.base.fps
         made = walk_course(
-            actor.body, course, fps=fps, seed=d.settings.seed, feet=feet, library=recorded_cycles(), terrain=ground
+            actor.body, course, fps=fps, seed=d.settings.seed, feet=feet, library=d.settings.library, terrain=ground
         )
         d.allow(ground.contacts(actor.who, actor.body, (actor.now, FOREVER)))
         clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))

@@ -13,7 +13,6 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import footprints_of, stance_of, standing_height, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import Manner, wrapped
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.clip import Clip
@@ -32,7 +31,7 @@ from elbowroom.world.world import World
 
 # Metres a second by gait.
 SPEEDS: dict[Gait, float] = {
-    "any": 1.25, "walk": 1.25, "brisk": 1.6, "crouch": 0.8, "sidle": 0.5, "back": 0.7,
+    "any": 1.25, "walk": 1.25, "brisk": 1.6, "run": 2.8, "crouch": 0.8, "sidle": 0.5, "back": 0.7,
 }  # fmt: skip
 # Who is so near to a place, and faces it so, is there: metres and radians.
 _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
@@ -158,7 +157,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     clip = walk_from(
         actor.body, actor.pose, walk.way.points, walk.face, _manners(walk.way),
         speed=walk.speed, fps=actor.base.fps, floor=0.0 if d.world.floor is None else d.world.floor,
-        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=recorded_cycles(),
+        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
         low=_crouching(walk.way), last=walk.feet,
     )  # fmt: skip
     delay = walk.delay

@@ -14,7 +14,6 @@ from elbowroom.locomotion import captured
 from elbowroom.locomotion.course import from_rest_to_rest
 from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import faced_route, ways_along
 from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, inner_rate, landed, walk_course
 from elbowroom.motion.layers import held
@@ -46,7 +45,7 @@ def walk_with(
     body, fps = actor.body, actor.base.fps
     way = faced_route(places, np.unwrap(faces))
     ways = ways_along(places, np.unwrap(faces))
-    library = recorded_cycles()
+    library = d.settings.library
     fastest = captured.fastest(figure(body), way, library)
     going = from_rest_to_rest(way, _SPEED_M_S, inner_rate(fps, RATE_WALK), _AROUND_S, fastest)
     feet = footprints_of(body, actor.pose)
