@@ -41,6 +41,10 @@ _ARM_LEVER_M = ((0.5, 0.5, 0.3), (0.3, 0.0, 0.1), (0.1, 0.1, 0.0))
 _NEAR_SHARE, _NEAR = 0.6, 0.22
 # Metres that a state moves in one step of a tree, and from one look at the body to the next.
 _STEP_M, _LOOK_M = 0.12, 0.04
+# Radians that joints of a leg may be out of their ranges: rounding of what was within them.
+_BEYOND_RAD = 0.02
+# Feet whose transforms differ by less stand: between two postures of a path they are off by a little.
+_STANDS = 0.005
 # Halvings of the way from a sample in collision to one that is free (retraction to the border of free space).
 _RETRACTIONS = 4
 # Pushes of the pelvis that are tried where a path is in the way of a later component: metres ahead, left, up, and a
@@ -156,7 +160,7 @@ class PosePath:
         self.length_m = float(way[-1])
         self.along = way / way[-1] if way[-1] > 0.0 else np.linspace(0.0, 1.0, len(poses))
         self._feet = {foot: self.T[:, body.roles[foot]] for foot in FEET if foot in body.roles}
-        self._standing = all(np.ptp(T, axis=0).max() < 1e-6 for T in self._feet.values())
+        self._standing = all(np.ptp(T, axis=0).max() < _STANDS for T in self._feet.values())
 
     def __len__(self) -> int:
         return len(self.root)
@@ -188,11 +192,11 @@ class PosePath:
         if self._standing:
             return {foot: T[0] for foot, T in self._feet.items()}
         k, s = self._span(share)
-        turns = {foot: rot.from_matrix(T[[k, k + 1], :3, :3]) for foot, T in self._feet.items()}
-        return {
-            foot: transform((1.0 - s) * T[k, :3, 3] + s * T[k + 1, :3, 3], rot.slerp(*turns[foot], np.array(s)))
-            for foot, T in self._feet.items()
-        }
+        out = {}
+        for foot, T in self._feet.items():
+            a, b = rot.from_matrix(T[[k, k + 1], :3, :3])
+            out[foot] = transform((1.0 - s) * T[k, :3, 3] + s * T[k + 1, :3, 3], rot.slerp(a, b, np.array(s)))
+        return out
 
 
 class Balance:
@@ -244,6 +248,19 @@ class Balance:
         edge = np.roll(corners, -1, axis=0) - corners
         inside = edge[:, 0] * (com[1] - corners[:, 1]) - edge[:, 1] * (com[0] - corners[:, 0])
         return float((inside / np.linalg.norm(edge, axis=1)).min())
+
+    def closed(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
+        """A posture with its feet at their places by the legs alone, if that is in balance, else `projected`."""
+        turned = pose
+        for foot, T_foot in feet.items():
+            leg = self.solver.limb(foot)
+            solved = leg.solve(leg.T_world_parent(turned), T_foot, leg.orbit_of(turned), leg.keep_of(turned))
+            if not solved.reached.all() or float(solved.excess.max()) > _BEYOND_RAD:
+                return self.projected(pose, feet, like)
+            turned = leg.posed(turned, solved)
+        if self.margin(turned, self.support(like, feet)) < 0.0:
+            return self.projected(pose, feet, like)
+        return turned
 
     def projected(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
         """The posture nearest to one with feet at their places and in balance; None where the solver finds none.
