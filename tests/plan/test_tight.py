@@ -11,7 +11,7 @@ import elbowroom as er
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import about, exp, multiply, to_matrix
+from elbowroom.geometry.rotations import about, angle_between, exp, multiply, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.tight.capture import Capture, refined
@@ -174,10 +174,10 @@ def test_recordings_refine_a_path_that_stays_free() -> None:
     given = problem(world, hand_at((-0.15, -0.36, 0.5), 0.1, 0.6), hand_at((-0.15, -0.4, 0.86), 0.0, 0.1))
     planned = body_path(given, seed=2)
     assert planned.path is not None
-    few = TightSettings(nodes=10, clearance_samples=4, component=QUICK.component)
+    few = TightSettings(QUICK.decompositions[:1], QUICK.component, nodes=10, clearance_samples=4)
     done = refined(given, planned.path, Capture.of(body, [er.walk(body, seconds=1.5)]), 2, few)
     assert given.check.first_hit(done.path.root, done.path.rotations) is None
-    np.testing.assert_allclose(done.path.rotations[-1], given.goal.rotations)
+    assert angle_between(done.path.rotations[-1], given.goal.rotations).max() < 1e-6
     assert done.before.similarity.shape == done.before.clearance.shape == done.inferred.shape == (10, 4)
     assert ((done.before.clearance >= 0.0) & (done.before.clearance <= 1.0)).all()
     assert set(done.seconds) == {"search&mapping", "PS", "TV", "CLR", "blend", "replanning"}

@@ -140,7 +140,7 @@ def _nodes(body: Character, path: PosePath, count: int) -> PosePath:
 
 def _points(body: Character, T: Array) -> Array:
     joints = [body.roles[role] for role in _POINTS if role in body.roles]
-    return np.ascontiguousarray(T[:, joints, :3, 3])
+    return np.ascontiguousarray(T[..., :3, 3][:, joints])
 
 
 def _times(capture: Capture, nodes: PosePath, match: Match | None) -> Array:
