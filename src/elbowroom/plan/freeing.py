@@ -21,6 +21,7 @@ _LEG_PARTS = ("thigh", "shin")
 _LIMBS = (
     ("left_leg", _LEG_PARTS),
     ("right_leg", _LEG_PARTS),
+    ("left_leg", _LEG_PARTS),
     ("left_arm", _ARM_PARTS),
     ("right_arm", _ARM_PARTS),
     ("left_arm", _ARM_PARTS),

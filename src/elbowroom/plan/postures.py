@@ -28,7 +28,11 @@ from elbowroom.world.world import World
 PRESS = 0.002
 
 # Shares of the closing of a hand at which it has to be free: what is closed last, first.
-_CLOSING = (1.0, 0.7, 0.35)
+_CLOSING = (1.0, 0.7, 0.35, 0.85, 0.5, 0.15)
+
+# Where nothing is nearer than this to a hand that closes on nothing, nothing is in its way when it closes on an object;
+# room that it keeps then from all else, metres.
+_NEAR_M, _ROOM_M = 0.008, 0.0004
 
 # How far a grasp is drawn back along its approach where the hand has no room as proposed, metres.
 _BACK_M = (0.01, 0.02, 0.03, 0.045)
@@ -102,6 +106,9 @@ class Postures:
             near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
         one = lower[self._exact.index].sum(axis=1) == 1
         near &= ~(self._apart | one)
+        # what hands hold goes along with the forearms
+        thing = np.array([part.owner == led for part in self._exact.parts], dtype=bool)
+        near |= (lower[self._exact.index] | thing[self._exact.index]).all(axis=1) & self._apart
         self._spaced: NDArray[np.bool_] = self._apart | one | near
         self._most_room = np.where(near, _KEPT_APART_M, np.inf)
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
@@ -149,11 +156,18 @@ class Postures:
         return np.asarray(parts[self._exact.index].any(axis=1))
 
     def hand_blame(
-        self, pose: Pose, T_world_hand: Array, hand: str, shape: HandShape | None = None, *, but: str = ""
+        self,
+        pose: Pose,
+        T_world_hand: Array,
+        hand: str,
+        shape: HandShape | None = None,
+        *,
+        but: str = "",
+        room: float = 0.0,
     ) -> Pair | None:
         """A pair of hand or fingers and the world that collides whatever the body does, with a hand at a place (4, 4).
 
-        Fingers are as told, or in a shape; pairs with the object `but` are left out.
+        Fingers are as told, or in a shape; pairs with the object `but` are left out; `room` as in `blame`.
         """
         body = self.world.body(self.who)
         joint, T_joint_hand = body.hand(hand)
@@ -172,7 +186,7 @@ class Postures:
             one = moved[self._exact.index].sum(axis=1) == 1
             self._among[key] = np.flatnonzero(self._mine & self._apart & one & ~left_out)
         things = {name: self._now.things[name] for name in self._held} | carried
-        return self._blame(T, things, self._among[key])
+        return self._blame(T, things, self._among[key], room)
 
     def carried_blame(
         self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array], room: float = 0.0
@@ -220,14 +234,12 @@ class Postures:
         if found is not None or grasp.open is grasp.shape or thing is None:
             return found
         # mostly nothing is near: closing until the object is touched is worked out where something is
-        if all(
-            self.hand_blame(pose, T, grasp.hand, between_shapes(grasp.open, grasp.shape, share), but=thing) is None
-            for share in _CLOSING
-        ):
+        shapes = (between_shapes(grasp.open, grasp.shape, share) for share in _CLOSING[:3])
+        if all(self.hand_blame(pose, T, grasp.hand, shape, but=thing, room=_NEAR_M) is None for shape in shapes):
             return None
         closed = closed_on(self.world.body(self.who), self.world.objects[thing].mesh, grasp).shape
         shapes = (mixed(grasp.open, closed, share) for share in _CLOSING)
-        blames = (self.hand_blame(pose, T, grasp.hand, shape) for shape in shapes)
+        blames = (self.hand_blame(pose, T, grasp.hand, shape, room=_ROOM_M) for shape in shapes)
         return next((pair for pair in blames if pair is not None), None)
 
     def with_room(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Grasp | None:

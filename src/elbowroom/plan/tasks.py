@@ -255,7 +255,7 @@ class Go(Task):
 
     to: tuple[float, float] | Point | str
     facing: float | str | None = None
-    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back"] = "any"
+    gait: Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"] = "any"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,7 +52,7 @@ class GoPart(VerbPart):
     facing: Facing | None = Field(
         default=None, description="Heading on arrival in degrees, as 'turn' of a character, or an object to face."
     )
-    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back"] = Field(
+    gait: Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"] = Field(
         default="any", description="Manner of walking; 'any': upright where there is room."
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import load_effort
+from elbowroom.character.strength import too_heavy
 from elbowroom.files.postures import posture_database
 from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
 from elbowroom.geometry.transforms import apply, inverse
@@ -138,15 +138,9 @@ class Holding:
     def _strong(self, pose: Pose, T_object: Array, grips: Grips) -> Pose:
         """A posture in which no joint has to give more torque than it can; raises `PlanningFailure`."""
         body, center = self.actor.body, self._borne_at(grips.targets(self.actor, T_object), T_object)
-        role, torque, share = load_effort(body, body.skeleton.at(pose), self.mass, center, tuple(grips.grasps))
-        if share > 1.0:
-            joint = role.replace("_", " ").replace("spine1", "lower back").replace("upper arm", "shoulder")
-            joint = joint.replace("forearm", "elbow")
-            raise PlanningFailure(
-                "too-heavy",
-                f"{self.what}: {self.mass:g} kg take {torque:.0f} Nm of the {joint}, "
-                f"{100 * share:.0f} % of its strength",
-            )
+        why = too_heavy(body, body.skeleton.at(pose), self.mass, center, tuple(grips.grasps))
+        if why:
+            raise PlanningFailure("too-heavy", f"{self.what}: {why}")
         return pose
 
     def _settled(self, targets: Mapping[str, Array], near: Pose, T_object: Array) -> Pose:
@@ -215,7 +209,7 @@ class Holding:
 
         With `lies` the object may touch what it lies on at its start and at its goal.
         """
-        shapes = tuple((hand, grasp.name if grips.closes else "") for hand, grasp in grips.grasps.items())
+        shapes = tuple((hand, grasp.name if grips.closes else grasp.shape.name) for hand, grasp in grips.grasps.items())
         key = (shapes, closed and grips.closes, lies)
         if key not in self._postures:
             d, actor = self.d, self.actor
