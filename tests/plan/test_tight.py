@@ -180,4 +180,4 @@ def test_recordings_refine_a_path_that_stays_free() -> None:
     assert angle_between(done.path.rotations[-1], given.goal.rotations).max() < 1e-6
     assert done.before.similarity.shape == done.before.clearance.shape == done.inferred.shape == (10, 4)
     assert ((done.before.clearance >= 0.0) & (done.before.clearance <= 1.0)).all()
-    assert set(done.seconds) == {"search&mapping", "PS", "TV", "CLR", "blend", "replanning"}
+    assert set(done.seconds) == {"search&mapping", "PS", "TV", "CLR", "blend", "replanning", "smoothing"}

@@ -50,7 +50,7 @@ class TightSettings:
     parent_rad: float = 0.5
     own_rad: float = 0.4
     near_rad: float = 0.5
-    smooth_weight: float = 0.5
+    smooth_weight: float = 1.0
     follow: float = 0.5
 
     def __post_init__(self) -> None:
