@@ -19,9 +19,10 @@ from elbowroom.plan.tight.chain import BodyProblem, body_path
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin
+from elbowroom.posing.stand import Balance, shrunk
 from elbowroom.posing.whole_body import FEET
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.component import Balance, components, shrunk
+from elbowroom.spaces.component import components
 from elbowroom.world.allowances import supports
 from elbowroom.world.fast_body import BodyCheck
 from elbowroom.world.world import World

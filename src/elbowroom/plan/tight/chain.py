@@ -13,9 +13,10 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
+from elbowroom.posing.stand import Balance
 from elbowroom.search.birrt import Stats
 from elbowroom.search.rrt import CarriedPath, plan, smooth
-from elbowroom.spaces.component import Balance, Component, ComponentSpace, Edge, PosePath, components, joined
+from elbowroom.spaces.component import Component, ComponentSpace, Edge, PosePath, components, joined
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck
 

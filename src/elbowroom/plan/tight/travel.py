@@ -16,9 +16,10 @@ from elbowroom.plan.result import PlanningFailure, Status, blamed
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import USUAL, TightSettings
+from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import Load
 from elbowroom.search.birrt import Stats
-from elbowroom.spaces.component import Balance, PosePath
+from elbowroom.spaces.component import PosePath
 from elbowroom.world.allowances import supports
 from elbowroom.world.fast_body import BodyCheck
 
