@@ -27,6 +27,8 @@ from elbowroom.plan.walking.ways import Ways
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
 # Places that are tried, and how far they are apart, metres.
 _TRIES, _APART_M = 6, 0.12
+# The same where whole bodies are planned, which takes longer.
+_TIGHT_TRIES = 2
 # Stances of a move that are tried: each is known to hold the object at its start and goal.
 _STANCES = 3
 # Distances of the middle of the body from the target that are looked at, and the best one, shares of its height: there
@@ -68,7 +70,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             d.restore(saved)
             first = stuck
     spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, found[1], task.hand)
-    untried: Iterable[Spot] = islice(spots, _STANCES if isinstance(task, Move) else _TRIES)
+    most = _STANCES if isinstance(task, Move) else _TRIES
+    untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
     # a walk that is free as it is comes first: to repair one takes long
     for repairs in (False, True):
         blocked = []
