@@ -13,10 +13,12 @@ from elbowroom.geometry.rotations import angle, from_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.edit import place
+from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Carry
+from elbowroom.plan.tasks import Carry, Move
+from elbowroom.plan.teams.carry import TeamCarrier
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -101,6 +103,19 @@ def test_one_person_carries_a_box_from_stand_to_stand():
     plan = plan_tasks(world, [Carry(who="ann", object="board", to=(1.0, -0.9, 0.6455))], ONCE).require()
     assert plan.certificate is not None and plan.certificate.free
     np.testing.assert_allclose(plan.world.frame("board", plan.world.span[1])[:3, 3], (1.0, -0.9, 0.6455), atol=1e-3)
+
+
+@pytest.mark.parametrize("who", ["woman", "man"])
+def test_fingers_bend_under_the_edge_of_a_table_and_forearms_stay_off_the_trunk(who):
+    body = er.preset(who)
+    stands = place(er.idle(body, seconds=0.5, fps=30.0), (0.0, 0.45 + 0.22 * body.height), 0.0)
+    world = World(floor=0.0).with_character("ann", stands).with_static("stand", box((0.5, 0.3, 0.62), (0.0, 0.0, 0.31)))
+    world = world.with_object("table", box((1.8, 0.9, 0.05)), Still(transform([0.0, 0.0, 0.6455])), mass=20.0)
+    d = Director(world, ONCE, 30.0, 0)
+    up = Move(who="ann", object="table", to=(0.0, 0.0, 0.5 * body.height))
+    option = next(TeamCarrier(d, d.actor("ann"), up, "carry table", 4).options(["left", "right"]))
+    assert {grasp.name for grasp in option.grips.grasps.values()} == {"edge bent45"}
+    assert option.guided[0] is not None  # as recorded people stand, which they could not with palms flat under it
 
 
 def test_a_goal_without_room_is_told():

@@ -11,7 +11,8 @@ from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.headings import facing, heading_of
 from elbowroom.geometry.solids import box
-from elbowroom.spaces.team import OWN, PITCH, ROLL, YAW, Bearer, Floor, TeamSpace, Z, grouped, narrow_places
+from elbowroom.spaces.team import OWN, PITCH, ROLL, YAW, Bearer, Floor, TeamSpace, Z
+from elbowroom.spaces.team_scene import grouped, narrow_places
 
 CELL = 0.05
 ORIGIN = np.array([-4.0, -4.0])

@@ -32,6 +32,11 @@ def grip_frame(body: Body, hand: str) -> Array:
     return T
 
 
+def grip_depth(body: Body, hand: str) -> float:
+    """Metres from the palm to the middle of the grip."""
+    return hand_size(body, hand) * _MIDDLE[1]
+
+
 def hand_size(body: Body, hand: str) -> float:
     """Size of a hand relative to `HAND_LENGTH`, from its longest finger; 1.7 m is assumed for such a person."""
     if not isinstance(body, Character):

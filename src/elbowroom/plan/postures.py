@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair, holding_joints
-from elbowroom.world.soft_tissue import folds, tissue_depth
+from elbowroom.world.soft_tissue import folds, tissue_contacts, tissue_depth
 from elbowroom.world.world import World
 
 # How deep fingers that close may press into what they take, metres.
@@ -67,6 +68,8 @@ class Postures:
         fingers: dict[int, Array] | None = None,
         led: str | None = None,
     ) -> None:
+        how: dict[str, Any] = {"hand": hand, "taking": taking, "led": led}
+        self._made = world, how, t
         contacts = supports(world)
         if hand is not None and taking is not None:
             contacts += hand_contacts(world, who, hand, taking, (-np.inf, np.inf), PRESS)
@@ -103,11 +106,20 @@ class Postures:
             near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
         one = lower[self._exact.index].sum(axis=1) == 1
         near &= ~(self._apart | one)
+        # what hands hold goes along with the forearms
+        thing = np.array([part.owner == led for part in self._exact.parts], dtype=bool)
+        near |= (lower[self._exact.index] | thing[self._exact.index]).all(axis=1) & self._apart
         self._spaced: NDArray[np.bool_] = self._apart | one | near
         self._most_room = np.where(near, _KEPT_APART_M, np.inf)
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
+
+    def with_soft_tissue(self) -> Postures:
+        """The same with belly and thighs that give way to each other, as far as a body is folded."""
+        world, how, t = self._made
+        soft = tissue_contacts(world.body(self.who), self.who, (-np.inf, np.inf), world.caps.tissue)
+        return Postures(world.with_(contacts=(*world.contacts, *soft)), self.who, t, fingers=self.fingers, **how)
 
     def blame(
         self,

@@ -53,12 +53,26 @@ def propose_grasps(
 ) -> list[Grasp]:
     """Ways for a hand ('left' or 'right') to take a mesh, the best first; empty where there is none.
 
-    Balls, round things, boxes and, with a frame 'handle' among `frames` (`T_thing_frame`, (4, 4)), bars are recognised
-    from the mesh; anything else is taken as the box around it. `up` (3,) is the way up as the thing lies, in its frame.
-    Of something `lying` the hand stays above what it lies on: a plane through its lowest point.
+    Balls, round things, boxes and, with frames 'handle' or 'handle_…' among `frames` (`T_thing_frame`, (4, 4)), bars
+    are recognised from the mesh; anything else is taken as the box around it. `up` (3,) is the way up as the thing
+    lies, in its frame. Of something `lying` the hand stays above what it lies on: a plane through its lowest point.
     """
-    handle = None if frames is None else frames.get("handle")
     upwards = normalize(up)
+    first, *others = handles_of(frames or {}).items() or [("", None)]
+    grasps = _known_or_made(body, hand, mesh, first[1], upwards, lying)
+    for name, handle in others:
+        more = _known_or_made(body, hand, mesh, handle, upwards, lying)
+        grasps += [replace(g, name=f"{g.name}_{name}", frame=name) for g in more if g.frame]
+    return grasps
+
+
+def handles_of(frames: Mapping[str, Array]) -> dict[str, Array]:
+    """Handles among the frames of a thing, by name: a door has one on either side."""
+    return {name: T for name, T in sorted(frames.items()) if name == "handle" or name.startswith("handle_")}
+
+
+def _known_or_made(body: Body, hand: str, mesh: Mesh, handle: Array | None, upwards: Array, lying: bool) -> list[Grasp]:
+    """Proposed grasps, of a handle or of the whole mesh, from memory where they are known."""
     at = None if handle is None else np.asarray(handle).tobytes()
     key = (hand, tuple(np.round(upwards, 2).tolist()), at, lying)
     known = _KNOWN.setdefault(mesh, WeakKeyDictionary()).setdefault(body, {})
@@ -117,7 +131,7 @@ def grasps_of(world: World, who: str, hand: str, thing: str, t: float, *, lying:
         return []
     up = np.asarray(world.frame(thing, t))[:3, :3].T @ _UP
     given = [marked(body, name, mark, what.mesh) for name, mark in what.grasps.items() if mark.hand == hand]
-    frames = what.frames if isinstance(what, Fixture) or "handle" in what.frames else None
+    frames = what.frames if isinstance(what, Fixture) or handles_of(what.frames) else None
     return given + propose_grasps(body, hand, what.mesh, frames=frames, up=up, lying=lying)
 
 
@@ -205,7 +219,7 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
     scene = HandAtThing(seats.model, mesh)
     if scene.empty:
         return []
-    if handle is not None:
+    if handle is not None and not lying:
         found = _at_handle(body, hand, mesh, np.asarray(handle), seats, scene, up)
         if found:
             return found

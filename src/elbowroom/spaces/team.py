@@ -8,7 +8,6 @@ need not, 3 for each more. Carriers are upright cylinders about their legs, the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +21,7 @@ from elbowroom.kernels.team import object_free
 # Columns of a state.
 X, Y, Z, YAW, PITCH, ROLL, OWN = range(7)
 # Ranges of a carrier about the usual place: behind it and to its sides, metres, and turned, radians.
-BEHIND_M, ASIDE_M, TURNED_RAD = (-0.12, 0.14), 0.16, np.radians(40.0)
+BEHIND_M, ASIDE_M, TURNED_RAD = (-0.06, 0.14), 0.16, np.radians(40.0)
 # Tilt of an object that need not stay level, radians.
 TILT_RAD = np.radians(35.0)
 # Share of samples with each of height, tilt and places of carriers other than usual.
@@ -77,11 +76,12 @@ class Floor:
 class TeamSpace:
     """Space of a team; see the module. `heights` are those of the object's origin, lowest, usual and highest.
 
-    `cover` are groups of balls in the object's frame (`grouped`), `outline` (4,) the rectangle around it on the floor,
-    as it is at the start about its origin: its middle and half its size; `scene` the distance field of all else,
-    `upright` (3, 3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may
-    meet things, and are to give way later. About places `near` (M, 2), where
-    people stand at the start and goal, tables are nearer.
+    `cover` are groups of balls in the object's frame (`team_scene.grouped`), `outline` (4,) the rectangle around it on
+    the floor, as it is at the start about its origin: its middle and half its size; `scene` the distance field of all
+    else, `upright` (3, 3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may
+    meet things, and are to give way later. About places `near` (M, n, 2), where each of them stands at the start and
+    goals, tables are nearer. States that are nearer than `closed` (M, W + 1), each a state and a distance, are not
+    valid: ways through there have failed.
     """
 
     bearers: tuple[Bearer, ...]
@@ -96,7 +96,8 @@ class TeamSpace:
     margin: float = 0.01
     tilts: bool = True
     arms: bool = True
-    near: Array = field(default_factory=lambda: np.zeros((0, 2)))
+    near: Array = field(default_factory=lambda: np.zeros((0, 0, 2)))
+    closed: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def width(self) -> int:
@@ -147,6 +148,8 @@ class TeamSpace:
         at, heading = self.carriers(states)
         R = self.rotations(states)
         good = self._stand(at, heading) & self._reached(states, R, at, heading)
+        for failed in self.closed:
+            good &= self.distances(states, failed[:-1]) > failed[-1]
         rows = np.flatnonzero(good)
         if len(rows) and self.scene is not None:
             free = np.zeros(len(rows), np.bool_)
@@ -161,7 +164,7 @@ class TeamSpace:
         for k, bearer in enumerate(self.bearers):
             there = np.zeros(len(at), bool)
             for place in self.near:
-                there |= np.linalg.norm(at[:, k] - place, axis=1) < _NEAR_M
+                there |= np.linalg.norm(at[:, k] - place[k], axis=1) < _NEAR_M
             good &= self._room(bearer.room, at[:, k]) + np.where(there, _NEARER_M, 0.0) >= bearer.radius
             if self.arms:
                 aside = bearer.elbows * leftwards(heading[:, k])
@@ -351,50 +354,3 @@ class TeamSpace:
 
 def _wrapped(angle: float) -> float:
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
-
-
-def grouped(balls: Array, most: int = 24) -> tuple[Array, NDArray[np.int64], Array]:
-    """Balls (B, 4) in groups of neighbours: balls of groups (G, 4), first numbers (G + 1,), and balls in that order."""
-    leaves: list[NDArray[np.int64]] = []
-    parts: list[NDArray[np.int64]] = [np.arange(len(balls))]
-    while parts:
-        rows = parts.pop()
-        if len(rows) <= most:
-            leaves.append(rows)
-            continue
-        axis = int(np.argmax(np.ptp(balls[rows, :3], axis=0)))
-        order = rows[np.argsort(balls[rows, axis], kind="stable")]
-        parts += [order[: len(order) // 2], order[len(order) // 2 :]]
-    groups = np.zeros((len(leaves), 4))
-    for group, rows in zip(groups, leaves, strict=True):
-        group[:3] = 0.5 * (balls[rows, :3].min(axis=0) + balls[rows, :3].max(axis=0))
-        group[3] = float((np.linalg.norm(balls[rows, :3] - group[:3], axis=1) + balls[rows, 3]).max())
-    first = np.concatenate([[0], np.cumsum([len(rows) for rows in leaves])]).astype(np.int64)
-    return groups, first, np.ascontiguousarray(balls[np.concatenate(leaves)], dtype=float)
-
-
-def narrow_places(taken: NDArray[np.bool_], origin: Array, cell_m: float, widest_m: float, seed: int) -> Array:
-    """Middles of narrow passages with their directions, (N, 3), by the bridge test between taken cells (ny, nx)."""
-    cells = np.argwhere(taken)
-    if not len(cells):
-        return np.zeros((0, 3))
-    rng, count = np.random.default_rng(seed), 20_000
-    a = cells[rng.integers(0, len(cells), count)]
-    angle, length = rng.uniform(0.0, np.pi, count), rng.uniform(0.4, widest_m, count) / cell_m
-    way = np.stack([np.sin(angle), np.cos(angle)], axis=-1) * length[:, None]
-    b, middle = np.rint(a + way).astype(int), np.rint(a + 0.5 * way).astype(int)
-    inside = np.all((b >= 0) & (b < taken.shape), axis=1)
-    a, b, middle, angle = a[inside], b[inside], middle[inside], angle[inside]
-    good = taken[b[:, 0], b[:, 1]] & ~taken[middle[:, 0], middle[:, 1]]
-    # all of the bridge but its ends is open
-    for share in (0.3, 0.7):
-        j, i = np.rint(a + share * (b - a)).astype(int).T
-        good &= ~taken[j, i]
-    xy = origin + cell_m * (middle[good][:, ::-1] + 0.5)
-    return np.column_stack([xy, angle[good] + 0.5 * np.pi])
-
-
-def open_cells(room: Sequence[Array], origin: Array, cell_m: float) -> Array:
-    """Middles (M, 2) of cells that are open in any of some maps (ny, nx) of room, metres."""
-    free = np.any([r > 0.0 for r in room], axis=0)
-    return np.asarray(origin + cell_m * (np.argwhere(free)[:, ::-1] + 0.5))

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, Tag, field_validator, model_validator
 
-from elbowroom.storyboard.cast import CharacterPart
+from elbowroom.storyboard.cast import CharacterPart, Library
 from elbowroom.storyboard.values import (
     BY_FORM,
     Frame,
@@ -252,6 +252,7 @@ class StoryboardFile(Part):
     contacts: list[ContactPart] = Field(default_factory=list, max_length=MOST_THINGS)
     allow: AllowPart = Field(default_factory=AllowPart)
     style: StyleChoice | None = None
+    library: Library = None
     tasks: list[TaskPart] = Field(
         default_factory=list, description="Tasks: verbs with their arguments.", max_length=MOST_THINGS
     )

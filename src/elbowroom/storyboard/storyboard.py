@@ -13,6 +13,7 @@ from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
+from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.motion.clip import Clip, Motion, frames_in
 from elbowroom.plan.edit import EditChange
 from elbowroom.plan.places import worn_place
@@ -22,7 +23,7 @@ from elbowroom.spaces.styles import Wish
 from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.check import checked
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
-from elbowroom.storyboard.people import Person
+from elbowroom.storyboard.people import Person, library_named
 from elbowroom.storyboard.tasks import tasks_of
 from elbowroom.storyboard.things import fixture_of, frame, frames_of, mark, mesh_of, path_of, static_of
 from elbowroom.storyboard.values import style_from
@@ -40,7 +41,7 @@ class Storyboard:
     """World of a storyboard file, its output frame rate and its tasks.
 
     `stands` maps each static mesh by name to its entry in the scene. `style` is the style of all tasks,
-    `edits` are those to be weakened or muted.
+    `edits` are those to be weakened or muted, `gaits` is the clip library of walks that tasks ask for.
     """
 
     path: Path
@@ -52,6 +53,7 @@ class Storyboard:
     stands: Mapping[str, int] = field(default_factory=dict)
     style: Wish = None
     edits: tuple[EditChange, ...] = ()
+    gaits: ClipLibrary | None = None
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
@@ -90,7 +92,9 @@ def _built(document: Document) -> Storyboard:
         which: int | str = part.reason if part.number is None else part.number  # type: ignore[assignment]
         edits.append(EditChange(which, part.strength, part.mute, f"line {document.line(('edits', k))}"))
     about = (file.about, tuple(file.tags))
-    return Storyboard(document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits))
+    with document.blaming("library"):
+        gaits = library_named(file.library, document.path.parent)
+    return Storyboard(document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits), gaits)
 
 
 class _Builder:

@@ -105,7 +105,7 @@ def mesh_of(source: str | MeshSource | list[MeshPiece], folder: Path) -> tuple[M
         meshes = [mesh.moved(placing(piece.at, quaternion(piece.turn))) for piece, mesh, _ in pieces]
         return solids.assembled(meshes), tuple(note for *_, notes in pieces for note in notes)
     found, notes = meshes_of(MeshSource(file=source) if isinstance(source, str) else source, folder)
-    return solids.merge(found.values()) if len(found) > 1 else next(iter(found.values())), notes
+    return solids.assembled(found.values()) if len(found) > 1 else next(iter(found.values())), notes
 
 
 def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:

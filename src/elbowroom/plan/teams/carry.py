@@ -12,7 +12,6 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
@@ -35,7 +34,7 @@ from elbowroom.world.certificate import certify
 
 # Height of the object's middle, or of its underside where that is higher, to which it is lifted: share of the mean
 # height of those who carry it. What is taller than a share of that is lifted less.
-_LIFTED, _TALL, _LIFTED_TALL = 0.56, 0.3, 0.5
+_LIFTED, _TALL, _LIFTED_TALL = 0.5, 0.3, 0.5
 # Metres that it is lifted off what it lies on at least, and held above its goal before it is set down.
 _OFF_M = 0.05
 # Turns of the object about the vertical that are tried at a goal, where none is given, radians: by number of carriers.
@@ -104,7 +103,7 @@ def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, 
     space = replace(space, heights=(min(space.heights[0], T[2, 3]), T[2, 3], max(space.heights[2], T[2, 3])))
     start = space.state(T[:3, 3], 0.0)
     above = [_above(space, T, goal) for goal in goals]
-    space = replace(space, near=space.carriers(np.array([start, *above]))[0].reshape(-1, 2))
+    space = replace(space, near=space.carriers(np.array([start, *above]))[0])
     ends = [state for state in above if space.valid(state[None])[0]]
     if not space.valid(start[None])[0]:
         space = replace(space, margin=0.0)
@@ -122,7 +121,7 @@ def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, 
         except PlanningFailure as none:
             raise stuck or none from None
         timing = trajectory(space, way.states, [a.body for a in actors], task.speed, task.accel, actors[0].base.fps,
-                            recorded_cycles())  # fmt: skip
+                            d.settings.library)  # fmt: skip
         end = int(np.argmin(space.distances(np.array(ends), way.states[-1])))
         try:
             _walked(d, lifted, space, timing)
@@ -137,7 +136,7 @@ def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, 
                 continue
             t = failed.frame / actors[0].base.fps - STANDS_S
             failed_at = timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0]
-            if not ways.drop(failed_at, start, ends):
+            if not ways.drop(failed_at, start, ends, failed.number):
                 raise stuck from None
         else:
             d.world = d.world.with_(notes=(*d.world.notes, _note(what, number, ways, timing.duration)))

@@ -15,9 +15,11 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.walking.walked import Spot, walk_to
 from elbowroom.world.world import World
 
-# Distance of the middle of a body from the side that it holds, share of the height; of an object that is carried before
-# the legs, too; and the height below which that is so, share of the body's.
-_BEFORE, _BEFORE_TALL, _KNEES = 0.19, 0.23, 0.32
+# Distance of the middle of a body from the side that it holds, share of the height: one that is held by its two ends;
+# one that is longer than a share of the height, with fingers under its edge; and of an object taller than a share of
+# it, which is carried before the legs, too.
+_BEFORE, _BEFORE_EDGE, _BEFORE_TALL = 0.19, 0.22, 0.23
+_EDGE, _KNEES = 0.37, 0.32
 # Somebody this near to the side, and who faces the object so, holds it from where they stand: metres, radians.
 _NEAR_M, _FACES_RAD = 0.42, np.radians(50.0)
 # Where people stand along a side, shares of half its length.
@@ -74,13 +76,15 @@ def slots(world: World, thing: str, t: float, actors: Sequence[Actor]) -> list[l
             ways = [[ends[0], *along[2:]], [ends[1], *along[:2]], *ways]
     tall = float(np.mean([actor.body.height for actor in actors]))
     mesh = world.objects[thing].mesh
-    before = _BEFORE_TALL if float(np.ptp(mesh.bounds[:, 2])) > _KNEES * tall else _BEFORE
+    high = float(np.ptp(mesh.bounds[:, 2])) > _KNEES * tall
     found = []
     for way in ways:
         spots = []
         for a, b in way:
             side = np.array([a, b])
             out = np.where(np.abs(side) >= 1.0, np.sign(side), 0.0)
+            edge = 2.0 * float(half @ (out == 0.0)) > _EDGE * tall
+            before = _BEFORE_TALL if high else _BEFORE_EDGE if edge else _BEFORE
             place = middle + axes @ (side * half + before * tall * out)
             spots.append(Spot(place, towards(place, place - axes @ out)))
         found.append(_assigned(actors, spots))

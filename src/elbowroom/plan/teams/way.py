@@ -23,7 +23,8 @@ from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
-from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace, grouped, narrow_places, open_cells
+from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace
+from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells
 from elbowroom.world.columns import CELL_M, columns_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.scene_field import scene_field
@@ -59,6 +60,9 @@ _SHORTENED = 4
 _AVOID_M = 0.3
 # The same where that is near to a start or goal: a share of what is between them; nearer than this no way avoids it.
 _OF_ENDS, _LEAST_AVOID_M = 0.6, 0.1
+# Metres by which somebody whose legs or trunk met something keeps farther from all things, and within which distance of
+# where they stood.
+_FARTHER_M, _FARTHER_WITHIN_M = 0.06, 0.8
 # Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
 _SPACED_M = 0.015
 _ROUNDED_M = (0.25, 0.16, 0.09, 0.04)
@@ -144,26 +148,26 @@ def _scene(world: World, thing: str, now: float) -> Fields | None:
 
 @dataclass
 class Ways:
-    """Ways of a team over its roadmap: those before it that failed are kept away from."""
+    """Ways of a team over its roadmap: the next ones keep away from where ways failed."""
 
     space: TeamSpace
     seed: int
     roadmap: Roadmap = field(init=False)
-    failed: list[tuple[Array, float]] = field(default_factory=list)
+    failed: int = 0
 
     def __post_init__(self) -> None:
         about = (*_key(self.space), self.seed)
         self.roadmap = Roadmap.of(self.space, remembered("roadmaps", about, self._learned))
 
     def _learned(self) -> dict[str, NDArray]:
-        roadmap = Roadmap(replace(self.space, near=np.zeros((0, 2))))  # for all starts and goals
+        roadmap = Roadmap(replace(self.space, near=self.space.near[:0]))  # for all starts and goals
         roadmap.learn(np.random.default_rng(self.seed), _FIRST)
         return roadmap.arrays()
 
     def find(self, start: Array, goals: Sequence[Array], what: str) -> Way:
         """The cheapest way from a state to one of several, states rounded and close together; raises
         `PlanningFailure`."""
-        rng = np.random.default_rng(self.seed + 1 + len(self.failed))
+        rng = np.random.default_rng(self.seed + 1 + self.failed)
         found = self._found(start, goals)
         if not found:
             for goal in (start, *goals):
@@ -196,18 +200,35 @@ class Ways:
         ways = [self.roadmap.find(start, goal, self.passable) for goal in goals]
         return sorted(((self._cost(way), way) for way in ways if way is not None), key=lambda way: way[0])
 
-    def drop(self, state: Array, start: Array, goals: Sequence[Array]) -> bool:
-        """Leave out all local paths that come near a state; return False where every way passes it, near its ends."""
+    def drop(self, state: Array, start: Array, goals: Sequence[Array], number: int | None = None) -> bool:
+        """Leave out all ways near a state; return False where every way passes it, near its ends.
+
+        Where the body of carrier `number` met something, they keep farther from all things around there.
+        """
+        self.failed += 1
+        if number is not None:
+            bearer, at = self.space.bearers[number], self.space.carriers(state[None])[0][0, number]
+            j, i = np.indices(bearer.room.shape)
+            cells = self.space.floor.origin + CELL_M * (np.stack([i, j], axis=-1) + 0.5)
+            near = np.linalg.norm(cells - at, axis=-1) < _FARTHER_WITHIN_M
+            farther = replace(bearer, room=bearer.room - _FARTHER_M * near)
+            others = list(self.space.bearers)
+            others[number] = farther
+            space = replace(self.space, bearers=tuple(others))
+            if space.valid(np.array([start, *goals])).all():
+                self._use(space)
+                return True
         ends = float(self.space.distances(np.array([start, *goals]), state).min())
-        self.failed.append((np.array(state), min(_OF_ENDS * ends, _AVOID_M)))
+        closed = np.append(state, min(_OF_ENDS * ends, _AVOID_M))[None]
+        self._use(replace(self.space, closed=np.concatenate([self.space.closed.reshape(-1, closed.shape[1]), closed])))
         return ends > _LEAST_AVOID_M
 
+    def _use(self, space: TeamSpace) -> None:
+        self.space = self.roadmap.space = space
+
     def passable(self, a: Array, b: Array) -> bool:
-        """Return whether a local path stays away from where ways failed."""
-        if not self.failed:
-            return True
-        rows = self.space.between(a, b, np.linspace(0.0, 1.0, max(self.space.looks(a, b) // 3, 2)))
-        return all(float(self.space.distances(rows, bad).min()) > far for bad, far in self.failed)
+        """Return whether a local path that was free is so still."""
+        return not self.failed or self.space.joins(a, b)
 
     def _spaced(self, states: Sequence[Array]) -> Way:
         """States of a way, evenly spaced, with its corners rounded as far as that is free."""

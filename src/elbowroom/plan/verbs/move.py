@@ -113,25 +113,34 @@ class Crew:
         paths = self._paths(options, searched=searched)
         afters = self._afters(options, paths)
         first = [carrier.actor.k for carrier in self.carriers]
+        for carrier, option in self._crew(options):
+            carrier.approach(option)
         self._taken(options)
         self._played(options, paths)
         self._left(options, afters)
         self._checked(first)
 
     def lift(self) -> Options:
-        """Reach, take, and carry to where the object stays in everybody's hands; return how they hold it."""
-        done: list[Options] = []
+        """Reach, take, and carry to where the object stays in everybody's hands; return how they hold it.
 
-        def do(options: Options) -> None:
-            paths = self._paths(options, searched=False)
-            first = [carrier.actor.k for carrier in self.carriers]
-            self._taken(options)
-            self._played(options, paths)
-            self._checked(first)
-            done.append(options)
+        Each of them has the first option with which they could reach it and lift it alone.
+        """
+        chosen: list[Option] = []
+        first = [carrier.actor.k for carrier in self.carriers]
 
-        self.d.first(self.options(), do)
-        return done[-1]
+        def reached(carrier: Carrier, option: Option) -> None:
+            Crew(self.d, [carrier], [])._paths((option,), searched=False)
+            carrier.approach(option)
+            chosen.append(option)
+
+        for carrier, hands in zip(self.carriers, self.hands, strict=True):
+            self.d.first(carrier.options(hands), partial(reached, carrier))
+        options = tuple(chosen)
+        paths = self._paths(options, searched=False)
+        self._taken(options)
+        self._played(options, paths)
+        self._checked(first)
+        return options
 
     def set_down(self, options: Options) -> None:
         """Carry what is in everybody's hands, feet in place, to its goal, let go, and go back."""
@@ -155,8 +164,6 @@ class Crew:
         return [c.after(option, path.last) for (c, option), path in zip(self._crew(options), paths, strict=True)]
 
     def _taken(self, options: Options) -> None:
-        for carrier, option in self._crew(options):
-            carrier.approach(option)
         self._in_step()
         for carrier, option in self._crew(options):
             carrier.take(option)
