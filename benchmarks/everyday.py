@@ -1,8 +1,7 @@
 """Everyday objects taken in one hand: how many, by which grasp, and why the others are not.
 
 Makers of `props` in four places, then random meshes and files (`everyday_make.py`). An object counts where the plan is
-found and proven and, when the hand has it, thumb and another finger touch it on opposite sides. Objects of hand size
-have a side, a wall or a handle that a hand of ordinary size can span.
+found and proven and, when the hand has it, the thumb touches it, and a finger on the side across from thumb or palm.
 
     python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seed 0] [--pictures DIR] [--json]
 """
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import elbowroom as er
+from elbowroom.character.grip import grip_frame
 from elbowroom.character.hands import FINGERS
 from elbowroom.geometry.rotations import normalize
 from elbowroom.pictures.camera import Camera
@@ -28,13 +28,14 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
 from everyday_make import THING, WHO, Case, case, world_of
 
-# A finger touches within this, metres; thumb and finger are opposite where the directions from them into the thing are
-# this far apart, as the cosine.
+# A finger touches within this, metres; two parts of a hand are opposite where the directions from them into the thing
+# are this far apart, as the cosine.
 TOUCH_M, OPPOSITE = 0.003, -0.3
 
 
 def contacts(world: World, t: float) -> tuple[list[str], float]:
-    """Fingers that touch the object at a time, and the least cosine between the thumb's push and another finger's."""
+    """Parts of the hand that touch the object at a time, and the least cosine of the push of thumb or palm with that
+    of another finger."""
     hold = world.holds[-1]
     exact = ExactWorld(world).place(t)
     body = world.body(WHO)
@@ -51,11 +52,20 @@ def contacts(world: World, t: float) -> tuple[list[str], float]:
         if found.value is None or found.value > TOUCH_M:
             continue
         push.setdefault(finger, []).append(_push(exact, number, parts[0].owner == WHO))
-    least = 1.0
-    for mine in push.get("thumb", []):
-        others = [p for finger, ways in push.items() if finger != "thumb" for p in ways]
-        least = min([least, *(float(mine @ other) for other in others)])
-    return list(push), least
+    joint, T_joint = body.hand(hold.hand)
+    palm = [k for k, (a, b) in enumerate(exact.index.tolist()) if _between(exact, a, b, joint)]
+    if any((exact.distance(k, 0.02).value or 0.0) < TOUCH_M for k in palm):
+        T_hand = world.at(t).joints[WHO][joint] @ T_joint
+        push["palm"] = [T_hand[:3, :3] @ grip_frame(body, hold.hand)[:3, 0]]
+    against = [p for part in ("thumb", "palm") for p in push.get(part, [])]
+    fingers = [p for part, ways in push.items() if part not in ("thumb", "palm") for p in ways]
+    return list(push), min((float(a @ b) for a in against for b in fingers), default=1.0)
+
+
+def _between(exact: ExactWorld, a: int, b: int, joint: int) -> bool:
+    """Whether two parts are the object and one of the person's that a joint carries."""
+    parts = [exact.parts[a], exact.parts[b]]
+    return {p.owner for p in parts} == {WHO, THING} and any(p.owner == WHO and p.joint == joint for p in parts)
 
 
 def _push(exact: ExactWorld, number: int, first: bool) -> Any:
@@ -75,7 +85,7 @@ def one(chosen: Case, pictures: Path | None, index: int) -> dict[str, Any]:
     """One case: what became of it."""
     world = world_of(chosen)
     begun = time.process_time()
-    plan = er.plan_tasks(world, [er.Grab(who=WHO, object=THING)])
+    plan = er.plan_tasks(world, [er.Grab(who=WHO, object=THING)], settings=er.Settings(probes=0))
     row: dict[str, Any] = {
         "index": index, "name": chosen.name, "kind": chosen.kind, "place": chosen.place, "status": plan.status,
         "why": plan.why, "seconds": round(time.process_time() - begun, 1),
@@ -85,7 +95,7 @@ def one(chosen: Case, pictures: Path | None, index: int) -> dict[str, Any]:
         fingers, cosine = contacts(plan.world, hold.during[0] + 0.01)
         proven = plan.certificate is not None and plan.certificate.free
         row |= {"hand": hold.hand, "fingers": fingers, "cosine": round(cosine, 2), "proven": proven}
-        row["held"] = proven and "thumb" in fingers and len(fingers) > 1 and cosine < OPPOSITE
+        row["held"] = proven and "thumb" in fingers and cosine < OPPOSITE
         if pictures is not None:
             camera = Camera(elevation=np.radians(25.0), target=f"{WHO}.{hold.hand}_hand", span=0.36)
             picture = still(plan.world, hold.during[0] + 0.01, size=(360, 300), camera=camera)

@@ -90,3 +90,8 @@ def test_it_ends_on_the_footprints_that_are_given(left: tuple, right: tuple) -> 
         np.testing.assert_allclose(found[side][0], at, atol=1e-3)
         assert found[side][1] == pytest.approx(heading, abs=0.01)
     assert worst_quality([clip]).foot_slide_m < 0.01
+
+
+def test_a_way_of_a_few_millimetres_moves_no_foot() -> None:
+    clip = walk_route(WOMAN, route([[0, 0], [0.004, 0]], 0.0, 0.0, "left"), fps=30.0)
+    assert len(clip) > 1 and np.ptp(clip.root[:, 0]) < 0.05

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
 from elbowroom.files.npz import read_npz, write_npz
@@ -208,10 +209,25 @@ def test_a_hat_is_put_on_and_stays_on_the_head(tmp_path: Path) -> None:
     assert np.allclose(again.frame("hat", 5.5)[:3, 3], plan.world.frame("hat", 5.5)[:3, 3], atol=1e-3)
 
 
-def test_nothing_is_put_on_what_moves_away() -> None:
-    tray = Keyed.along([0.0, 4.0], [[-0.5, -0.5, 1.0], [0.5, -0.5, 1.0]])
-    world = street().with_object("tray", box((0.4, 0.3, 0.02)), tray).with_hold("can", "ann", "right")
-    with pytest.raises(BadValue, match="'tray' moves from 2 s on"):
+def test_a_can_goes_from_a_belt_onto_a_tray_that_moves() -> None:
+    ann = er.idle(er.preset("woman"), seconds=8.0, fps=60.0)
+    world = World(floor=0.0).with_character("ann", ann).with_static("belt", box((3.0, 0.4, 0.05), (0.0, -0.5, 0.85)))
+    ends = [[-0.75, -0.45, 0.9353], [0.85, -0.45, 0.9353]]
+    world = world.with_object("can", cylinder(0.033, 0.12), Keyed.along([0.0, 8.0], ends), mass=0.3)
+    tray = Keyed.along([0.0, 8.0], [[-1.4, -0.5, 0.8853], [0.2, -0.5, 0.8853]])
+    world = world.with_object("tray", box((0.3, 0.22, 0.02)), tray)
+    plan = plan_tasks(world, [Grab(who="ann", object="can", at=3.0), Put(who="ann", object="can", onto="tray", at=6.0)])
+    assert plan.found, plan.advice
+    for t in (6.2, 7.0, 8.0):
+        apart = plan.world.frame("can", t)[:3, 3] - plan.world.frame("tray", t)[:3, 3]
+        assert np.allclose(apart, [0.0, 0.0, 0.0705], atol=1e-3)
+
+
+def test_nothing_is_put_on_what_somebody_carries_away() -> None:
+    world = street().with_object("tray", box((0.02, 0.02, 0.02)), Still(np.eye(4)))
+    T = grip_frame(world.body("ann"), "left")
+    world = world.with_hold("can", "ann", "right").with_hold("tray", "ann", "left", None, T)
+    with pytest.raises(BadValue, match="'tray' is carried from 2 s on"):
         plan_tasks(world, [Put(who="ann", object="can", onto="tray", at=2.0)])
 
 

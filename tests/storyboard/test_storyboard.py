@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 from elbowroom.character.human import human
 from elbowroom.character.presets import PRESETS
-from elbowroom.errors import BadFile
+from elbowroom.errors import BadFile, ElbowroomError
 from elbowroom.files.bvh_write import write_bvh
 from elbowroom.files.glb_write import write_glb
 from elbowroom.geometry import rotations as rot
@@ -273,3 +273,19 @@ tasks: [touch: {{who: ann, target: [0.1, -0.4, 1.1], at: 3}}]
     else:
         with pytest.raises(BadFile, match="3 s is outside the motion of ann, which lasts from 0 to 2 s"):
             parse_storyboard(text)
+
+
+def test_a_door_is_made_of_several_meshes_and_says_where_its_bar_is() -> None:
+    door = """
+      mesh: [{box: [0.8, 0.04, 2.0]}, {maker: bar_handle, at: [0.3, -0.02, 0.0], options: {upright: true}}]
+      turns: {axis: [0, 0, 1], origin: [-0.4, 0, 0], range: [0, 90]}
+      handle: {at: [0.3, -0.065, 0], along: [0, 0, 2], out: [0, -1, 0]}"""
+    thing = parse_storyboard(f"elbowroom: 1\nfixtures:\n  door:{door}\n", "door.yaml").world.objects["door"]
+    assert thing.mesh.bounds[0, 1] < -0.05 and thing.mesh.colors is not None
+    T = thing.frame("handle")
+    assert np.allclose(T[:3, 2], [0, 0, 1]) and np.allclose(T[:3, 0], [0, -1, 0]) and T[0, 3] == 0.3
+    assert np.isclose(np.linalg.det(T[:3, :3]), 1.0)
+    for wrong in ("along: [0, 0, 1], out: [0, 0, 1]", "along: [0, 0, 1]", "turn: 90, along: [0, 0, 1], out: [1, 0, 0]"):
+        text = door.replace("along: [0, 0, 2], out: [0, -1, 0]", wrong)
+        with pytest.raises(ElbowroomError):
+            parse_storyboard(f"elbowroom: 1\nfixtures:\n  door:{text}\n", "door.yaml")

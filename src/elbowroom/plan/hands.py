@@ -12,6 +12,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
+from elbowroom.plan.places import moves
 from elbowroom.plan.repair.allowed import own_touches
 from elbowroom.plan.tasks import Carry, Drop, Follow, Go, HoldOut, Move, Regrasp, Repair, Rest, Task
 from elbowroom.posing.limb_ik import LimbIK
@@ -48,25 +49,41 @@ def _holding(world: World, thing: str, t: float) -> Iterator[Hold]:
     return iter(sorted(holds, key=lambda h: h.during[0]))
 
 
-def released(world: World, thing: str, t: float, by: str | None = None, on: Collection[str] = ()) -> World:
+def released(
+    world: World,
+    thing: str,
+    t: float,
+    by: str | None = None,
+    on: Collection[str] = (),
+    T_world_thing: Array | None = None,
+) -> World:
     """A world in which a thing is let go at a time by a person, or by whoever has held it longest.
 
-    `on` names what it rests on then: what is left in a drawer goes with the drawer.
+    `on` names what it rests on then: what is left in a drawer goes with the drawer. `T_world_thing` (4, 4) is where it
+    is then, if the world does not have it there yet.
     """
     hold = next((h for h in _holding(world, thing, t) if by in (None, h.by)), None)
     if hold is None:
         return world
-    ended = replace(hold, during=(hold.during[0], t), onto=_riding(world, thing, t, on))
+    ended = replace(
+        hold,
+        during=(hold.during[0], t),
+        onto=_riding(world, world.frame(thing, t) if T_world_thing is None else T_world_thing, t, on),
+    )
     return world.with_(holds=tuple(ended if h is hold else h for h in world.holds))
 
 
-def _riding(world: World, thing: str, t: float, on: Collection[str]) -> Riding | None:
-    """Path of a thing that rests on a fixture since a time; None where what never moves supports it, too."""
-    fixtures = [other for name in on if isinstance(other := world.objects.get(name), Fixture)]
-    if not fixtures or any(name not in world.objects for name in on):
+def _riding(world: World, T_world_thing: Array, t: float, on: Collection[str]) -> Riding | None:
+    """Path of a thing that rests on a fixture, or on what moves, since a time; None where nothing takes it along."""
+    if any(name not in world.objects for name in on):
         return None
-    base = fixtures[0].path
-    return Riding(base, inverse(np.asarray(base(t))) @ world.frame(thing, t))
+    later = np.linspace(t, max(world.span[1], t + 1.0), 33)
+    base = next(
+        (world.objects[n].path for n in on if isinstance(world.objects[n], Fixture) or moves(world, n, later)), None
+    )
+    if base is None:
+        return None
+    return Riding(base, inverse(np.asarray(base(t))) @ T_world_thing)
 
 
 def joints_of(actor: Actor, hand: str) -> tuple[int, ...]:

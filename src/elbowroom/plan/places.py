@@ -213,8 +213,12 @@ def goals_of(world: World, task: Put, taken: Array, times: Array) -> Iterator[Ar
         for turn in _WORN_TURNS if task.turn is None else (task.turn,):
             yield frames_of(world, f"{wearer[0]}.{wearer[1]}", times) @ T @ transform(np.zeros(3), about(UP, turn))
         return
-    T_goal = place_for(world, task, taken, float(times[0]) if task.at is None else task.at)
-    yield np.tile(T_goal, (len(times), 1, 1))
+    t = float(times[0]) if task.at is None else task.at
+    T_goal = place_for(world, task, taken, t)
+    if task.onto in world.objects:  # it may move: a tray on a belt
+        yield frames_of(world, str(task.onto), times) @ inverse(world.frame(str(task.onto), t)) @ T_goal
+    else:
+        yield np.tile(T_goal, (len(times), 1, 1))
 
 
 def on_oneself(world: World, task: Task) -> bool:

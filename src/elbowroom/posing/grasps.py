@@ -219,7 +219,7 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
     scene = HandAtThing(seats.model, mesh)
     if scene.empty:
         return []
-    if handle is not None:
+    if handle is not None and not lying:
         found = _at_handle(body, hand, mesh, np.asarray(handle), seats, scene, up)
         if found:
             return found

@@ -44,8 +44,9 @@ _FLAT = 0.5
 # How far a shoulder goes before somebody would rather walk, share of the height.
 _LEANS = 0.25
 
-# Stages of looking for a grasp: whether the thing is seen as lying on something, and whether hands are drawn back.
-_STAGES = ((False, False), (True, False), (False, True))
+# Stages of looking for a grasp: whether the thing is seen as lying on something, whether hands are drawn back, and
+# whether flat hands, which hold nothing, will do.
+_STAGES = ((False, False, False), (True, False, False), (False, True, False), (False, False, True))
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
@@ -97,15 +98,16 @@ def takings(
     stands as it does where the arm has to get there `alone`.
     """
     failed: list[Failed] = []
-    given, enough = 0, _ENOUGH_PASSING if hands else _ENOUGH
+    given, passing, enough = 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps for something in empty space first, then those that keep the hand above what it lies on; those that have
     # no room as they are proposed are drawn back once nothing else would do
     simple = pressing or alone or d.settings.tier == "ik"
-    for lying, back in _STAGES[:1] if simple else _STAGES:
+    for lying, back, flat_hands in _STAGES[:1] if simple else _STAGES:
         for hand, k in hands:
             lies = not pressing and _lies(d, thing, actor.time(k))
-            if lying and (task.grasp is not None or not lies):
+            choosy = lies and not (simple or passing or task.grasp is not None)
+            if (lying and (task.grasp is not None or not lies)) or (flat_hands and not choosy):
                 continue
             actor.trunk = helpful(actor, hand, k, None)
             T_world_thing = d.world.frame(thing, actor.time(k))
@@ -120,6 +122,7 @@ def takings(
                     g for low in kinds for g in grasps_of(d.world, actor.who, hand, thing, actor.time(k), lying=low)
                 ]
             grasps = eligible(d, hand, thing, grasps, task.grasp)
+            grasps = [g for g in grasps if not choosy or (g.open.name == "flat") == flat_hands]
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
             here = Place(T_world_thing, k, postures, what)
             then = [] if alone else next_places(d, actor, hand, thing, T_world_thing, k)

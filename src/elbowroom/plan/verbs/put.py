@@ -79,22 +79,22 @@ _AS_TAKEN, _TURNS = 0.5, 4
 def put(d: Director, task: Put) -> None:
     """Put down what a hand holds, or on somebody."""
     actor, what = d.actor(task.who), f"put {task.object}"
-    _require_rest(d, actor, task)
-    if wearer_of(d.world, task.onto) is None and not in_motion(d, actor, None, task.at):
+    onto = task.onto if task.onto in d.world.objects else None
+    _require_free(d, actor, task, onto)
+    if wearer_of(d.world, task.onto) is None and not in_motion(d, actor, onto, task.at):
         return _put_standing(d, actor, task, what)
     put_in_motion(d, task, what)
 
 
-def _require_rest(d: Director, actor: Actor, task: Put) -> None:
-    """Raise where something is to be put on a thing that goes on moving: nothing would carry it along."""
-    owner = "" if task.onto is None else d.world.split(task.onto)[0]
-    if owner not in d.world.objects:
-        return
+def _require_free(d: Director, actor: Actor, task: Put, onto: str | None) -> None:
+    """Raise where something is to be put on a thing that somebody carries about: nothing would take it along."""
     begin = actor.now if task.at is None else task.at
-    if moves(d.world, owner, np.linspace(begin, max(d.world.span[1], begin + 1.0), 33)):
+    if onto is None or holder_of(d.world, onto, begin) is None:
+        return
+    if moves(d.world, onto, np.linspace(begin, max(d.world.span[1], begin + 1.0), 33)):
         raise BadValue(
-            f"put {task.object}: '{owner}' moves from {begin:g} s on and would leave it behind; "
-            "put it on what stands still, or on a person."
+            f"put {task.object}: '{onto}' is carried from {begin:g} s on and would leave it behind; "
+            "put it on what stands or moves by itself, or on a person."
         )
 
 
@@ -230,7 +230,7 @@ def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTi
     if falls:
         d.world = let_fall(d.world, thing, there, T_goal, actor.base.fps)
     else:
-        d.world = released(d.world, thing, there, on=under)
+        d.world = released(d.world, thing, there, on=under, T_world_thing=T_goal)
     if wearer is not None:
         d.allow(hand_contacts(d.world, *wearer, thing, (passage.near, there + 0.1), PRESS, "put on"))
         joint = frames_of(d.world, f"{wearer[0]}.{wearer[1]}", np.array([there]))[0]

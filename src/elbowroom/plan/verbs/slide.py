@@ -38,7 +38,7 @@ _CARRIES_M = 0.005
 # Places of the fingers on the thing, from its middle towards the edge, as shares of half its length; ways that are
 # looked at, and tried.
 _SPOTS = (0.0, -0.35, 0.35)
-_LOOKS, _TRIES = 12, 3
+_LOOKS, _TRIES = 24, 8
 
 
 def slide_to_edge(d: Director, actor: Actor, task: Grab) -> None:

@@ -1,0 +1,54 @@
+"""Small, flat and heavy things in one hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import elbowroom as er
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import about
+from elbowroom.geometry.solids import box, cylinder
+from elbowroom.geometry.transforms import transform
+from elbowroom.plan.director import Director
+from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Grab
+from elbowroom.plan.verbs.slide import slide_to_edge
+from elbowroom.props.pantry import plate
+from elbowroom.world.paths import Still
+from elbowroom.world.world import World
+
+TOP_M, EDGE_M = 0.74, -0.25
+LYING = transform(np.zeros(3), about([0.0, 1.0, 0.0], 0.5 * np.pi))
+GRAB = Grab(who="ann", object="thing", hand="right")
+
+
+def room(mesh: Mesh, mass: float | None = None) -> World:
+    """A woman before a table with something on it; the table's edge is towards her."""
+    world = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0, fps=60.0))
+    world = world.with_static("table", box([1.4, 0.7, 0.03], [0.0, EDGE_M - 0.35, TOP_M - 0.015]))
+    T = transform([-0.1, -0.42, TOP_M + 0.0003 - float(mesh.bounds[0, 2])])
+    return world.with_object("thing", mesh, Still(T), mass=mass)
+
+
+def test_a_pen_is_taken_by_thumb_and_fingers() -> None:
+    plan = plan_tasks(room(cylinder(0.005, 0.14).moved(LYING), 0.01), [GRAB])
+    assert plan.found, plan.advice
+    assert plan.certificate is not None and plan.certificate.free
+
+
+def test_a_plate_is_slid_over_the_edge() -> None:
+    world = room(plate())
+    d = Director(world, Settings(), 60.0, 0)
+    slide_to_edge(d, d.actor("ann"), Grab(who="ann", object="thing"))
+    T = d.world.frame("thing", d.actor("ann").now)
+    T_before = world.frame("thing", 0.0)
+    out = float((d.world.objects["thing"].mesh.moved(T).vertices[:, 1]).max()) - EDGE_M
+    assert 0.05 < out < 0.1 and T[1, 3] < EDGE_M  # it stands out, and does not fall
+    assert abs(T[2, 3] - T_before[2, 3]) < 0.001 and np.allclose(T[:3, :3], T_before[:3, :3], atol=0.01)
+    assert not any(hold.during[1] > d.actor("ann").now for hold in d.world.holds)
+
+
+def test_a_heavy_bar_is_refused() -> None:
+    plan = plan_tasks(room(cylinder(0.015, 0.5).moved(LYING), 40.0), [GRAB], settings=Settings(probes=0))
+    assert plan.status == "too-heavy" and "40 kg" in plan.why

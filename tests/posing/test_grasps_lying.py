@@ -1,0 +1,59 @@
+"""Grasps of things that lie on something: by tips on one plane, with the hand above what they lie on."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from elbowroom.character.body import Character
+from elbowroom.character.hand_shapes import mixed
+from elbowroom.character.presets import preset
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import about
+from elbowroom.geometry.solids import box, cylinder
+from elbowroom.geometry.transforms import transform
+from elbowroom.posing.fingers_model import hand_model
+from elbowroom.posing.grasps import closed_on, propose_grasps
+from elbowroom.posing.grasps_seats import hand_seats
+from elbowroom.props.kitchen import bowl
+
+UP = np.array([0.0, 0.0, 1.0])
+LYING = transform(np.zeros(3), about([0.0, 1.0, 0.0], 0.5 * np.pi))
+
+
+@cache
+def person(who: str = "woman") -> Character:
+    return preset(who, skin=False)
+
+
+def small(name: str) -> Mesh:
+    made = {"slab": box([0.06, 0.12, 0.02]), "pen": cylinder(0.005, 0.14).moved(LYING), "cube": box([0.025] * 3)}
+    return bowl() if name == "bowl" else made[name]
+
+
+@pytest.mark.parametrize("name", ["slab", "pen", "cube", "bowl"])
+def test_hands_stay_above_what_things_lie_on_and_hold_them(name: str) -> None:
+    mesh = small(name)
+    ground = float(mesh.vertices[:, 2].min())
+    grasps = propose_grasps(person(), "right", mesh, lying=True)
+    assert grasps and all(g.name.startswith("low_") for g in grasps)
+    model = hand_model(person(), "right")
+    for grasp in [g for g in grasps if "tips" in g.name][:4]:
+        turn, at = grasp.T_thing_hand[:3, :3], grasp.T_thing_hand[:3, 3]
+        closed = closed_on(person(), mesh, grasp)
+        assert {"thumb", "index"} <= set(closed.touching)
+        for shape in (grasp.open, closed.shape):
+            assert model.lowest(shape, turn.T @ UP) + at @ UP > ground
+
+
+@pytest.mark.parametrize("who", ["woman", "child", "gorilla"])
+@pytest.mark.parametrize("width", [0.005, 0.03, 0.07])
+def test_tips_stay_on_their_plane_as_they_close(who: str, width: float) -> None:
+    seats = hand_seats(person(who), "left")
+    seat = seats.tips(width * seats.scale)
+    x, plane = seat.T_hand_seat[:3, 0], seat.T_hand_seat[:3, 3] @ seat.T_hand_seat[:3, 0]
+    for share in (0.0, 0.5, 1.0):
+        reach = -seats.model.lowest(mixed(seat.open, seat.shape, share), -x) - plane
+        assert abs(reach) < 0.002 * seats.scale, share
