@@ -75,10 +75,10 @@ class Change:
 
 
 class Tuning:
-    """Frames of a team while blocks of them are changed."""
+    """Frames of a team while blocks of them are changed; `rolled` lets robots follow the object at places (N, 4, 4)."""
 
-    def __init__(self, d: Director, team: Team, made: Sequence[Frames]) -> None:
-        self.d, self.team, self.made = d, team, list(made)
+    def __init__(self, d: Director, team: Team, made: Sequence[Frames], rolled: Callable[[Array], None]) -> None:
+        self.d, self.team, self.made, self.rolled = d, team, list(made), rolled
         self.changes: list[list[Change]] = [[] for _ in team]
         self.places = made[0].places
 
@@ -184,6 +184,8 @@ class Tuning:
                     carrier, grips, self.made[k].walk, self.places, bend, since=(a, last, self.made[k])
                 )
                 replace_frames(self.d, carrier, grips, self.made[k], first)
+            if change.kind == "object":
+                self.rolled(self.places)
         except Blocked:
             return False
         carrier, _, first = self.team[number]
