@@ -11,7 +11,6 @@ from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.character.robot import Robot
 from elbowroom.character.skeleton import Pose
-from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
@@ -80,9 +79,7 @@ class Lifted:
 def carry(d: Director, task: Carry) -> None:
     """Carry an object to its goal; raises `PlanningFailure`. Robots hold it from where they stand."""
     what = f"carry {task.object}"
-    machines = [name for name in (task.who, *task.helpers) if isinstance(d.world.body(name), Robot)]
-    if task.who in machines:
-        raise BadValue(f"{what}: {task.who} is a robot, and a person leads; name one first.")
+    machines = [name for name in task.helpers if isinstance(d.world.body(name), Robot)]
     task = replace(task, helpers=tuple(name for name in task.helpers if name not in machines))
     actors = crew_of(d, task, what)
     robots = tuple(RobotCarrier(d, name, task.object, what, actors[0].base.fps) for name in machines)

@@ -27,7 +27,7 @@ from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
 from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace
-from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells
+from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.scene_field import scene_field
@@ -52,6 +52,8 @@ _BESIDE_ROBOT_M, _DEPTH_ROBOT_M, _STRETCHED = 0.03, 0.2, 0.95
 _BESIDE_M = 0.05
 # Cells nearer to a surface are taken for solid: walls are thin, metres.
 _SHELL_M = 0.08
+# Metres from a start or goal within which a way may begin or end where its width is told.
+_ENDS_M = 0.5
 # Widest passage that is looked for as a narrow one, metres.
 _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
@@ -208,7 +210,8 @@ class Ways:
                 self.roadmap.learn(rng, _MORE, done)
             found = self._found(start, goals)
         if not found:
-            raise PlanningFailure("no-path", f"{what}: no way was found on which all of them and the object pass")
+            why = f"{what}: no way was found on which all of them and the object pass; {self._narrowest(start, goals)}"
+            raise PlanningFailure("no-path", why)
         best: tuple[float, list[Array]] | None = None
         for _, states in found[:_SHORTENED]:
             short = shortened(self.space, states, self._at, rng, _SHORTCUTS, self.passable)
@@ -216,6 +219,21 @@ class Ways:
             best = (cost, short) if best is None or cost < best[0] else best
         assert best is not None
         return self._spaced(best[1])
+
+    def _narrowest(self, start: Array, goals: Sequence[Array]) -> str:
+        """Return how wide the way is where it is narrowest, for whom it lacks most, in words."""
+        space = self.space
+        at = space.carriers(np.array([start, *goals]))[0]
+        lacks = []
+        for k, bearer in enumerate(space.bearers):
+            ends = (at[:1, k], at[1:, k])
+            wide = passage_width(bearer.room, space.floor.origin, CELL_M, ends, _ENDS_M)
+            lacks.append((2.0 * bearer.radius - wide, wide, 2.0 * bearer.radius))
+        lack, wide, needed = max(lacks)
+        if wide == 0.0:
+            return "nobody gets there on foot"
+        told = f"the widest way there is {wide:.2f} m wide where it is narrowest"
+        return f"{told}, and one of them takes {needed:.2f} m" if lack > 0.0 else f"{told}, too little with the object"
 
     def _at(self, a: Array, b: Array, share: float) -> Array:
         return np.asarray(self.space.between(a, b, np.array([share]))[0])
