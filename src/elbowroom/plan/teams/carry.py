@@ -26,7 +26,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, held_frames, walks
 from elbowroom.plan.teams.robots import RobotCarrier
-from elbowroom.plan.teams.stances import in_place, slots, walk_up
+from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
 from elbowroom.plan.teams.trajectory import Trajectory, trajectory
 from elbowroom.plan.teams.tuning import Tuning
 from elbowroom.plan.teams.way import Ways, team_space
@@ -38,9 +38,11 @@ from elbowroom.posing.two_hands import edge_grasps, under_edge
 from elbowroom.spaces.team import YAW, TeamSpace
 from elbowroom.world.certificate import certify
 
-# Height of the object's middle to which it is lifted, share of the mean height of those who carry it; of the edge by
-# which it is held, where that is higher and the object is taller than a share of that height. Metres in from the edge.
-_LIFTED, _TALL, _EDGE_M = 0.5, 0.3, 0.06
+# Height of the object's middle to which it is lifted, share of the mean height of those who carry it: between palms,
+# or with fingers under its edge, where forearms that hang lower stay off the trunk.
+_LIFTED, _LIFTED_EDGE = 0.56, 0.5
+# An object taller than this share is lifted less, by the edge where that is above its middle; metres in from the edge.
+_TALL, _EDGE_M = 0.3, 0.06
 # Metres that it is lifted off what it lies on at least, and held above its goal before it is set down.
 _OFF_M = 0.05
 # Turns of the object about the vertical that are tried at a goal, where none is given, radians: by number of carriers.
@@ -196,10 +198,12 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
     low, high = float(corners[:, 2].min()), float(corners[:, 2].max())
     tall = float(np.mean([actor.body.height for actor in actors]))
     floor = 0.0 if d.world.floor is None else d.world.floor
-    held = 0.5 * (low + high)
+    held, share = 0.5 * (low + high), _LIFTED
     if high - low > _TALL * tall:  # what stands on legs is held by the edge above them
-        held = max(held, _edge(d, task.object, T, actors[0]) - T[2, 3])
-    z = max(floor + _LIFTED * tall - held, T[2, 3] + _OFF_M)
+        held, share = max(held, _edge(d, task.object, T, actors[0]) - T[2, 3]), _LIFTED_EDGE
+    elif any(holds_edge(d.world, task.object, actor) for actor in actors):
+        share = _LIFTED_EDGE
+    z = max(floor + share * tall - held, T[2, 3] + _OFF_M)
     up = Move(who=task.who, object=task.object, to=(float(T[0, 3]), float(T[1, 3]), float(z)), helpers=task.helpers)
     carriers = [TeamCarrier(d, actor, up, what, len(actors) + len(robots)) for actor in actors]
     for carrier in carriers:

@@ -214,7 +214,7 @@ class Ways:
             raise PlanningFailure("no-path", why)
         best: tuple[float, list[Array]] | None = None
         for _, states in found[:_SHORTENED]:
-            short = shortened(self.space, states, self._at, rng, _SHORTCUTS, self.passable)
+            short = shortened(self.space, states, self._at, rng, _SHORTCUTS)
             cost = self._cost(short)
             best = (cost, short) if best is None or cost < best[0] else best
         assert best is not None
