@@ -1,4 +1,4 @@
-"""Cooperative cancelling of long work, at points where nothing is half done.
+"""Cooperative cancelling of long work, at points where nothing is half done, and reports of how far it is.
 
 A caller sets by `stoppable` the function called at those points, and by `deadline` when the wall clock ends the work.
 Without either a point costs 0.1 µs. No planner may read the clock for any other purpose than ending: a clock that
@@ -39,6 +39,7 @@ class _Deadline:
 
 _look: ContextVar[Callable[[], None] | None] = ContextVar("_look", default=None)
 _deadline: ContextVar[_Deadline | None] = ContextVar("_deadline", default=None)
+_watch: ContextVar[Callable[[str, float], None] | None] = ContextVar("_watch", default=None)
 _left_out: list[Callable[[], float]] = []
 
 
@@ -104,3 +105,20 @@ def may_stop_here() -> None:
     ends = _deadline.get()
     if ends is not None and now() >= ends.at_s:
         raise OutOfTime(ends.budget_s)
+
+
+@contextmanager
+def watched(watch: Callable[[str, float], None]) -> Iterator[None]:
+    """Call `watch` with what work of this thread does, and the share of it that is done, in 0..1."""
+    token = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+def report(doing: str, share: float) -> None:
+    """Tell whoever watches what is being done and how far it is."""
+    watch = _watch.get()
+    if watch is not None:
+        watch(doing, share)

@@ -18,6 +18,7 @@ from elbowroom.errors import BadValue
 from elbowroom.files.bvh import read_bvh
 from elbowroom.files.glb_read import read_glb
 from elbowroom.files.glb_write import write_glb
+from elbowroom.files.save import save
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
@@ -86,9 +87,9 @@ def test_scene_and_objects_are_included(tmp_path):
     assert np.allclose(turn @ plain.T[number, :3, :3] @ turn.T, end[:3, :3], atol=1e-6)
 
 
-def test_body_without_skin_is_visible(tmp_path):
+def test_collision_geometry_is_shown_in_place_of_skins(tmp_path):
     world = small_worlds.world()
-    write_glb(tmp_path / "w.glb", world)
+    save([tmp_path / "w.glb"], world, shapes=True)
     bob = read_glb(tmp_path / "w.glb").characters["bob"]
     assert bob.skin is not None
     owners = {bob.skeleton.names[j] for j in np.unique(bob.skin.owner)}

@@ -146,7 +146,7 @@ def test_names_are_cleaned_and_bodies_without_skin_are_shown(tmp_path):
     write_html(tmp_path / "a.html", world)
     document, _ = recording(tmp_path / "a.html")
     made = {m["name"] for _, m in document["messages"] if m["type"] == "SkinnedMeshMessage"}
-    assert made == {"/a_b/0", "/a_b_2/0"}
+    assert {"/a_b/0", "/a_b_2/0"} <= made
     assert len(visible(clip.body).faces) > 0
 
 

@@ -9,6 +9,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
@@ -190,3 +191,25 @@ def test_a_grab_within_reach_takes_no_step() -> None:
     assert plan.found, plan.why
     clip = plan.world.motion("ann")
     assert np.linalg.norm(clip.root[:, :2] - clip.root[0, :2], axis=1).max() < 0.4
+
+
+def test_who_is_to_run_runs() -> None:
+    plan = plan_tasks(standing(World()), [Go(who="ann", to=(0.0, -8.0), gait="run")], Settings(tier="ik"), fps=FPS)
+    clip = plan.world.motion("ann")
+    speed = np.linalg.norm(np.diff(clip.root[:, :2], axis=0), axis=1) * FPS
+    assert speed.max() > 2.3
+    feet = clip.world()[:, [clip.character.role(f"{side}_foot") for side in ("left", "right")], 2, 3]
+    assert (feet.min(axis=1) > feet.min() + 0.03).any(), "a run has moments in which no foot stands"
+
+
+def test_people_walk_like_those_of_another_library() -> None:
+    whole = er.recorded_cycles()
+    one = next(c.source for c in whole.cycles if c.mode == "walk")
+    few = ClipLibrary(tuple(c for c in whole.cycles if c.source == one), "few", one)
+    walks = [
+        plan_tasks(standing(World()), [Go(who="ann", to=(0.0, -4.0))], Settings(tier="ik", gaits=gaits), fps=FPS)
+        for gaits in (None, whole, few)
+    ]
+    usual, same, other = (plan.world.motion("ann").rotations for plan in walks)
+    np.testing.assert_array_equal(usual, same)
+    assert usual.shape != other.shape or np.abs(usual - other).max() > 0.02

@@ -19,6 +19,7 @@ from elbowroom.files.glb_write import write_glb
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.walk import walk
 from elbowroom.props.makers import MAKERS
 from elbowroom.storyboard.cast import BodySource, Human
@@ -149,6 +150,10 @@ def test_a_clip_library_is_named_or_a_file() -> None:
     text = "elbowroom: 1\nfps: 30\ncharacters: {{ann: {{body: child, clip: {{walk: {{seconds: 1, library: {}}}}}}}}}"
     with pytest.raises(BadFile, match=r"none\.npz: does not exist"):
         parse_storyboard(text.format("none.npz"))
+    with pytest.raises(BadFile, match=r"none\.npz: does not exist"):
+        parse_storyboard("elbowroom: 1\nfps: 30\nlibrary: none.npz")
+    board = parse_storyboard("elbowroom: 1\nfps: 30\nlibrary: recorded")
+    assert board.gaits is recorded_cycles()
 
 
 def test_a_preset_is_a_body_by_its_name() -> None:

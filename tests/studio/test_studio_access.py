@@ -183,7 +183,7 @@ def test_the_page_may_run_its_own_scripts_alone_and_talk_to_nobody_else() -> Non
     assert rules["default-src"] == rules["frame-ancestors"] == rules["base-uri"] == "'none'"
     scripts = rules["script-src"].split()
     assert sorted(s for s in scripts if not s.startswith("'sha256-")) == ["'unsafe-hashes'", "'wasm-unsafe-eval'"]
-    assert len(scripts) == 6  # two of viser's, two handlers of ours
+    assert len(scripts) == 7  # two of viser's, three handlers of ours
     assert rules["connect-src"] == "'self' ws://desk.lan:8080 wss://desk.lan:8080 data: blob:"
     assert "evil" not in policy("evil; script-src *") and "script-src *" not in policy("x;script-src *")
 

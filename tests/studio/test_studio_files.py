@@ -19,7 +19,7 @@ from elbowroom.files.open import ImportHints, open_file
 from elbowroom.files.save import save
 from elbowroom.locomotion.standing import idle
 from elbowroom.studio import edits, exporting, filing, importing
-from elbowroom.studio.document import new_document, read_document
+from elbowroom.studio.document import Choice, new_document, read_document
 from elbowroom.studio.exporting import export
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.studio import Studio
@@ -70,13 +70,14 @@ def done(job: Job) -> Job:
 
 
 def uploaded(studio: Studio, kind: str, name: str, content: bytes, units: float | None = None) -> Job:
-    return done(importing.upload(studio, kind, name, content, None, units))
+    return done(importing.upload(studio, name, content, Choice(kind, None, units)))
 
 
 def test_a_mesh_is_uploaded_and_its_size_is_told(studio: Studio) -> None:
     assert uploaded(studio, "object", "bottle.obj", TETRA).state == "done"
     tone, text = studio.said
-    assert tone == "good" and text.startswith("Imported bottle.obj, 1.20 x 1.20 x 2.40 m. Units assumed: centimetres.")
+    assert tone == "good"
+    assert text.startswith("Imported bottle.obj as object, 1.20 x 1.20 x 2.40 m. Units assumed: centimetres.")
     assert np.ptp(studio.original.objects["bottle"].mesh.vertices, axis=0) == pytest.approx([1.2, 1.2, 2.4])
     assert uploaded(studio, "object", "bottle.obj", TETRA, units=0.001).state == "done"
     assert np.ptp(studio.original.objects["bottle_2"].mesh.vertices, axis=0) == pytest.approx([0.12, 0.12, 0.24])
@@ -121,7 +122,7 @@ def test_names_that_lead_nowhere_are_refused(studio: Studio) -> None:
         " ",
         "a.obj",
     ):
-        assert not studio.trying(lambda name=name: importing.bring_in(studio, "scene", name))
+        assert not studio.trying(lambda name=name: importing.bring_in(studio, name, Choice("scene")))
         assert studio.said[0] == "bad" and "\n" not in studio.said[1]
     (studio.folders.work / "uploads").symlink_to("/")
     assert uploaded(studio, "scene", "a.obj", TETRA).state == "failed" and "may not write" in studio.said[1]
@@ -130,9 +131,9 @@ def test_names_that_lead_nowhere_are_refused(studio: Studio) -> None:
 def test_the_first_clip_decides_on_the_rate(studio: Studio, data: Path) -> None:
     clip = (data / "mocap" / "cmu_bvh" / "02_01.bvh").read_bytes()
     assert uploaded(studio, "clip", "02_01.bvh", clip).state == "done"
-    assert "02_01.bvh, 2.86 s." in studio.said[1] and "Units assumed" in studio.said[1]
-    assert done(importing.upload(studio, "clip", "still.bvh", WALK.encode(), "02_01", None)).state == "done"
-    assert "still.bvh, 0.07 s." in studio.said[1]
+    assert "02_01.bvh as clip, 2.86 s." in studio.said[1] and "Units assumed" in studio.said[1]
+    assert done(importing.upload(studio, "still.bvh", WALK.encode(), Choice("clip", "02_01"))).state == "done"
+    assert "still.bvh as clip, 0.07 s." in studio.said[1]
     studio.undo()
     studio.cancel()
     assert done(export(studio, ["BVH"], "out")).state == "done"
@@ -144,7 +145,7 @@ def test_the_first_clip_decides_on_the_rate(studio: Studio, data: Path) -> None:
 def test_what_was_assumed_of_a_clip_is_told_once(studio: Studio, data: Path) -> None:
     studio.edit("add eve", edits.add_character(studio.document, "eve", {"body": {"human": {"skin": False}}}))
     clip = (data / "mocap" / "cmu_bvh" / "02_01.bvh").read_bytes()
-    assert done(importing.upload(studio, "clip", "02_01.bvh", clip, "eve", None)).state == "done"
+    assert done(importing.upload(studio, "02_01.bvh", clip, Choice("clip", "eve"))).state == "done"
     assert studio.said[1].count("Units assumed") == 1 and studio.said[1].count("Up axis") == 1
 
 
@@ -158,7 +159,7 @@ def test_an_import_goes_over_what_was_edited_meanwhile(studio: Studio, monkeypat
         return after
 
     monkeypatch.setattr(importing, "_added", late)
-    importing.upload(studio, "scene", "a.obj", TETRA, None, None)
+    importing.upload(studio, "a.obj", TETRA, Choice("scene"))
     end = time.monotonic() + 20.0
     while "a" not in studio.original.static:
         assert time.monotonic() < end, studio.said
@@ -262,7 +263,7 @@ def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
     studio.edit("begin", studio.document.with_values(values), replan=False)
     (studio.folders.work / "room.obj").write_bytes(room(0.19))
     (studio.folders.work / "stool.obj").write_bytes(TETRA)
-    done(importing.bring_in(studio, "scene", "room.obj", None, 1.0))
+    done(importing.bring_in(studio, "room.obj", Choice("scene", None, 1.0)))
     height = 0.3 if floor == 0.3 else 0.0
     assert f"Its floor, at 0.190 m, was aligned with that of the storyboard, at {height:.3f} m." in studio.said[1]
     world = studio.original
@@ -276,6 +277,35 @@ def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
     (joints,) = there.record([0.5]).joints.values()
     assert there.floor == pytest.approx(0.19, abs=1e-4)
     assert joints[0, 0, 2, 3] - 0.19 == pytest.approx(hips, abs=0.01)
-    done(importing.bring_in(studio, "scene", "stool.obj", None, 0.001))
+    done(importing.bring_in(studio, "stool.obj", Choice("scene", None, 0.001)))
     assert "No floor found in the scene (it has no horizontal surface of 6 m² or more): assumed at 0." in studio.said[1]
     assert studio.original.floor == pytest.approx(height, abs=1e-4)
+
+
+def test_what_a_file_is_is_detected_and_changed_in_place(studio: Studio) -> None:
+    """A tetrahedron of 2.4 m is a scene, in millimetres an object; the change replaces the import."""
+    assert uploaded(studio, "detected", "bottle.obj", TETRA).state == "done"
+    assert studio.imported is not None and studio.imported.choice.kind == "scene" and "bottle" in studio.original.static
+    changed = importing.again(studio, Choice("detected", None, 0.001))
+    assert changed is not None and done(changed).state == "done"
+    assert list(studio.original.objects) == ["bottle"] and not studio.original.static
+    assert importing.again(studio, studio.imported.choice) is None  # as it is
+    turned = importing.again(studio, Choice("object", None, 0.001, "Y"))
+    assert turned is not None and done(turned).state == "done"
+    assert np.ptp(studio.original.objects["bottle"].mesh.vertices, axis=0) == pytest.approx([0.12, 0.24, 0.12])
+    assert uploaded(studio, "detected", "walk.bvh", WALK.encode()).state == "done"
+    assert studio.imported.choice.kind == "clip" and list(studio.original.characters) == ["walk"]
+
+
+def test_objects_land_upright_on_what_is_selected(studio: Studio) -> None:
+    values = edits.add_static(studio.document, "table", {"maker": "table", "at": [2.0, 1.0, 0.0]})
+    studio.edit("add table", values)
+    studio.select("table")
+    top = float(studio.original.static["table"].bounds[1, 2])
+    hanging = TETRA.replace(b"v 0 0 240", b"v 0 0 -240")  # its lowest point is 24 cm below its origin
+    assert done(importing.upload(studio, "bottle.obj", hanging, Choice("object", None, 0.001))).state == "done"
+    thing = studio.original.objects["bottle"]
+    placed = thing.mesh.moved(thing.path(0.0))
+    middle = studio.original.static["table"].bounds.mean(axis=0)
+    assert placed.bounds[0, 2] == pytest.approx(top, abs=1e-3)
+    assert np.allclose(thing.path(0.0)[:2, 3], middle[:2], atol=1e-3)

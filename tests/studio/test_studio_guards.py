@@ -223,3 +223,33 @@ def test_the_command_refuses_what_it_cannot_open(tmp_path: Path, monkeypatch: py
     with pytest.raises(BadFile, match="is empty; it must begin with"):
         studio(str(tmp_path / "empty.yaml"), browser=False)
     assert not [t for t in threading.enumerate() if t.name.startswith("studio-")]
+
+
+def test_play_loops_between_the_in_and_out_points() -> None:
+    shown: list[float] = []
+    player = Player(shown.append)
+    try:
+        player.set_span((0.0, 4.0))
+        player.seek(1.0)
+        player.mark("in")
+        player.seek(1.2)
+        player.mark("out")
+        assert player.points == (1.0, 1.2) and player.range == (1.0, 1.2)
+        player.seek(3.0)
+        shown.clear()
+        player.play()
+        deadline = time.monotonic() + 5.0
+        while len(shown) < 12 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        player.pause()
+        assert len(shown) >= 12 and min(shown) >= 1.0 and max(shown) <= 1.2
+        player.seek(1.2)
+        player.mark("out")
+        assert player.range == (1.0, 4.0)  # where it is already, it is cleared
+        player.seek(0.5)
+        player.mark("out")
+        assert player.points == (None, 0.5)  # an in point after it makes no sense
+        player.set_span((0.0, 0.4))
+        assert player.points == (None, None)
+    finally:
+        player.stop()

@@ -195,6 +195,59 @@ def test_everything_can_be_shown_besides(seat: Seat) -> None:
     seat.until(lambda: not page.extras.shown, "lines are gone")
 
 
+def test_frames_are_typed_and_in_and_out_points_are_set_by_keys(seat: Seat) -> None:
+    seat.rest()
+    player, fps = seat.studio.player, seat.studio.board.fps
+    field = seat.window.get_by_label("Frame", exact=True)
+    field.fill("30")
+    field.press("Enter")
+    seat.until(lambda: player.time == pytest.approx(30 / fps), "frame 30 is shown")
+    field.blur()
+    seat.window.keyboard.press("l")
+    seat.until(lambda: player.time == pytest.approx(31 / fps), "the next frame is shown")
+    seat.window.keyboard.press("i")
+    seat.until(lambda: player.points[0] == pytest.approx(31 / fps), "playing begins here")
+    seat.press("End")
+    seat.press("Out")
+    seat.until(lambda: player.points[1] is not None, "and ends there")
+    seat.press("Start")
+    seat.until(lambda: player.time == pytest.approx(31 / fps), "the start is that of the range")
+    seat.window.keyboard.press("i")
+    seat.press("End")
+    seat.window.keyboard.press("o")
+    seat.until(lambda: player.points == (None, None), "all is played")
+
+
+def test_a_file_is_dropped_onto_the_page_and_its_units_are_changed_with_a_click(seat: Seat) -> None:
+    """A tetrahedron of 240 units is 2.4 m of a scene; in millimetres it is as large as a bottle."""
+    seat.rest()
+    seat.tab("Scene")  # the form that takes it is in another tab
+    studio, unsaved = seat.studio, seat.studio.document
+    seat.window.evaluate(
+        """() => {
+          const text = "v 0 0 0\\nv 120 0 0\\nv 0 120 0\\nv 0 0 240\\nf 1 3 2\\nf 1 2 4\\nf 2 3 4\\nf 3 1 4\\n";
+          const files = new DataTransfer();
+          files.items.add(new File([text], "bottle.obj"));
+          const drop = new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true});
+          document.body.dispatchEvent(drop);
+        }"""
+    )
+    seat.until(lambda: "bottle" in studio.original.static, "the file is imported")
+    seat.reads("Imported bottle.obj as scene")
+    seat.tab("Files")
+    seat.unfold("Import", "As")
+    seat.choose("As", "object")
+    seat.until(lambda: "bottle" in studio.original.objects and "bottle" not in studio.original.static, "an object")
+    seat.choose("Units", "millimetres")
+    seat.until(
+        lambda: studio.original.objects["bottle"].mesh.bounds[1, 2] == pytest.approx(0.24), "it is as small as a bottle"
+    )
+    while studio.session.can_undo.startswith("import"):
+        studio.undo()
+    assert studio.document.same(unsaved)
+    seat.proven()
+
+
 def test_a_long_export_is_cancelled(seat: Seat) -> None:
     seat.rest()
     seat.tab("Files")

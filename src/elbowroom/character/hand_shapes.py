@@ -86,6 +86,26 @@ _THUMB_AT_RODS = np.array(
 # Thumb opposite to straight fingers: the jaws of a pinch opened wide.
 _JAWS = _shape("pinch", (40, -14, 14, 2, 6), (36, -2, 14, 8), (36, 0, 14, 8), (37, 2, 14, 8), (39, 5, 14, 8))
 
+# Tips of thumb, index and middle finger on one plane, by the width between them: metres, then degrees, the thumb's as
+# in `_shape`, then knuckle and middle joint of index and of middle finger. Least squares on the built-in hand: the tips
+# are within 0.1 mm of the plane, which is turned by 70 degrees from across the fingers towards the palm.
+_TIPS = np.array(
+    [
+        (-0.005, 45, 1, 13, -1, -2, 60, 37, 52, 52),
+        (0.010, 43, -1, 13, 2, 6, 49, 42, 43, 56),
+        (0.025, 42, -5, 12, 6, 12, 42, 43, 35, 57),
+        (0.040, 41, -10, 10, 9, 17, 36, 43, 30, 57),
+        (0.055, 41, -14, 8, 12, 18, 32, 41, 25, 55),
+        (0.070, 41, -17, 4, 14, 18, 29, 37, 21, 52),
+        (0.085, 41, -20, -1, 16, 15, 27, 31, 19, 48),
+        (0.095, 42, -20, -7, 18, 12, 28, 24, 17, 43),
+    ]
+)
+# How much more the ring and the little finger are bent than the middle finger then, degrees: knuckle, middle joint.
+_TIPS_CURLED = ((4.0, 12.0), (6.0, 20.0))
+# What tips close to: past each other, so that they meet on anything between them, metres.
+TIPS_SHUT, WIDEST_TIPS = -0.005, 0.088
+
 # Fingers laid along a flat thing and the thumb across from them, all shut: what `clasp` closes to.
 CLASP = _shape("pinch", (28, 50, 14, 16, 22), (58, 0, 46, 24), (60, 0, 46, 24), (60, 1, 52, 28), (58, 2, 54, 30))
 
@@ -122,6 +142,14 @@ def clasp(bend: float, apart: float) -> HandShape:
     """Fingers along a flat object, their knuckles bent by `bend` degrees; the thumb opposite, 0 to 1 `apart`."""
     finger = (bend, 0.0, 2.0 + 0.35 * bend, 2.0 + 0.2 * bend)
     return _shape("pinch", (32.0, 34.0 - 46.0 * apart, 14.0, 0.0, 2.0), finger, finger, finger, finger)
+
+
+def tips(width: float) -> HandShape:
+    """Tips of thumb and fingers this far apart on one plane, metres, for a hand of `HAND_LENGTH`."""
+    row = [float(np.interp(width, _TIPS[:, 0], column)) for column in _TIPS[:, 1:].T]
+    (index, middle), thumb = (row[5:7], row[7:9]), row[:5]
+    bends = [index, middle, *((middle[0] + k, middle[1] + m) for k, m in _TIPS_CURLED)]
+    return _shape("tips", (thumb[0], thumb[1], thumb[2], thumb[3], thumb[4]), *((k, 0.0, m, 0.5 * m) for k, m in bends))
 
 
 SHAPES: Mapping[str, HandShape] = MappingProxyType(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from elbowroom.character.limits import JointLimit
 from elbowroom.geometry.rotations import Array
 
 FINGERS = ("thumb", "index", "middle", "ring", "little")
@@ -64,3 +65,18 @@ def finger_offsets(hand_length: float, hand_breadth: float, outwards: float) -> 
         for k in (1, 2):
             out[i, k] = finger_direction(finger, outwards) * BONES[finger][k - 1] * hand_length
     return out.reshape(-1, 3)
+
+
+# Bend of the joints of a hand at rest from the knuckle outwards, radians.
+FINGER_AT_EASE_RAD = np.radians([22.0, 28.0, 18.0])
+THUMB_AT_EASE_RAD = np.radians([4.0, 10.0, 12.0])
+
+
+def relaxed_bend(role: str, rest: Array, limit: JointLimit | None) -> Array:
+    """Local rotation (4,) of a finger's joint in a hand that hangs at ease; `rest` (4,) where its range is unknown."""
+    if limit is None:
+        return rest
+    coordinates = limit.coordinates(rest)
+    bends = THUMB_AT_EASE_RAD if "thumb" in role else FINGER_AT_EASE_RAD
+    coordinates[0] = max(coordinates[0], bends[min(int(role[-1]), 3) - 1])
+    return limit.rotation(limit.clamp_coordinates(coordinates))

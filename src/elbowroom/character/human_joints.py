@@ -84,8 +84,12 @@ def rest_positions(p: Proportions) -> dict[str, Array]:
 
 def human_skeleton(p: Proportions) -> Skeleton:
     """The 54 joints of a person of these proportions."""
+    return skeleton_at(rest_positions(p))
+
+
+def skeleton_at(at: Mapping[str, Array]) -> Skeleton:
+    """The person's 54 joints with given positions (3,) in the rest pose, by name."""
     tree = joint_names()
-    at = rest_positions(p)
     index = {name: j for j, (name, _) in enumerate(tree)}
     parents = [index.get(parent, -1) for _, parent in tree]
     offsets = [at[name] - at.get(parent, np.zeros(3)) for name, parent in tree]

@@ -18,6 +18,7 @@ from elbowroom.character.mannequin_shapes import MIRROR, Shapes, shapes
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.character.skin import Skin
 from elbowroom.geometry.mesh import Color
+from elbowroom.geometry.paint import Material, Paint
 from elbowroom.geometry.rotations import Array
 
 DENSITY = 1000.0  # kg/m³, a person with half-filled lungs
@@ -29,8 +30,8 @@ COLORS: dict[str, Color] = {
     "trousers": (0.065, 0.08, 0.11),
     "hair": (0.045, 0.028, 0.018),
     "shoes": (0.035, 0.033, 0.035),
-    "white": (0.75, 0.74, 0.71),
     "iris": (0.06, 0.05, 0.045),
+    "white": (0.75, 0.74, 0.71),
 }
 
 # Chin to vertex against height, where grown-up and childlike shapes end.
@@ -60,10 +61,10 @@ def mannequin_skin(skeleton: Skeleton, p: Proportions) -> Skin:
     vertices, faces = stored.whole(fit.vertices), stored.whole_triangles
     joints = index[stored.whole_joint_of]
     weights = np.concatenate([stored.weights, stored.weights[stored.middle :]])
-    palette = np.array([COLORS[zone] for zone in stored.zones])
-    colors = palette[np.concatenate([stored.zone, stored.zone[stored.middle :]])]
+    zones = (*stored.zones, "iris", "white")
+    zone = np.concatenate([stored.zone, stored.zone[stored.middle :]])
 
-    ball, ball_faces, ball_colors = _eyeball()
+    ball, ball_faces, iris = _eyeball()
     for side in ("left", "right"):
         j = skeleton.index(f"{side}_eye")
         flip = MIRROR if side == "right" else np.ones(3)
@@ -72,8 +73,11 @@ def mannequin_skin(skeleton: Skeleton, p: Proportions) -> Skin:
         vertices = np.concatenate([vertices, eye])
         joints = np.concatenate([joints, np.full((len(ball), 4), j)])
         weights = np.concatenate([weights, np.tile([1.0, 0.0, 0.0, 0.0], (len(ball), 1))])
-        colors = np.concatenate([colors, ball_colors])
-    return Skin(vertices, faces, joints, weights, np.linalg.inv(fit.T_bind).astype(float), colors)
+        zone = np.concatenate([zone, np.where(iris, zones.index("iris"), zones.index("white"))])
+    colors = np.array([COLORS[name] for name in zones])[zone]
+    paint = Paint(tuple(Material(name, COLORS[name]) for name in zones), zone, np.zeros((len(zone), 2)))
+    inverse_bind = np.linalg.inv(fit.T_bind).astype(float)
+    return Skin(vertices, faces, joints, weights, inverse_bind, colors, paint=paint)
 
 
 def _with_mass(stored: Shapes, skeleton: Skeleton, p: Proportions) -> Fit:
@@ -140,8 +144,8 @@ def volume(vertices: Array, faces: NDArray[np.int32]) -> float:
     return float(np.einsum("fi,fi->", a, np.cross(b, c)) / 6.0)
 
 
-def _eyeball() -> tuple[Array, NDArray[np.int32], Array]:
-    """A unit ball that looks along -Y, with an iris: vertices, triangles, colours."""
+def _eyeball() -> tuple[Array, NDArray[np.int32], NDArray[np.bool_]]:
+    """A unit ball that looks along -Y: vertices, triangles, and which vertices are the iris."""
     turn = 2 * np.pi * (np.arange(EYE_SEGMENTS) + 0.5) / EYE_SEGMENTS
     rings = np.deg2rad(EYE_RINGS)
     around = np.stack([np.cos(turn), np.zeros_like(turn), np.sin(turn)], axis=1)
@@ -158,6 +162,4 @@ def _eyeball() -> tuple[Array, NDArray[np.int32], Array]:
         ]
     last = 1 + (len(rings) - 1) * n
     faces.append(np.stack([last + k, np.full_like(k, len(vertices) - 1), last + after], axis=1))
-    colors = np.tile(COLORS["white"], (len(vertices), 1))
-    colors[: 1 + IRIS_RINGS * n] = COLORS["iris"]
-    return vertices, np.concatenate(faces).astype(np.int32), colors
+    return vertices, np.concatenate(faces).astype(np.int32), np.arange(len(vertices)) < 1 + IRIS_RINGS * n

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.mesh import Color, frozen
+from elbowroom.geometry.paint import Paint
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import pose as pose_kernels
 from elbowroom.stopping import may_stop_here
@@ -18,7 +19,7 @@ class Skin:
     """Triangles in the bind pose, metres; up to K joints per vertex with weights that sum to one.
 
     `inverse_bind` (J, 4, 4) maps bind space to each joint's frame, so the bind pose may differ from the rest pose.
-    `colors` (V, 3), linear RGB in 0..1, one per vertex, or None for `color` all over.
+    `colors` (V, 3), linear RGB in 0..1, one per vertex, or None for `color` all over; `paint` as of meshes.
     """
 
     vertices: Array  # (V, 3)
@@ -28,6 +29,7 @@ class Skin:
     inverse_bind: Array  # (J, 4, 4)
     colors: Array | None = None
     color: Color = (0.80, 0.66, 0.53)
+    paint: Paint | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (("vertices", float), ("faces", np.int32), ("joints", np.int32), ("weights", float)):

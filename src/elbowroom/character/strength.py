@@ -29,6 +29,9 @@ STRENGTH = {
     "left_foot": 2.6,
     "right_foot": 2.6,
 }
+# Mass that one hand lifts by the kind of its grasp, kg for each kg of body mass: pinches of 60 to 90 N with a friction
+# of 0.6 on both sides, fists of 300 to 450 N; usual values, rounded, entered from memory.
+GRIP_STRENGTH = {"tips": 0.1, "pinch": 0.12, "power": 0.5, "hook": 0.5, "flat": 0.1}
 # Height of an adult's joints that the values are for, metres: longer levers pull on longer muscles.
 _JOINTS_M = 1.6
 _GRAVITY = 9.81
@@ -68,3 +71,21 @@ def load_effort(
         if effort > found[2]:
             found = (role, torque, effort)
     return found
+
+
+def too_heavy(body: Character, T: Array, mass: float, center: ArrayLike, hands: Collection[str]) -> str:
+    """Sentence on the joint that a load asks for more torque than it can give, '' where none; see `load_effort`."""
+    role, torque, share = load_effort(body, T, mass, center, hands)
+    if share <= 1.0:
+        return ""
+    joint = role.replace("_", " ").replace("spine1", "lower back").replace("upper arm", "shoulder")
+    joint = joint.replace("forearm", "elbow")
+    return f"{mass:g} kg take {torque:.0f} Nm of the {joint}, {100 * share:.0f} % of its strength"
+
+
+def slips(body: Character, mass: float, style: str) -> str:
+    """Sentence on a grasp of a kind that cannot hold a mass in kg in one hand, '' where it can."""
+    if body.masses is None or style not in GRIP_STRENGTH:
+        return ""
+    most = GRIP_STRENGTH[style] * body.masses.total
+    return f"{mass:g} kg slip out of one hand, which lifts {most:.0f} kg by such a grasp" if mass > most else ""

@@ -13,8 +13,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from elbowroom.stopping import watched
+
 out = Console()
 err = Console(stderr=True)
+# Seconds of work before how long the rest takes is estimated, and the least rest that is told.
+_TELLING_S = 2.0
 _WORDS = TextColumn("{task.description}")
 
 
@@ -61,6 +65,24 @@ def compile_first(quiet: bool) -> None:
         )
 
 
+class Progressing:
+    """Text on work under way: the stage, its part, how much of that is done and about how long the rest takes."""
+
+    def __init__(self, doing: str) -> None:
+        self.doing = doing
+        self._part, self._begun_s, self._share = "", 0.0, 0.0
+
+    def text(self, part: str, share: float, now_s: float) -> str:
+        """The line for a part of which a share in 0..1 is done at a time of the clock, seconds."""
+        if part != self._part or share < self._share:
+            self._part, self._begun_s = part, now_s
+        self._share = share
+        spent = now_s - self._begun_s
+        rest = spent * (1.0 - share) / share if share > 0.0 else 0.0
+        left = f", about {rest:.0f} s left" if spent > _TELLING_S and rest > _TELLING_S else ""
+        return f"{self.doing}: {part}, {100.0 * share:.0f} %{left}"
+
+
 class Clock:
     """Timer of a command's stages that shows the current stage and its duration on a terminal."""
 
@@ -70,7 +92,7 @@ class Clock:
 
     @contextmanager
     def __call__(self, stage: str, doing: str) -> Iterator[Callable[[str], None]]:
-        """Time a stage; yields a function that changes the text shown."""
+        """Time a stage; yields a function that changes the text shown. Work that reports how far it is adds that."""
         start = time.perf_counter()
         if not self.seconds and not self._quiet:
             _announce_first_run()
@@ -78,6 +100,16 @@ class Clock:
             yield lambda doing: None
         else:
             with Progress(SpinnerColumn(), _WORDS, TimeElapsedColumn(), console=err, transient=True) as progress:
+                said = Progressing(doing)
                 shown = progress.add_task(escape(doing), total=None)
-                yield lambda doing: progress.update(shown, description=escape(doing))
+
+                def say(doing: str) -> None:
+                    said.doing = doing
+                    progress.update(shown, description=escape(doing))
+
+                def watch(part: str, share: float) -> None:
+                    progress.update(shown, description=escape(said.text(part, share, time.monotonic())))
+
+                with watched(watch):
+                    yield say
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.perf_counter() - start, 3)

@@ -31,6 +31,7 @@ def convert(
     rate: Annotated[float | None, typer.Option(help="Output frame rate (fps); default: that of the clip.")] = None,
     at: Annotated[str | None, typer.Option(metavar="X,Y", help="Translation on the floor, in metres.")] = None,
     turn: Annotated[float, typer.Option(help="Counter-clockwise rotation about the vertical axis, in degrees.")] = 0.0,
+    shapes: options.Shapes = False,
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
@@ -69,7 +70,7 @@ def convert(
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
         same = not edits and onto is None and rate is None and fps is None and clip is None
         layers: dict[str, Any] = {"base": opened.edited.base, "edits": opened.edited.edits} if same else {}
-        save(paths, world, rate if is_storyboard(source) else None, **layers)
+        save(paths, world, rate if is_storyboard(source) else None, shapes=shapes, **layers)
     if as_json:
         notes = list(dict.fromkeys(opened.notes))
         print_json({"written": [str(p) for p in paths], "notes": notes, "seconds": clock.seconds})

@@ -27,8 +27,11 @@ def go(
         list[str], typer.Option(metavar="X,Y|NAME", help="Where to go, or a mesh to go to; may be repeated.")
     ],
     facing: Annotated[float | None, typer.Option(metavar="DEG", help="Heading at the end; 0 faces -Y.")] = None,
-    gait: Annotated[str, typer.Option(help="any, walk, brisk, crouch, sidle or back.")] = "any",
+    gait: Annotated[str, typer.Option(help="any, walk, brisk, run, crouch, sidle or back.")] = "any",
     body: Annotated[str, typer.Option(help="woman, man, child, clown, gorilla, or the rig in a file.")] = "woman",
+    library: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Walk like the people in a library of `elbowroom library`.")
+    ] = None,
     fps: Annotated[float, typer.Option(help="Frames per second.")] = 30.0,
     floor: placing.Floor = "auto",
     budget: options.BudgetSeconds = None,
@@ -43,6 +46,7 @@ def go(
     sideways. Exit code 0: written and proven; 1: no way found, with the reason; 2: bad input.
     Example: elbowroom go house.glb --from 0,0 --to 4,-2 --to sofa -o walk.glb
     """
+    from elbowroom.files.clip_library import read_clip_library
     from elbowroom.files.save import check_outputs
     from elbowroom.files.scene import read_scene
     from elbowroom.plan.manipulate import plan_tasks
@@ -56,6 +60,7 @@ def go(
     paths, character = check_outputs(output), options.character_named(body)
     clock = Clock(quiet=as_json)
     compile_first(as_json)
+    gaits = None if library is None else read_clip_library(library)
     with clock("load", f"reading {scene.name}"):
         height = placing.floor_height(floor)
         world = read_scene(scene, units=scene_units, up=scene_up, floor=height)
@@ -64,7 +69,7 @@ def go(
         turn = math.atan2(aim[0], -aim[1]) if aim != (0.0, 0.0) else 0.0
         world = standing_at(world, tasks[0].who, character, begin, turn, fps)
     with clock("plan", "planning the walk"):
-        plan = plan_tasks(world, tasks, Settings(seed=seed), fps=fps, budget=checked_budget(budget))
+        plan = plan_tasks(world, tasks, Settings(seed=seed, gaits=gaits), fps=fps, budget=checked_budget(budget))
     written = write_plan(paths, plan, fps, clock, asked=True, made={"seed": seed, "inputs": [scene]})
     if as_json:
         print_json(plan_facts(plan, seed, clock.seconds) | {"written": [str(p) for p in written]})

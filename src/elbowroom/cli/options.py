@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from elbowroom.world.world import World
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
+Shapes = Annotated[
+    bool,
+    typer.Option("--shapes", help="Show the collision geometry of bodies, which proofs are about, in place of skins."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same motion.")]
 TierName = Annotated[
     str,

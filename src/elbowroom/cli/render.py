@@ -33,6 +33,7 @@ def render(
     ] = None,
     span: Annotated[float | None, typer.Option(help="Extent of the picture's shorter side, in metres.")] = None,
     show: Annotated[str, typer.Option(help="skin, shapes or bones.")] = "skin",
+    shapes: options.Shapes = False,
     size: Annotated[
         str, typer.Option(metavar="WxH", help="Size in pixels of the picture, or of each frame.")
     ] = "960x640",
@@ -71,7 +72,7 @@ def render(
             look=look,
             target=target,
             span=span,
-            show=show,
+            show="shapes" if shapes else show,
             size=wanted,
             fps=rate,
         )

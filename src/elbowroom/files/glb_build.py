@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +12,36 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.mesh import Color
 from elbowroom.geometry.normals import split_corners
+from elbowroom.geometry.paint import Material, Paint
 from elbowroom.geometry.rotations import Array
 
 _COMPONENTS = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
-_KINDS = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+_KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 _VERTICES, _INDICES = 34962, 34963
-_ROUGHNESS = 0.75
 _LEAST_WEIGHT = 1e-4  # below it a joint's pull on a vertex cannot be seen
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Looks of a surface: paint, else colours of vertices (V, 3), else one colour under a name."""
+
+    color: Color
+    colors: Array | None = None
+    paint: Paint | None = None
+    name: str = ""
+
+    def parts(self, use: NDArray, faces: NDArray) -> Iterator[tuple[Material, NDArray]]:
+        """Materials, and the faces (F, 3) that have each; `use` are the vertices that faces count along.
+
+        Of a face with several materials the last in the list counts, so that the hem of clothes follows edges.
+        """
+        if self.paint is None:
+            white = (1.0, 1.0, 1.0)
+            yield Material(self.name, self.color if self.colors is None else white), faces
+            return
+        of_face = self.paint.of_vertex[use[faces]].max(axis=1)
+        for k in np.unique(of_face):
+            yield self.paint.materials[k], faces[of_face == k]
 
 
 class Builder:
@@ -26,7 +51,8 @@ class Builder:
         self._json: dict[str, list[Any]] = {}
         self._data: list[bytes] = []
         self._length = 0
-        self._materials: dict[Color, int] = {}
+        self._materials: dict[Material, int] = {}
+        self._textures: dict[bytes, int] = {}
 
     def add(self, kind: str, value: dict[str, Any]) -> int:
         """One more of 'nodes', 'meshes', 'skins', …"""
@@ -81,50 +107,64 @@ class Builder:
             out.append(self.add("accessors", accessor))
         return out
 
-    def material(self, color: Color) -> int:
-        """A plain material; one for each colour, linear RGB in 0..1."""
-        r, g, b = (round(min(max(float(c), 0.0), 1.0), 4) for c in color)
-        key = (r, g, b)
+    def material(self, wanted: Material) -> int:
+        """A material; one for all that are alike. Colours are linear RGB in 0..1."""
+        r, g, b = (round(min(max(float(c), 0.0), 1.0), 4) for c in wanted.color)
+        key = replace(wanted, color=(r, g, b))
         if key not in self._materials:
-            look = {"baseColorFactor": [*key, 1.0], "metallicFactor": 0.0, "roughnessFactor": _ROUGHNESS}
-            self._materials[key] = self.add("materials", {"pbrMetallicRoughness": look, "doubleSided": True})
+            look: dict[str, Any] = {"baseColorFactor": [r, g, b, 1.0]}
+            look |= {"metallicFactor": wanted.metallic, "roughnessFactor": wanted.roughness}
+            if wanted.texture:
+                look["baseColorTexture"] = {"index": self._texture(wanted.texture)}
+            named = {"name": wanted.name} if wanted.name else {}
+            self._materials[key] = self.add("materials", named | {"pbrMetallicRoughness": look, "doubleSided": True})
         return self._materials[key]
+
+    def _texture(self, data: bytes) -> int:
+        """A texture of the bytes of a PNG or JPEG file; one for all uses of it."""
+        if data not in self._textures:
+            kind = "image/png" if data.startswith(b"\x89PNG") else "image/jpeg"
+            view = self._view(np.frombuffer(data, np.uint8), None)
+            image = self.add("images", {"bufferView": view, "mimeType": kind})
+            self._textures[data] = self.add("textures", {"source": image})
+        return self._textures[data]
 
     def surface(
         self,
         name: str,
         vertices: Array,
         faces: NDArray,
-        color: Color,
+        look: Look,
         *,
-        colors: Array | None = None,
         joints: NDArray | None = None,
         weights: Array | None = None,
     ) -> int:
-        """A mesh with normals that keep sharp edges sharp; vertices are split along them."""
+        """A mesh with normals that keep sharp edges sharp; vertices are split along them, parts by material."""
         use, corners, normals = split_corners(vertices, faces)
         normals[np.sum(normals**2, axis=1) < 0.5] = [0.0, 1.0, 0.0]  # faces without area have none
-        attributes = {
-            "POSITION": self.array(vertices[use].astype(np.float32), target=_VERTICES, bounds=True),
-            "NORMAL": self.array(normals.astype(np.float32), target=_VERTICES),
-        }
-        if colors is not None:
-            rgba = np.ones((len(use), 4))
-            rgba[:, :3] = np.clip(colors[use], 0.0, 1.0)
-            whole = np.round(rgba * 65535).astype(np.uint16)
-            attributes["COLOR_0"] = self.array(whole, target=_VERTICES, normalized=True)
-            color = (1.0, 1.0, 1.0)
+        binding: dict[str, NDArray] = {}
         if joints is not None and weights is not None:
-            four, share = _four_joints(joints[use], weights[use])
-            attributes["JOINTS_0"] = self.array(four, target=_VERTICES)
-            attributes["WEIGHTS_0"] = self.array(share, target=_VERTICES)
-        kind = np.uint16 if len(use) < 65535 else np.uint32
-        primitive = {
-            "attributes": attributes,
-            "indices": self.array(corners.reshape(-1, 1).astype(kind), target=_INDICES),
-            "material": self.material(color),
-        }
-        return self.add("meshes", {"name": name, "primitives": [primitive]})
+            binding = dict(zip(("JOINTS_0", "WEIGHTS_0"), _four_joints(joints[use], weights[use]), strict=True))
+        primitives = []
+        for material, mine in look.parts(use, corners):
+            picked, index = np.unique(mine, return_inverse=True)
+            attributes = {
+                "POSITION": self.array(vertices[use[picked]].astype(np.float32), target=_VERTICES, bounds=True),
+                "NORMAL": self.array(normals[picked].astype(np.float32), target=_VERTICES),
+            }
+            if look.colors is not None and look.paint is None:
+                rgba = np.ones((len(picked), 4))
+                rgba[:, :3] = np.clip(look.colors[use[picked]], 0.0, 1.0)
+                whole = np.round(rgba * 65535).astype(np.uint16)
+                attributes["COLOR_0"] = self.array(whole, target=_VERTICES, normalized=True)
+            if look.paint is not None and material.texture:
+                uv = look.paint.uv[use[picked]].astype(np.float32)
+                attributes["TEXCOORD_0"] = self.array(uv, target=_VERTICES)
+            attributes |= {key: self.array(rows[picked], target=_VERTICES) for key, rows in binding.items()}
+            kind = np.uint16 if len(picked) < 65535 else np.uint32
+            indices = self.array(index.reshape(-1, 1).astype(kind), target=_INDICES)
+            primitives.append({"attributes": attributes, "indices": indices, "material": self.material(material)})
+        return self.add("meshes", {"name": name, "primitives": primitives})
 
     def glb(self, extras: dict[str, Any]) -> bytes:
         """The whole file."""

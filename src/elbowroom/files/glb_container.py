@@ -24,6 +24,8 @@ _COMPRESSED = {"KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mes
 _MOST_BYTES = 2**30
 # Bytes of all buffers together.
 _MOST_BUFFERS = 2**30
+# Bytes of one texture.
+_MOST_IMAGE = 64 * 2**20
 # Numbers decoded from one file at most: ten times the largest scenes, in time and memory that hurt nobody.
 _BUDGET = 60_000_000
 
@@ -117,6 +119,17 @@ class Container:
         if size < length:
             part.fail(f"claims {length} bytes", f"the file '{shown(unquote(uri), 80)}' holds {size}")
         return read_bytes(found, _MOST_BUFFERS)
+
+    def image(self, part: Part) -> bytes:
+        """Bytes of an image: in a buffer, in the text, or in a file in or below the folder; none if it is missing."""
+        if "uri" not in part:
+            at = part.index("bufferView", len(self.views), "buffer view", -1)
+            return bytes(self._view(self.views[at], part)[0]) if at >= 0 else b""
+        uri = part.text("uri")
+        if uri.startswith("data:"):
+            return self._from_uri(part, 0)
+        found = _beside(self.path, part, uri)
+        return read_bytes(found, _MOST_IMAGE) if found.exists() else b""
 
     def _view(self, part: Part, of: Part) -> tuple[memoryview, int]:
         """Bytes of a buffer view and its stride (0 where packed)."""

@@ -78,6 +78,13 @@ class Part:
             self.fail(f"'{key}' is {_shown(values)}", f"expected {count} finite numbers")
         return tuple(float(v) for v in values)
 
+    def number(self, key: str, default: float) -> float:
+        """A finite number, or `default` where absent."""
+        value = self.values.get(key, default)
+        if not _is_number(value):
+            self.fail(f"'{key}' is {_shown(value)}", "expected a finite number")
+        return float(value)
+
     def part(self, key: str) -> Part | None:
         """An object inside, or None where absent."""
         if key not in self.values:

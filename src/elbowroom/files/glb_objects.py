@@ -88,6 +88,10 @@ def moving(
 def _mesh(nodes: Nodes, surfaces: Surfaces, i: int, T: Array, what: str) -> Mesh:
     surface: Surface = surfaces[nodes.parts[i].index("mesh", len(surfaces.parts), "mesh")]
     plain = Mesh(surface.vertices, surface.faces)
-    mesh = (replace(plain, color=surface.main_color) if surface.has_color else plain).moved(T)
+    if surface.has_color:
+        varied = len(surface.colors) and bool(np.ptp(surface.colors, axis=0).max() > 1e-3)
+        colors = surface.colors if varied else None
+        plain = replace(plain, color=surface.main_color, colors=colors, paint=surface.paint)
+    mesh = plain.moved(T)
     sane(mesh.vertices, nodes.container.path, what)
     return mesh

@@ -10,7 +10,7 @@ from elbowroom.character.skeleton import Skeleton, parent_first
 from elbowroom.character.skin import Skin
 from elbowroom.files.glb_json import Part
 from elbowroom.files.glb_nodes import Nodes, distinct, rigid
-from elbowroom.files.glb_surface import Surface, Surfaces
+from elbowroom.files.glb_surface import Surface, Surfaces, joined_surfaces
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Color
 from elbowroom.geometry.rotations import Array
@@ -136,6 +136,7 @@ def skin_of(rig: Rig, nodes: Nodes, surfaces: Surfaces, turn: Array, notes: list
         inverse_bind=inverse_bind,
         colors=None if plain else colors,
         color=(float(r), float(g), float(b)),
+        paint=joined_surfaces([p.surface for p in parts]),
     )
 
 

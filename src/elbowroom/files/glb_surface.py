@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_json import Part
 from elbowroom.geometry.mesh import Color
+from elbowroom.geometry.paint import Material, Paint, joined, sampled
 from elbowroom.geometry.rotations import Array
 
 _WHITE: Color = (1.0, 1.0, 1.0)
@@ -26,6 +28,7 @@ class Surface:
     joints: NDArray[np.int64]  # (V, K); K is 0 where nothing is bound
     weights: Array  # (V, K), not yet summing to one
     has_color: bool
+    paint: Paint | None = None
 
     @property
     def main_color(self) -> Color:
@@ -45,6 +48,7 @@ class Surfaces:
         self.parts = container.json.parts("meshes", "mesh")
         self._materials = container.json.parts("materials", "material")
         self._made: dict[int, Surface] = {}
+        self._images: dict[int, bytes] = {}
         self.notes: list[str] = []
 
     def __getitem__(self, index: int) -> Surface:
@@ -85,6 +89,9 @@ class Surfaces:
         vertices = container.array(at, ("VEC3",), "positions")
         color, known = self._color(part)
         colors = np.tile(color, (len(vertices), 1))
+        paint = self._paint(part, attributes, rows, len(vertices)) if "COLOR_0" not in attributes else None
+        if paint is not None:
+            colors, known = paint.colors, True
         if "COLOR_0" in attributes:
             colors = np.clip(colors * rows("COLOR_0", ("VEC3", "VEC4"))[:, :3], 0.0, 1.0)
             known = known or bool(len(colors) and colors.min() < 0.999)
@@ -106,6 +113,7 @@ class Surfaces:
             np.concatenate(joints, axis=1) if joints else none.astype(np.int64),
             np.maximum(np.concatenate(weights, axis=1), 0.0) if weights else none,
             known,
+            paint,
         )
 
     def _corners(self, part: Part, vertices: int) -> NDArray[np.int64]:
@@ -120,13 +128,46 @@ class Surfaces:
         look = self._materials[at].part("pbrMetallicRoughness") if at >= 0 else None
         if look is None:
             return _WHITE, False
-        if "baseColorTexture" in look:
-            self._note("Textures were left out.")
         factor = look.numbers("baseColorFactor", 4)
         if factor is None or min(factor[:3]) >= 1.0:  # white is what programs write for 'none' or 'see texture'
             return _WHITE, False
         r, g, b = np.clip(factor[:3], 0.0, 1.0)
         return (float(r), float(g), float(b)), True
+
+    def _paint(
+        self, part: Part, attributes: Part, rows: Callable[[str, tuple[str, ...]], Array], count: int
+    ) -> Paint | None:
+        """The material of a primitive's vertices and their places in its texture; None where the file gives neither."""
+        at = part.index("material", len(self._materials), "material", -1)
+        if at < 0:
+            return None
+        color, known = self._color(part)
+        look = self._materials[at].part("pbrMetallicRoughness")
+        uv, texture = np.zeros((count, 2)), b""
+        if look is not None and (info := look.part("baseColorTexture")) is not None:
+            name = f"TEXCOORD_{info.integer('texCoord', 0, 0, 16)}"
+            texture = self._texture(info) if name in attributes else b""
+            if texture:
+                uv = rows(name, ("VEC2",))
+        if not (known or texture):
+            return None
+        metallic, roughness = (
+            min(max(look.number(key, 1.0), 0.0), 1.0) if look else 1.0 for key in ("metallicFactor", "roughnessFactor")
+        )
+        material = Material(self._materials[at].text("name").strip(), color, texture, metallic, roughness)
+        return Paint((material,), np.zeros(count, np.int32), uv)
+
+    def _texture(self, info: Part) -> bytes:
+        """The bytes of a texture's PNG or JPEG file; none, with a note, where it cannot be read."""
+        json = self._container.json
+        textures, images = json.parts("textures", "texture"), json.parts("images", "image")
+        at = textures[info.index("index", len(textures), "texture")].index("source", len(images), "image", -1)
+        if at not in self._images:
+            data = self._container.image(images[at]) if at >= 0 else b""
+            self._images[at] = data if data and sampled(data) is not None else b""
+        if not self._images[at]:
+            self._note("Textures that are missing, damaged, larger than 8192 pixels or no PNG or JPEG were left out.")
+        return self._images[at]
 
 
 def _triangles(mode: int, corners: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -163,4 +204,12 @@ def _merged(surfaces: list[Surface]) -> Surface:
         np.concatenate([np.zeros((0, width), np.int64), *(filled(s.joints) for s in surfaces)]),
         np.concatenate([np.zeros((0, width)), *(filled(s.weights) for s in surfaces)]),
         any(s.has_color for s in surfaces),
+        joined_surfaces(surfaces),
     )
+
+
+def joined_surfaces(surfaces: list[Surface]) -> Paint | None:
+    """Paint of surfaces one after another, white for those without; None where nobody has any."""
+    if not any(s.paint is not None for s in surfaces):
+        return None
+    return joined([s.paint or Paint.plain(Material(), len(s.vertices)) for s in surfaces])

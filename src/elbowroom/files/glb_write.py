@@ -15,18 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.skin import Skin
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.edits import Edited, file_facts
-from elbowroom.files.glb_build import Builder
+from elbowroom.files.glb_build import Builder, Look
 from elbowroom.files.glb_story import story_of
 from elbowroom.files.proof import Proof, proof_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Motion
 from elbowroom.motion.layers import Layer
 from elbowroom.world.paths import places
@@ -61,7 +59,7 @@ def write_glb(
         roots += _character(file, keys, name, motion, times)
     for name, mesh in world.static.items():
         if len(mesh.faces):
-            roots.append(file.add("nodes", {"name": name, "mesh": _mesh(file, name, mesh)}))
+            roots.append(_static(file, name, mesh))
     for name, thing in world.things.items():
         if len(thing.mesh.faces):
             roots.append(_object(file, keys, name, thing, times))
@@ -181,20 +179,8 @@ def _layer(file: Builder, layer: Layer, nodes: list[int], name: str, times: Arra
 
 
 def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
-    """The node of the skinned mesh; bodies without a skin show their shapes or bones."""
+    """The node of the skinned mesh."""
     skin = visible(body)
-    if skin is not body.skin:
-        # made in the joints' own frames; bound in the rest pose, programs find a body in the bind pose
-        T_rest = body.skeleton.T_rest
-        skin = Skin(
-            skin.posed(T_rest),
-            skin.faces,
-            skin.joints,
-            skin.weights,
-            inverse(T_rest),
-            skin.colors,
-            skin.color,
-        )
     T_ours_file = np.eye(4)
     T_ours_file[:3, :3] = rot.to_matrix(_TO_OURS)
     binds = (skin.inverse_bind @ T_ours_file).swapaxes(1, 2).reshape(-1, 16).astype(np.float32)
@@ -204,8 +190,7 @@ def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
         f"{name} skin",
         rot.rotate(_TO_FILE, skin.vertices),
         skin.faces,
-        skin.color,
-        colors=skin.colors,
+        Look(skin.color, skin.colors, skin.paint, f"{name} skin"),
         joints=skin.joints,
         weights=skin.weights,
     )
@@ -213,7 +198,18 @@ def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
 
 
 def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
-    return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, mesh.color, colors=mesh.colors)
+    look = Look(mesh.color, mesh.colors, mesh.paint, name)
+    return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, look)
+
+
+def _static(file: Builder, name: str, mesh: Mesh) -> int:
+    """The node of a mesh that stays, with its pivot at the bottom centre, where programs turn and scale it."""
+    low, high = mesh.bounds
+    pivot = np.array([*0.5 * (low + high)[:2], low[2]])
+    T = np.eye(4)
+    T[:3, 3] = -pivot
+    place = rot.rotate(_TO_FILE, pivot).tolist()
+    return file.add("nodes", {"name": name, "mesh": _mesh(file, name, mesh.moved(T)), "translation": place})
 
 
 def _object(file: Builder, keys: _Keys, name: str, thing: Thing, times: Array) -> int:

@@ -6,7 +6,7 @@ import io
 import logging
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from elbowroom.files.glb_read import Y_UP_TO_Z_UP
 from elbowroom.files.regular import read_bytes, resolved_beneath
 from elbowroom.files.text import shown
 from elbowroom.geometry.mesh import Color, Mesh
+from elbowroom.geometry.paint import MOST_PIXELS, Material, Paint, linear
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.solids import assembled
 
 # Of a thing or a scene, in its own unit: what is larger was drawn in millimetres.
 _LARGEST_IN_CENTIMETRES = 5000.0
@@ -46,6 +48,9 @@ _PARSE_ERRORS = (
 
 # Bytes of the materials of an OBJ; a page of text in all files that were seen.
 _MOST_MATERIALS = 4 * 2**20
+# Textures that are read, and bytes of one.
+_TEXTURES = (".png", ".jpg", ".jpeg")
+_MOST_TEXTURE = 64 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +98,8 @@ def _from_rigged(path: Path, units: float | None, up: str | None) -> MeshFile:
         if character.skin is not None:
             skin = character.skin
             free = distinct([*meshes, name])[-1]
-            meshes[free] = Mesh(skin.posed(character.skeleton.T_rest), skin.faces, skin.color)
+            at_rest = skin.posed(character.skeleton.T_rest)
+            meshes[free] = Mesh(at_rest, skin.faces, skin.color, skin.colors, skin.paint)
             notes.append(f"The character '{name}' was used as a mesh in its rest pose.")
     if found.objects:
         notes.append(f"Animated in the file, but used at rest: {', '.join(list(found.objects)[:5])}.")
@@ -149,7 +155,7 @@ def _check_ply(path: Path, data: bytes) -> None:
 
 
 class _Beside(Resolver):
-    """Gives trimesh the material file of an OBJ, from the OBJ's own folder; textures are not needed and not read.
+    """Gives trimesh the material file of an OBJ and its textures, from the OBJ's own folder and those below.
 
     trimesh swallows every exception of a resolver: `fault` keeps the one that the user has to see.
     """
@@ -161,13 +167,14 @@ class _Beside(Resolver):
         self._wants_materials = path.suffix.lower() == ".obj"
 
     def get(self, key: str) -> bytes:
-        """Content of the first file that is asked for, which is that of the materials."""
-        wanted, self._wants_materials = self._wants_materials, False
-        found = resolved_beneath(self._folder, key) if wanted else None
+        """Content of the first file that is asked for, which is that of the materials, or of a texture."""
+        materials, self._wants_materials = self._wants_materials, False
+        texture = Path(key).suffix.lower() in _TEXTURES
+        found = resolved_beneath(self._folder, key) if (materials or texture) and "://" not in key else None
         if found is None or not found.exists():
             raise FileNotFoundError(key)
         try:
-            return read_bytes(found, _MOST_MATERIALS)
+            return read_bytes(found, _MOST_TEXTURE if texture else _MOST_MATERIALS)
         except BadFile as error:
             self.fault = error
             raise FileNotFoundError(key) from None
@@ -188,7 +195,7 @@ class _Beside(Resolver):
 def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
     """Meshes in the file's own axes and units."""
     options: dict[str, Any] = (
-        {"split_objects": True, "split_groups": True, "group_material": False} if kind == "obj" else {}
+        {"split_objects": True, "split_groups": True, "group_material": True} if kind == "obj" else {}
     )
     beside = _Beside(path)
     try:
@@ -202,8 +209,8 @@ def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
         raise BadFile(path, f"is damaged or not {kind.upper()} ({text or type(error).__name__})") from None
     if beside.fault is not None:
         raise beside.fault
-    out: dict[str, Mesh] = {}
-    for name, piece in zip(distinct(_tidy(n, path) for n, _ in pieces), (g for _, g in pieces), strict=True):
+    found: dict[str, list[Mesh]] = {}
+    for name, piece in ((_tidy(_without_material(n, g), path), g) for n, g in pieces):
         vertices, faces = np.asarray(piece.vertices, dtype=float), np.asarray(piece.faces)
         if not len(faces):
             continue
@@ -213,8 +220,36 @@ def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
             raise BadFile(path, f"a face uses vertex {faces.max()}", where=name, would_do=f"there are {len(vertices)}")
         sane(vertices, path, f"vertices of '{name}'")
         color = _color(piece)
-        out[name] = Mesh(vertices, faces, color) if color else Mesh(vertices, faces)
-    return out
+        mesh = Mesh(vertices, faces, color) if color else Mesh(vertices, faces)
+        paint = _paint(piece, mesh.color)
+        found.setdefault(name, []).append(mesh if paint is None else replace(mesh, colors=paint.colors, paint=paint))
+    return {name: assembled(parts) if len(parts) > 1 else parts[0] for name, parts in found.items()}
+
+
+def _without_material(name: str, piece: trimesh.Trimesh) -> str:
+    """The name of an OBJ's object, to which trimesh adds that of the material where a file has several."""
+    material = getattr(getattr(piece.visual, "material", None), "name", None)
+    return "" if name == material else name.removesuffix(f"_{material}")
+
+
+def _paint(piece: trimesh.Trimesh, color: Color) -> Paint | None:
+    """The material of an OBJ's part under its name, with its texture; None where it has none."""
+    visual: Any = piece.visual
+    if visual.kind != "texture" or visual.material is None:
+        return None
+    image, uv = getattr(visual.material, "image", None), visual.uv
+    texture = b""
+    if image is not None and uv is not None and len(uv) == len(piece.vertices) and np.isfinite(uv).all():
+        file = io.BytesIO()
+        image.convert("RGB").save(file, "PNG")
+        texture = file.getvalue() if image.width * image.height <= MOST_PIXELS else b""
+    named = str(getattr(visual.material, "name", None) or "")
+    if not (texture or named):
+        return None
+    # a diffuse colour is an alternative to the texture in most files: grey 0.588 would darken it
+    material = Material(named, (1.0, 1.0, 1.0) if texture else color, texture)
+    top_left = np.asarray(uv, dtype=float) * [1.0, -1.0] + [0.0, 1.0] if texture else np.zeros((len(piece.vertices), 2))
+    return Paint((material,), np.zeros(len(piece.vertices), np.int32), top_left)
 
 
 def _tidy(name: str, path: Path) -> str:
@@ -232,13 +267,8 @@ def _color(piece: trimesh.Trimesh) -> Color | None:
         shade = np.mean(np.asarray(visual.vertex_colors, dtype=float)[:, :3], axis=0)
     else:
         return None
-    r, g, b = _linear(shade / 255.0)
+    r, g, b = linear(shade / 255.0)
     return float(r), float(g), float(b)
-
-
-def _linear(srgb: Array) -> Array:
-    """Linear light from the numbers that files for screens keep."""
-    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 
 
 def _guess_units(size: Array) -> tuple[float, str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from numpy.typing import NDArray
 
+from elbowroom.character.visual import shapes_skin
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.files.edits import Edited, edited
@@ -18,6 +20,8 @@ from elbowroom.world.edit import Edit, Motions
 from elbowroom.world.played import PlayedWorld, played
 from elbowroom.world.world import World
 
+# Formats that show skins.
+_DRAWN = (".glb", ".html", ".usd", ".usda", ".usdc")
 SUFFIXES = ".glb, .bvh, .npz, .npy, .html, .usd, .usda, .usdc"
 
 
@@ -53,23 +57,38 @@ def save(
     inputs: Iterable[str | Path] = (),
     base: Motions | None = None,
     edits: Sequence[Edit] = (),
+    shapes: bool = False,
 ) -> list[Path]:
     """Write the world to every path, all or none. `fps` defaults to the rate of the first clip.
 
     Everything is put on the frames of the file first; a `certificate` of just those frames goes into GLB and NPZ with
     all that it rests on, and so do the `seed` and hashes of the `inputs`. A file of other frames says that it is
     unchecked. The `edits` of a plan, over its `base`, go into both, too, as layers beside the motion.
+    With `shapes`, GLB, HTML and USD show the collision geometry of people in place of their skins.
     """
     targets = check_outputs(paths)
     check_world(targets, world)
     on = played(world, fps)
     proof = proof_of(on, certificate, seed, inputs)
     layers = edited(on, base or {}, edits)
+    seen = _with_shapes(on) if shapes else on
     with writing(*targets) as stand_ins:
         for target, stand_in in zip(targets, stand_ins, strict=True):
             with said_of(target):
-                _WRITERS[target.suffix.lower()](stand_in, world, on, proof, layers)
+                drawn = target.suffix.lower() in _DRAWN
+                _WRITERS[target.suffix.lower()](stand_in, world, seen if drawn else on, proof, layers)
     return targets
+
+
+def _with_shapes(on: PlayedWorld) -> PlayedWorld:
+    """The same with collision shapes for skins."""
+    people = {
+        name: motion.with_(character=motion.character.with_(skin=shapes_skin(motion.character)))
+        if isinstance(motion, Clip) and motion.character.shapes
+        else motion
+        for name, motion in on.characters.items()
+    }
+    return replace(on, characters=people)
 
 
 def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:

@@ -57,7 +57,7 @@ def _from_rigged(path: Path, found: GlbFile) -> World:
             notes += character.notes
         elif character.skin is not None:
             skin = character.skin
-            static[free] = Mesh(skin.posed(character.T_rest), skin.faces, skin.color)
+            static[free] = Mesh(skin.posed(character.T_rest), skin.faces, skin.color, skin.colors, skin.paint)
             notes.append(f"The character '{name}' does not move and was used as a mesh in its rest pose.")
     if not (static or motions or found.objects):
         raise BadFile(path, "contains no triangles")

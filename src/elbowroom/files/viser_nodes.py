@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skin import Skin
+from elbowroom.files.glb_build import Builder, Look
 from elbowroom.geometry.mesh import Mesh, srgb8
 from elbowroom.geometry.normals import split_at_creases
 from elbowroom.geometry.rotations import Array, from_matrix
@@ -107,14 +108,25 @@ def add_skin(scene: viser.SceneApi, name: str, skin: Skin, T_first: Array, **loo
     return SkinNode(tuple(parts), tuple(joints))
 
 
-def add_mesh(scene: viser.SceneApi, name: str, mesh: Mesh, **look: Any) -> list[viser.MeshHandle]:
-    """Add a mesh below a name, one node for each of its colours, sharp where it has creases."""
+def add_mesh(scene: viser.SceneApi, name: str, mesh: Mesh, **look: Any) -> list[viser.MeshHandle | viser.GlbHandle]:
+    """Add a mesh below a name, one node for each of its colours, sharp where it has creases; or with its textures."""
+    if mesh.paint is not None and any(m.texture for m in mesh.paint.materials) and "color" not in look:
+        shadows = {key: look[key] for key in ("cast_shadow", "receive_shadow", "visible") if key in look}
+        return [scene.add_glb(f"{name}/0", _glb(mesh), **shadows)]
     shown, _ = split_at_creases(mesh)
-    out = []
+    out: list[viser.MeshHandle | viser.GlbHandle] = []
     for number, part in enumerate(color_parts(shown) if len(shown.faces) else []):
         given: dict[str, Any] = {"color": part.color, "side": "double"} | look
         out.append(scene.add_mesh_simple(f"{name}/{number}", shown.vertices[part.vertices], part.faces, **given))
     return out
+
+
+def _glb(mesh: Mesh) -> bytes:
+    """A mesh with its materials as a file of its own, in our axes: viser turns none."""
+    file = Builder()
+    surface = file.surface("mesh", mesh.vertices, mesh.faces, Look(mesh.color, mesh.colors, mesh.paint))
+    file.add("scenes", {"nodes": [file.add("nodes", {"mesh": surface})]})
+    return file.glb({})
 
 
 def rigid_bind(skin: Skin, T_world_joint: Array) -> tuple[Array, Array]:

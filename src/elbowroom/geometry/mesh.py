@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from elbowroom.geometry.paint import Paint
 from elbowroom.geometry.rotations import Array
 from elbowroom.stopping import may_stop_here
 
@@ -29,13 +30,15 @@ def frozen(a: ArrayLike, dtype: type = float) -> NDArray:
 class Mesh:
     """Triangles in metres, in the frame of whatever carries the mesh.
 
-    `color` is linear RGB in 0..1; `colors`, where given, paint every vertex on its own and are for the eye alone.
+    `color` is linear RGB in 0..1; `colors`, where given, are those of every vertex, and `paint` has materials and
+    textures, of which `colors` are what is left where they cannot be shown. Both are for the eye alone.
     """
 
     vertices: Array  # (V, 3)
     faces: NDArray[np.int32]  # (F, 3)
     color: Color = (0.62, 0.64, 0.66)
     colors: Array | None = None  # (V, 3)
+    paint: Paint | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vertices", frozen(self.vertices).reshape(-1, 3))
@@ -56,7 +59,13 @@ class Mesh:
         faces = self.faces[:, ::-1] if np.linalg.det(T[:3, :3]) < 0.0 else self.faces
         turned = [self.vertices[k : k + _AT_ONCE] @ T[:3, :3].T for k in range(0, max(len(self.vertices), 1), _AT_ONCE)]
         may_stop_here()
-        return Mesh(np.concatenate(turned) + T[:3, 3], faces, self.color, self.colors)
+        return Mesh(np.concatenate(turned) + T[:3, 3], faces, self.color, self.colors, self.paint)
+
+    def taken(self, use: NDArray[np.integer], faces: NDArray[np.int32]) -> Mesh:
+        """Faces (F, 3) over the vertices with the indices `use`, which keep their looks."""
+        colors = None if self.colors is None else self.colors[use]
+        paint = None if self.paint is None else self.paint.taken(use)
+        return Mesh(self.vertices[use], faces, self.color, colors, paint)
 
 
 def srgb(linear: ArrayLike) -> Array:
@@ -83,14 +92,20 @@ def cut_open(mesh: Mesh, normal: Array, limit: float, foot: float = -np.inf) -> 
     # triangles that the plane goes through, the corner that is alone on its side first
     one = _led(mesh.faces[count == 2], np.argmin(beyond[count == 2], axis=1))
     two = _led(mesh.faces[count == 1], np.argmax(beyond[count == 1], axis=1))
-    rows = mesh.vertices if mesh.colors is None else np.concatenate([mesh.vertices, mesh.colors], axis=1)
+    looks = [] if mesh.colors is None else [mesh.colors]
+    looks += [] if mesh.paint is None else [mesh.paint.uv]
+    rows = np.concatenate([mesh.vertices, *looks], axis=1)
     tips = [rows[one[:, 0]], _between(rows, side, one, 1), _between(rows, side, one, 2)]
     first, last = _between(rows, side, two, 1), _between(rows, side, two, 2)
     quads = [[first, rows[two[:, 1]], rows[two[:, 2]]], [first, rows[two[:, 2]], last]]
     new = np.concatenate([np.stack(corners, axis=1) for corners in (tips, *quads)]).reshape(-1, rows.shape[1])
     faces = np.concatenate([mesh.faces[count == 0], len(rows) + np.arange(len(new)).reshape(-1, 3)])
     every = np.concatenate([rows, new])
-    return Mesh(every[:, :3], faces, mesh.color, None if mesh.colors is None else every[:, 3:])
+    paint = None
+    if mesh.paint is not None:
+        of_new = np.repeat(mesh.paint.of_vertex[np.concatenate([one[:, 0], two[:, 1], two[:, 1]])], 3)
+        paint = Paint(mesh.paint.materials, np.concatenate([mesh.paint.of_vertex, of_new]), every[:, -2:])
+    return Mesh(every[:, :3], faces, mesh.color, None if mesh.colors is None else every[:, 3:6], paint)
 
 
 def _led(faces: Indices, first: Indices) -> Indices:

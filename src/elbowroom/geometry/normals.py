@@ -90,9 +90,13 @@ def split_at_creases(mesh: Mesh) -> tuple[Mesh, Array]:
     """
     if not len(mesh.faces):
         return mesh, np.zeros_like(mesh.vertices)
-    use, faces, normals = split_corners(mesh.vertices, mesh.faces, welded(mesh.vertices))
-    colors = None if mesh.colors is None else mesh.colors[use]
-    return Mesh(mesh.vertices[use], faces, mesh.color, colors), normals
+    seams = None
+    if mesh.paint is not None:
+        seams = mesh.paint.seams.astype(np.int32)
+    elif mesh.colors is not None:
+        seams = np.unique(mesh.colors, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    use, faces, normals = split_corners(mesh.vertices, mesh.faces, welded(mesh.vertices, seams))
+    return mesh.taken(use, faces), normals
 
 
 def split_corners(

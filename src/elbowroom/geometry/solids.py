@@ -13,6 +13,7 @@ import trimesh
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.geometry.mesh import Color, Mesh
+from elbowroom.geometry.paint import Material, Paint, joined
 from elbowroom.geometry.rotations import about
 from elbowroom.geometry.transforms import transform
 
@@ -96,10 +97,12 @@ def merge(meshes: Iterable[Mesh], color: Color | None = None) -> Mesh:
 
 
 def assembled(meshes: Iterable[Mesh]) -> Mesh:
-    """One mesh of several in which each keeps its own colour."""
+    """One mesh of several in which each keeps its own looks."""
     parts = list(meshes)
     colors = [np.tile(m.color, (len(m.vertices), 1)) if m.colors is None else m.colors for m in parts]
-    return replace(merge(parts), colors=np.concatenate(colors))
+    paints = [Paint.plain(Material(color=m.color), len(m.vertices)) if m.paint is None else m.paint for m in parts]
+    paint = joined(paints) if any(m.paint is not None for m in parts) else None
+    return replace(merge(parts), colors=np.concatenate(colors), paint=paint)
 
 
 def turned(mesh: Mesh, angle: float, at: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:

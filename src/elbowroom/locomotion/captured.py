@@ -51,7 +51,7 @@ _RATHER_M = 0.25
 # m/s, scaled: nobody is slowed down further, however tight the curve
 _SLOWEST_M_S = 0.25
 # m/s, scaled: runs are those from the second on, walks those up to the first (Hreljac 1995: people change at 2 m/s)
-_WALKS, _RUNS = 1.95, 2.3
+WALKS, _RUNS = 1.95, 2.3
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def ways(velocity: Array, library: ClipLibrary, low: Array) -> dict[str, Array]:
     low (N,): share by which who goes ahead crouches.
     """
     shares = {family: there.astype(float) for family, there in directions(velocity).items()}
-    shares["run"] = smoothstep((velocity[:, 0] - _WALKS) / (_RUNS - _WALKS)) * (1.0 - shares["side"]) * (1.0 - low)
+    shares["run"] = smoothstep((velocity[:, 0] - WALKS) / (_RUNS - WALKS)) * (1.0 - shares["side"]) * (1.0 - low)
     shares["crouch"] = low * (1.0 - shares["side"] - shares["back"])
     shares = {family: share for family, share in shares.items() if family in library.fields and share.any()}
     return shares | {"walk": 1.0 - sum(shares.values(), np.zeros(len(velocity)))}

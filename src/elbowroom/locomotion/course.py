@@ -26,7 +26,8 @@ _TURN = np.radians(75.0)  # rad/s, the fastest turn that is still walked
 _SOFT_S, _WAITING_S = 0.12, 0.35
 # m/s of who steps aside and of who goes backwards, at most
 _ASIDE, _BACKWARDS = 0.5, 0.7
-_SPEED_UP = 0.8  # m/s², of gait initiation and termination
+# m/s², of gait initiation and termination of a walk; who is faster than that, m/s, gains as much more
+_SPEED_UP, _FASTER_M_S = 0.8, 1.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,7 @@ def from_rest_to_rest(
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
     ds = s[1]
-    v = speeds_within(speed_limits(curve, s, speed, fastest), ds, _SPEED_UP)
+    v = speeds_within(speed_limits(curve, s, speed, fastest), ds, _SPEED_UP * max(speed / _FASTER_M_S, 1.0))
     t = np.concatenate([[0.0], np.cumsum(2.0 * ds / (v[1:] + v[:-1]))])
     soft = _SOFT_S
     if not_before is not None:

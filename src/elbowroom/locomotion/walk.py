@@ -178,7 +178,10 @@ def walk_route(
     first foot leaves the ground, and ends shortly after the last one landed.
     """
     body = figure(character)
-    rate, fastest = inner_rate(fps, RATE_WALK), captured.fastest(body, route, library, low)
+    # who is to be fast runs where the way allows it
+    runs = speed > captured.WALKS * np.sqrt(body.scale)
+    rate = inner_rate(fps, _RATE_RUN if runs else RATE_WALK)
+    fastest = captured.fastest(body, route, library, low, "run" if runs else "walk")
     stairs = Stairs.on(route, terrain)
     if stairs is not None:
         fastest = _on_stairs(stairs, body.scale, fastest)
@@ -188,10 +191,17 @@ def walk_route(
     made = walk_course(
         character, going, fps=fps, seed=seed, feet=feet, last=last, library=library, terrain=terrain, stairs=stairs
     )
-    soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
-    steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
-    landed = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
-    return made.with_(root=made.root[: landed + 1], rotations=made.rotations[: landed + 1])
+    last_frame = landed(made)
+    return made.with_(root=made.root[: last_frame + 1], rotations=made.rotations[: last_frame + 1])
+
+
+def landed(clip: Clip) -> int:
+    """Frame of a walk at which both feet have stood for a moment after the last of them landed."""
+    feet = [clip.character.role(f"{side}_foot") for side in SIDES]
+    steps = np.linalg.norm(np.diff(clip.world()[:, feet][..., :3, 3], axis=0), axis=-1).max(axis=1) * clip.fps
+    moving = np.flatnonzero(steps > _LANDED_M_S)
+    last = int(moving[-1]) + 1 if len(moving) else 0
+    return min(last + round(_STAYS_S * clip.fps), len(clip) - 1)
 
 
 def walk_course(

@@ -14,15 +14,12 @@ import numpy as np
 
 from elbowroom.character.anatomy_rest import angle_about
 from elbowroom.character.body import Character
+from elbowroom.character.hands import FINGERS, relaxed_bend
 from elbowroom.character.rig_geometry import ancestors, between
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.soles import SIDES, Sole, soles
-
-FINGERS = ("thumb", "index", "middle", "ring", "little")
-# Bend of the joints of a hand at rest from the knuckle outwards, radians: that of fingers and of the thumb.
-_FINGER, _THUMB = np.radians([22.0, 28.0, 18.0]), np.radians([4.0, 10.0, 12.0])
 
 
 def is_finger(role: str) -> bool:
@@ -38,14 +35,7 @@ def has_fingers(character: Character) -> bool:
 def relaxed(character: Character, role: str) -> Array:
     """Local rotation (4,) of a finger's joint in a hand that hangs at ease; at rest where its range is unknown."""
     j = character.role(role)
-    rest = character.skeleton.rest[j]
-    limit = character.limits[j] if j < len(character.limits) else None
-    if limit is None:
-        return rest
-    coordinates = limit.coordinates(rest)
-    bends = _THUMB if "thumb" in role else _FINGER
-    coordinates[0] = max(coordinates[0], bends[min(int(role[-1]), 3) - 1])
-    return limit.rotation(limit.clamp_coordinates(coordinates))
+    return relaxed_bend(role, character.skeleton.rest[j], character.limits[j] if j < len(character.limits) else None)
 
 
 # Runs of joints over which a bend is shared out where the other rig has fewer of them.

@@ -18,7 +18,7 @@ from elbowroom.pictures.camera import Camera, View
 from elbowroom.pictures.clouds import Cloud
 from elbowroom.pictures.direction import FAR, Direction
 from elbowroom.pictures.lights import Lights, gl
-from elbowroom.pictures.surfaces import Figure, Surface, mesh_surface
+from elbowroom.pictures.surfaces import TEXTURE_UNIT, Figure, Surface, mesh_surface
 from elbowroom.world.extent import FURNITURE, action, box_corners, joint_transforms
 from elbowroom.world.world import World
 
@@ -78,6 +78,7 @@ class Renderer:
             "scene": _program(context, "scene", "scene"),
             "depth": _program(context, "depth", "depth"),
         }
+        self._programs["scene"]["picture"] = TEXTURE_UNIT
         self._ground = _quad(context, _program(context, "ground", "ground"))
         self._background = _quad(context, _program(context, "background", "background"))
         self._lights = Lights(context)

@@ -5,6 +5,8 @@ uniform float alpha;
 in vec3 position;
 in vec3 normal;
 in vec3 color;
+in vec2 uv;
+uniform sampler2D picture;
 out vec4 result;
 
 float fourth(float x) { return (x * x) * (x * x); }
@@ -29,7 +31,7 @@ void main() {
     vec3 halfway = normalize(key_direction + to_eye);
     float shine = fourth(fourth(max(0.0, dot(n, halfway)))) * key;
     float rim = fourth(1.0 - max(0.0, dot(n, to_eye))) * mix(0.3, 1.0, sky);
-    vec3 light = color * (vec3(1.0, 0.965, 0.91) * 0.88 * key + 0.34 * ambient + 0.07 * fill);
+    vec3 light = color * texture(picture, uv).rgb * (vec3(1.0, 0.965, 0.91) * 0.88 * key + 0.34 * ambient + 0.07 * fill);
     light += 0.05 * shine + 0.04 * rim * above;
     light = light / (1.0 + 0.18 * light);                          // a soft shoulder for the highlights
     result = vec4(srgb(clamp(light, 0.0, 1.0)), alpha);

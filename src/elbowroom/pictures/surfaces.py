@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +11,14 @@ from numpy.typing import NDArray
 from elbowroom.character.skin import Skin
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.normals import SmoothNormals, split_at_creases, welded
+from elbowroom.geometry.paint import decoded
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import assembled
 
-ATTRIBUTES = ("in_position", "in_normal", "in_color")
+ATTRIBUTES = ("in_position", "in_normal", "in_color", "in_uv")
+TEXTURE_UNIT = 2  # after those of the lights
+_SRGB8 = 0x8C41  # GL_SRGB8: sampled as linear light
+_MOST_PX = 2048  # side of a texture on the graphics side
 
 
 class Surface:
@@ -22,22 +28,25 @@ class Surface:
         self,
         programs: dict[str, moderngl.Program],
         moving: bytes,
-        colors: bytes,
+        looks: Looks,
         index: NDArray[np.int32],
     ) -> None:
-        """`moving` is positions and normals (V, 6), `colors` (V, 3), float32; `index` (F, 3)."""
+        """`moving` is positions and normals (V, 6), float32; `index` (F, 3)."""
         context = next(iter(programs.values())).ctx
         self._moving = context.buffer(moving)
-        self._owned = [self._moving, context.buffer(colors)]
-        indices = None if index is None else context.buffer(np.ascontiguousarray(index, dtype=np.int32).tobytes())
-        if indices is not None:
-            self._owned.append(indices)
+        order = np.argsort(looks.texture_of[index].max(axis=1), kind="stable")
+        counts = np.bincount(looks.texture_of[index].max(axis=1), minlength=len(looks.textures))
+        self._textures = [_texture(context, data) for data in looks.textures]
+        # corners of each texture, one after another: first and number
+        self._runs = list(zip(3 * (np.cumsum(counts) - counts), 3 * counts, strict=True))
+        indices = context.buffer(np.ascontiguousarray(index[order], dtype=np.int32).tobytes())
+        self._owned = [self._moving, context.buffer(looks.rows), indices]
         self._arrays = {}
         for name, program in programs.items():
             full = name == "scene"
             content = [(self._moving, "3f 3f" if full else "3f 12x", *ATTRIBUTES[: 2 if full else 1])]
             if full:
-                content.append((self._owned[1], "3f", ATTRIBUTES[2]))
+                content.append((self._owned[1], "3f 2f", *ATTRIBUTES[2:]))
             self._arrays[name] = context.vertex_array(program, content, index_buffer=indices)
 
     def update(self, positions: Array, normals: Array) -> None:
@@ -46,7 +55,13 @@ class Surface:
 
     def draw(self, program: str) -> None:
         """Draw with the program of that name."""
-        self._arrays[program].render(moderngl.TRIANGLES)
+        if program != "scene":
+            self._arrays[program].render(moderngl.TRIANGLES)
+            return
+        for texture, (first, count) in zip(self._textures, self._runs, strict=True):
+            if count:
+                texture.use(TEXTURE_UNIT)
+                self._arrays[program].render(moderngl.TRIANGLES, vertices=int(count), first=int(first))
 
     def release(self) -> None:
         """Give the buffers back."""
@@ -54,6 +69,8 @@ class Surface:
             array.release()
         for buffer in self._owned:
             buffer.release()
+        for texture in self._textures:
+            texture.release()
 
 
 def packed(positions: Array, normals: Array) -> bytes:
@@ -67,10 +84,45 @@ def mesh_surface(programs: dict[str, moderngl.Program], meshes: list[Mesh]) -> S
     if not split:
         return None
     whole = assembled([mesh for mesh, _ in split])
-    assert whole.colors is not None
     normals = np.concatenate([n for _, n in split])
-    colors = whole.colors.astype(np.float32).tobytes()
-    return Surface(programs, packed(whole.vertices, normals), colors, whole.faces)
+    return Surface(programs, packed(whole.vertices, normals), looks_of(whole), whole.faces)
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """Colours and places in textures of vertices (V, 5) as float32; textures, the first of them none; which one
+    each vertex has (V,)."""
+
+    rows: bytes
+    textures: tuple[bytes, ...]
+    texture_of: NDArray[np.intp]
+
+
+def looks_of(shown: Mesh | Skin) -> Looks:
+    """Looks of a mesh or skin: its textures, else the colours of its vertices."""
+    count = len(shown.vertices)
+    colors = np.tile(shown.color, (count, 1)) if shown.colors is None else shown.colors
+    uv, texture_of, textures = np.zeros((count, 2)), np.zeros(count, np.intp), [b""]
+    if shown.paint is not None and any(m.texture for m in shown.paint.materials):
+        paint = shown.paint
+        textures = list(dict.fromkeys([b"", *(m.texture for m in paint.materials)]))
+        texture_of = np.array([textures.index(m.texture) for m in paint.materials])[paint.of_vertex]
+        plain = np.array([m.color for m in paint.materials])[paint.of_vertex]
+        colors, uv = np.where(texture_of[:, None] > 0, plain, colors), paint.uv
+    rows = np.concatenate([colors, uv], axis=1).astype(np.float32).tobytes()
+    return Looks(rows, tuple(textures), texture_of)
+
+
+def _texture(context: moderngl.Context, data: bytes) -> moderngl.Texture:
+    """A texture with smaller copies of itself, repeated beyond its edges; white where there is none."""
+    picture = decoded(data) if data else None
+    if picture is None:
+        return context.texture((1, 1), 3, b"\xff\xff\xff", alignment=1)
+    picture.thumbnail((_MOST_PX, _MOST_PX))
+    texture = context.texture(picture.size, 3, picture.tobytes(), alignment=1, internal_format=_SRGB8)
+    texture.build_mipmaps()
+    texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
+    return texture
 
 
 class Figure:
@@ -80,8 +132,7 @@ class Figure:
         self._programs = programs
         self._skin = skin
         self._normals = SmoothNormals(skin.faces, welded(skin.vertices, skin.owner))
-        colors = np.tile(skin.color, (len(skin.vertices), 1)) if skin.colors is None else skin.colors
-        self._colors = colors.astype(np.float32).tobytes()
+        self._looks = looks_of(skin)
         self._exposures: list[Surface] = []
 
     def posed(self, T_world_joint: Array, exposure: int) -> Surface:
@@ -91,6 +142,6 @@ class Figure:
         if exposure < len(self._exposures):
             self._exposures[exposure].update(positions, normals)
             return self._exposures[exposure]
-        surface = Surface(self._programs, packed(positions, normals), self._colors, self._skin.faces)
+        surface = Surface(self._programs, packed(positions, normals), self._looks, self._skin.faces)
         self._exposures.append(surface)
         return surface

@@ -6,6 +6,7 @@ Every step adds frames to an actor and leaves the world in which they are done.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,10 +18,14 @@ from elbowroom.finish.settle import between_free
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
+from elbowroom.plan.arm_paths import LimbTrajectory
+from elbowroom.plan.director import ESCALATES, Director
 from elbowroom.plan.give_way import give_way, require_free
 from elbowroom.plan.limb_path import body_way, limb_way
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tight.travel import whole_body_way
 from elbowroom.world.fast import LimbCheck
+from elbowroom.world.soft_tissue import tissue_contacts
 
 # Seconds to either side over which two ways of a hand become one.
 _JOIN = 0.12
@@ -50,8 +55,46 @@ def travel(
     """Go to a posture in some frames: the body straight there, each arm as its tier finds. Raises `PlanningFailure`.
 
     `hands` that go there have the rotations (n, 4) that their fingers become on the way, or None where those stay.
-    `straight` is a hand's way or none. `back` joins the base motion again.
+    `straight` is a hand's way or none. `back` joins the base motion again. Where that fails, or at once where it is
+    asked for, the whole body looks for a way, if the director lets it.
     """
+    saved = d.save()
+    try:
+        if d.whole_body != "at once" or straight:
+            return _by_limbs(d, actor, hands, goal, count, what, margin, straight, back)
+    except PlanningFailure as stuck:
+        if d.whole_body == "never" or not actor.stands or stuck.status not in ESCALATES:
+            raise
+        d.restore(saved)
+    _by_whole_body(d, actor, hands, goal, count, what, back)
+
+
+def _by_whole_body(
+    d: Director, actor: Actor, hands: Mapping[str, Array | None], goal: Pose, count: int, what: str, back: bool
+) -> None:
+    """Go to a posture with the whole body, see `travel`."""
+    arm = f"{next(iter(hands), 'right')}_arm"
+    root, q, seconds, stats = whole_body_way(d, actor, goal, count, arm, what)
+    count = len(root) - 1
+    share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
+    for hand, turned in hands.items():
+        actor.unpin(hand)
+        joints = list(finger_joints(actor.body, hand))
+        if joints:
+            q[:, joints] = q[0, joints] if turned is None else slerp(q[0, joints], turned, share)
+    add(d, actor, root, q, away=not back)
+    during = (actor.time(actor.k - count), actor.now)
+    way = LimbTrajectory(q[:, list(actor.body.chain(arm).joints)], "whole-body", *seconds, stats.checks, stats.nodes)
+    d.note(actor, arm, what, during, way)
+    d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
+    require_free(d, during, what)
+
+
+def _by_limbs(
+    d: Director, actor: Actor, hands: Mapping[str, Array | None], goal: Pose, count: int, what: str,
+    margin: float | None, straight: bool, back: bool,
+) -> None:  # fmt: skip
+    """Go to a posture, the body straight, limbs as their tiers find, see `travel`."""
     root, q = body_way(actor, goal, count, hands)
     share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
     arms = {f"{hand}_arm": list(actor.body.chain(f"{hand}_arm").joints) for hand in hands}
@@ -112,3 +155,6 @@ def add(d: Director, actor: Actor, root: Array, q: Array, *, away: bool = True) 
     """Add frames that begin with the last one."""
     actor.done(root, q, away=away)
     d.world = actor.placed(d.world)
+    if d.whole_body != "never":
+        during = (actor.time(actor.k - len(root) + 1), actor.now)
+        d.allow(tissue_contacts(actor.body, actor.who, during, d.world.caps.tissue, actor.body.transforms(root, q)))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +33,7 @@ from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
 from elbowroom.spaces.styles import NATURAL, style_of
+from elbowroom.world.edit import Tier
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.pairs import Pair
 
@@ -71,7 +71,7 @@ class LimbTrajectory:
     """Rotations (N + 1, 3, 4) of an arm's joints over frames, by which tier, what it cost, and kept trees as lines."""
 
     rotations: Array
-    tier: Literal["ik", "avoid", "plan"]
+    tier: Tier
     first_s: float = 0.0
     smooth_s: float = 0.0
     checks: int = 0
@@ -79,7 +79,7 @@ class LimbTrajectory:
     trees: tuple[Array, ...] = ()
 
     @property
-    def cost(self) -> tuple[Literal["ik", "avoid", "plan"], float, float, int, int, tuple[Array, ...]]:
+    def cost(self) -> tuple[Tier, float, float, int, int, tuple[Array, ...]]:
         """Tier, seconds of the search and of smoothing, checks, nodes and trees, as an edit has them."""
         return self.tier, self.first_s, self.smooth_s, self.checks, self.nodes, self.trees
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
@@ -22,9 +22,10 @@ from elbowroom.plan.free_arm import free_arm, set_aside
 from elbowroom.plan.hands import arm_to, touches_itself
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.repair.allowed import Pin
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Task
+from elbowroom.plan.tight.goals import whole_body_reach
 from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
 from elbowroom.spaces.styles import NATURAL, style_of
@@ -37,6 +38,16 @@ from elbowroom.world.world import World
 
 # A hand takes this long for any way, seconds, and the rest by its length.
 _LEAST = 0.45
+
+# Whether whole bodies are planned: not at all, where limbs find no way, or at once.
+WholeBodyUse = Literal["never", "last", "at once"]
+# Failures of limbs that a whole body may do better at.
+ESCALATES: tuple[Status, ...] = (
+    "no-path", "target-in-collision", "start-in-collision", "target-out-of-reach", "out-of-balance", "not-certified"
+)  # fmt: skip
+
+# Postures of the whole body that are looked for in one plan: each takes about a tenth of a second where there is none.
+_POSTURES = 40
 
 # Seconds: the end of holds and contacts that last.
 FOREVER = 1e6
@@ -81,6 +92,9 @@ class Director:
         self.at_once = False  # whether hands set out without waiting: the task says when
         self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
         self.careful = False  # whether whole bodies are looked at after each step: a plan could not be proven before
+        self.escalates = False  # whether whole bodies are planned where limbs find no way
+        self.whole_body: WholeBodyUse = "never"  # the same for the task that is being done
+        self._postures_left = _POSTURES
         self._over = False  # whether what was planned before goes on below what is planned now
         self._seeds = 1000 * settings.seed + attempt * 300
 
@@ -169,6 +183,17 @@ class Director:
         orbit = style_of(self.settings.style, NATURAL).orbit if orbit is None else orbit
         asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
         other = free_arm(self.world, actor, hand, k)
+        found = self._reach(asked, actor, looked, other)
+        if not found.found and looked is not None and self.whole_body != "never" and self._postures_left > 0:
+            self._postures_left -= 1
+            pose = whole_body_reach(actor, hand, T_world_hand, pose, looked, other, floor)
+            found = found if pose is None else replace(found, status="found", pose=pose, missing=0.0, why="")
+        return found
+
+    def _reach(
+        self, asked: Callable[..., Reached], actor: Actor, looked: Postures | None, other: str | None
+    ) -> Reached:
+        """A posture that is asked for, the free arm `other` out of its way, if there is one."""
         if looked is None or other is None:
             return asked(valid=None if looked is None else looked.valid)
         # the free arm is not in the way: it gets out of it

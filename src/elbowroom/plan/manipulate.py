@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from elbowroom.plan import acting
-from elbowroom.plan.director import Director, Saved
+from elbowroom.plan.director import ESCALATES, Director, Saved
 from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
@@ -161,11 +161,24 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             break
         attempt, leading = attempt + 1, ()
         notes.clear()
+    if _escalates(plans[-1], failures[0], settings):
+        director = Director(world, settings, fps, 0)
+        director.escalates = True
+        plan, failed = _planned(director, ordered(world, tasks))
+        if plan.found:
+            return plan, failed
     # Time that ran out in a later attempt is told with what was wrong in the first.
     if len(plans) > 1 and plans[-1].status == "budget-spent":
         return plans[0].with_(status="budget-spent", why=f"{plans[0].why}; then {plans[-1].why}"), failures[0]
     told = -1 if plans[-1].found else 0
     return plans[told], failures[told]
+
+
+def _escalates(plan: Plan, failed: PlanningFailure, settings: Settings) -> bool:
+    """Return whether whole bodies may find what limbs did not: of people who stand, at times that are chosen."""
+    if plan.status not in ESCALATES or settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
+        return False
+    return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Go | Follow))
 
 
 def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]:
@@ -219,6 +232,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
         task, thing = tasks[k], thing_of(tasks[k]) or ""
         d.coming, d.doing = tasks[k + 1 :], f"{task.verb} {thing}".strip()
         d.settings = settings if task.style is None else replace(settings, style=task.style)
+        d.whole_body = "at once" if task.planner == "whole-body" else "last" if d.escalates else "never"
         if isinstance(task, Grab | Handover | Regrasp) and all(number != k for number, *_ in taken):
             taken.append((k, thing, d.save()))
             if isinstance(task, Grab):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,18 @@ from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair, holding_joints
-from elbowroom.world.soft_tissue import folds, tissue_depth
+from elbowroom.world.soft_tissue import folds, tissue_contacts, tissue_depth
 from elbowroom.world.world import World
 
 # How deep fingers that close may press into what they take, metres.
 PRESS = 0.002
 
 # Shares of the closing of a hand at which it has to be free: what is closed last, first.
-_CLOSING = (1.0, 0.7, 0.35)
+_CLOSING = (1.0, 0.7, 0.35, 0.85, 0.5, 0.15)
+
+# Where nothing is nearer than this to a hand that closes on nothing, nothing is in its way when it closes on an object;
+# room that it keeps then from all else, metres.
+_NEAR_M, _ROOM_M = 0.008, 0.0004
 
 # How far a grasp is drawn back along its approach where the hand has no room as proposed, metres.
 _BACK_M = (0.01, 0.02, 0.03, 0.045)
@@ -63,6 +68,8 @@ class Postures:
         fingers: dict[int, Array] | None = None,
         led: str | None = None,
     ) -> None:
+        how: dict[str, Any] = {"hand": hand, "taking": taking, "led": led}
+        self._made = world, how, t
         contacts = supports(world)
         if hand is not None and taking is not None:
             contacts += hand_contacts(world, who, hand, taking, (-np.inf, np.inf), PRESS)
@@ -99,11 +106,20 @@ class Postures:
             near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
         one = lower[self._exact.index].sum(axis=1) == 1
         near &= ~(self._apart | one)
+        # what hands hold goes along with the forearms
+        thing = np.array([part.owner == led for part in self._exact.parts], dtype=bool)
+        near |= (lower[self._exact.index] | thing[self._exact.index]).all(axis=1) & self._apart
         self._spaced: NDArray[np.bool_] = self._apart | one | near
         self._most_room = np.where(near, _KEPT_APART_M, np.inf)
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
+
+    def with_soft_tissue(self) -> Postures:
+        """The same with belly and thighs that give way to each other, as far as a body is folded."""
+        world, how, t = self._made
+        soft = tissue_contacts(world.body(self.who), self.who, (-np.inf, np.inf), world.caps.tissue)
+        return Postures(world.with_(contacts=(*world.contacts, *soft)), self.who, t, fingers=self.fingers, **how)
 
     def blame(
         self,
@@ -140,11 +156,18 @@ class Postures:
         return np.asarray(parts[self._exact.index].any(axis=1))
 
     def hand_blame(
-        self, pose: Pose, T_world_hand: Array, hand: str, shape: HandShape | None = None, *, but: str = ""
+        self,
+        pose: Pose,
+        T_world_hand: Array,
+        hand: str,
+        shape: HandShape | None = None,
+        *,
+        but: str = "",
+        room: float = 0.0,
     ) -> Pair | None:
         """A pair of hand or fingers and the world that collides whatever the body does, with a hand at a place (4, 4).
 
-        Fingers are as told, or in a shape; pairs with the object `but` are left out.
+        Fingers are as told, or in a shape; pairs with the object `but` are left out; `room` as in `blame`.
         """
         body = self.world.body(self.who)
         joint, T_joint_hand = body.hand(hand)
@@ -163,7 +186,7 @@ class Postures:
             one = moved[self._exact.index].sum(axis=1) == 1
             self._among[key] = np.flatnonzero(self._mine & self._apart & one & ~left_out)
         things = {name: self._now.things[name] for name in self._held} | carried
-        return self._blame(T, things, self._among[key])
+        return self._blame(T, things, self._among[key], room)
 
     def carried_blame(
         self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array], room: float = 0.0
@@ -211,14 +234,12 @@ class Postures:
         if found is not None or grasp.open is grasp.shape or thing is None:
             return found
         # mostly nothing is near: closing until the object is touched is worked out where something is
-        if all(
-            self.hand_blame(pose, T, grasp.hand, between_shapes(grasp.open, grasp.shape, share), but=thing) is None
-            for share in _CLOSING
-        ):
+        shapes = (between_shapes(grasp.open, grasp.shape, share) for share in _CLOSING[:3])
+        if all(self.hand_blame(pose, T, grasp.hand, shape, but=thing, room=_NEAR_M) is None for shape in shapes):
             return None
         closed = closed_on(self.world.body(self.who), self.world.objects[thing].mesh, grasp).shape
         shapes = (mixed(grasp.open, closed, share) for share in _CLOSING)
-        blames = (self.hand_blame(pose, T, grasp.hand, shape) for shape in shapes)
+        blames = (self.hand_blame(pose, T, grasp.hand, shape, room=_ROOM_M) for shape in shapes)
         return next((pair for pair in blames if pair is not None), None)
 
     def with_room(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Grasp | None:

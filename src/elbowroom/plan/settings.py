@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from elbowroom.errors import BadValue
+from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.posing.reach import ReachStyle
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import NATURAL, Wish, style_of
@@ -24,7 +26,8 @@ class Settings:
     `search_budget` is what one search may do, counted in checks: the clock has no say in it. `style`, a `Style` or the
     name of one, is how motion is to look; None is 'natural' for reaches and 'close' for repairs. `variety` is how many
     of the best ways to take or touch something are left for last, so that it is done in another way.
-    `probes` is how many changes are tried where no motion is found, to tell one that would help.
+    `probes` is how many changes are tried where no motion is found, to tell one that would help. `gaits` is the clip
+    library that people walk like, None the one of the package.
     """
 
     tier: Tier = "auto"
@@ -40,6 +43,7 @@ class Settings:
     style: Wish = None
     variety: int = 0
     probes: int = 3
+    gaits: ClipLibrary | None = None
 
     def __post_init__(self) -> None:
         if self.tier not in ("ik", "avoid", "plan", "auto"):
@@ -51,6 +55,11 @@ class Settings:
             if getattr(self, name) < 0:
                 raise BadValue(f"the {name} of a plan is a whole number from 0 on, not {getattr(self, name)}.")
         style_of(self.style, NATURAL)
+
+    @property
+    def library(self) -> ClipLibrary:
+        """The clip library that people walk like."""
+        return recorded_cycles() if self.gaits is None else self.gaits
 
 
 USUAL = Settings()

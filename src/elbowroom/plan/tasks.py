@@ -27,6 +27,7 @@ class Task:
     planned first, and others move out of their way; None is chosen, after those that have one. `style`, a `Style` or
     the name of one, is how it is to look; None is as the settings say. `feet` 'stay' where they stand; with 'auto' who
     stands out of reach, and has no time to keep, walks up first. A move also takes the left and the right footprint.
+    `planner` 'whole-body' plans all of the body at once, which 'auto' does where limbs alone find no way.
     """
 
     who: str
@@ -37,10 +38,13 @@ class Task:
     priority: int | None = None
     style: Wish = None
     feet: Literal["auto", "stay"] | tuple[Footprint, Footprint] = "auto"
+    planner: Literal["auto", "whole-body"] = "auto"
 
     def __post_init__(self) -> None:
         style_of(self.style, NATURAL)
         self._check_feet()
+        if self.planner not in ("auto", "whole-body"):
+            raise BadValue(f"the planner of {self.verb} is 'auto' or 'whole-body', not '{self.planner}'.")
         given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
         for name, t in given:
             if not math.isfinite(t):
@@ -251,7 +255,7 @@ class Go(Task):
 
     to: tuple[float, float] | Point | str
     facing: float | str | None = None
-    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back"] = "any"
+    gait: Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"] = "any"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,7 +264,7 @@ class Fetch(Put):
 
     def steps(self) -> tuple[Task, ...]:
         """The tasks that it stands for."""
-        same = {name: getattr(self, name) for name in ("who", "hand", "priority", "style", "object")}
+        same = {name: getattr(self, name) for name in ("who", "hand", "priority", "style", "planner", "object")}
         return Grab(**same), Put(**same, to=self.to, turn=self.turn, onto=self.onto)
 
 

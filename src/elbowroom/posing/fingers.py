@@ -61,7 +61,8 @@ def close_fingers(
     """Bend the fingers of a hand from one shape towards another until they touch a mesh at `T_hand_thing` (4, 4).
 
     Each finger bends at its knuckle until anything of it touches, then at its middle joint, then at its last one. One
-    that meets nothing ends in `shape`. The thumb comes last and does not go through the other fingers.
+    that meets nothing ends in `shape`. The thumb comes last and does not go through the other fingers. In the shape
+    'tips' all joints bend together, so that tips stay on their plane.
     """
     model = hand_model(body, hand)
     scene = HandAtThing(model, mesh)
@@ -71,7 +72,7 @@ def close_fingers(
     fingers = sorted(model.fingers, key=lambda f: f.number == 0)
     for finger in fingers:
         coordinates[finger.number] = _Closing(scene, finger).closed(
-            open.coordinates[finger.number], shape.coordinates[finger.number]
+            open.coordinates[finger.number], shape.coordinates[finger.number], together=shape.name == "tips"
         )
     done = HandShape(shape.name, coordinates)
     scene.put_hand(model.places(done))
@@ -88,9 +89,11 @@ class _Closing:
         self.rows: NDArray[np.int64] = np.array(finger.beyond[0], dtype=np.int64)
         self.others = _in_the_way(scene.model, finger)
 
-    def closed(self, start: Array, end: Array) -> Array:
+    def closed(self, start: Array, end: Array, together: bool) -> Array:
         """Terms (3, 3) of the finger when it has closed from `start` towards `end`, both (3, 3)."""
         coordinates = self._freed(start)
+        if together:
+            return self._advanced(coordinates, end, list(range(len(self.rows))))
         ends = [joint.place for joint in self.finger.joints]
         for _ in range(_PASSES):
             before = coordinates

@@ -62,6 +62,8 @@ class HandModel:
         self._local = np.array([s.T_joint_shape for s in self.shapes]).reshape(-1, 4, 4)
         self._joints: WeakKeyDictionary[HandShape, Array] = WeakKeyDictionary()
         self._places: WeakKeyDictionary[HandShape, Array] = WeakKeyDictionary()
+        self._outlines = [outline(s) for s in self.shapes]
+        self._balls: WeakKeyDictionary[HandShape, tuple[Array, Array]] = WeakKeyDictionary()
         found = [FingerJoint.of(body, hand, role) for role in finger_roles(body, hand)]
         self.bending: tuple[FingerJoint, ...] = tuple(found)
         self.fingers: tuple[Finger, ...] = tuple(
@@ -109,6 +111,18 @@ class HandModel:
         if shape not in self._places:
             self._places[shape] = frozen(self.joints(shape)[self._carrier] @ self._local)
         return self._places[shape]
+
+    def lowest(self, shape: HandShape, up: Array) -> float:
+        """Least distance along `up` (3,) in the hand's frame to which anything of the shaped hand reaches, metres."""
+        if shape not in self._balls:
+            rows = [
+                (apply(T, points), radius)
+                for T, (points, radius) in zip(self.places(shape), self._outlines, strict=True)
+            ]
+            radii = [np.full(len(points), radius) for points, radius in rows]
+            self._balls[shape] = np.concatenate([p for p, _ in rows]), np.concatenate(radii)
+        points, radius = self._balls[shape]
+        return float((points @ up - radius).min())
 
     def finger_places(self, finger: Finger, coordinates: Array) -> Array:
         """`T_hand_shape` (N, K, 4, 4) of the shapes that a finger moves, for its own coordinates (N, 3, 3)."""

@@ -24,9 +24,10 @@ from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.posing.fingers import TOUCH, Closed, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps_form import Form, form_of, part_near
+from elbowroom.posing.grasps_lying import Lying
 from elbowroom.posing.grasps_make import Maker
 from elbowroom.posing.grasps_seats import Seats, hand_seats
-from elbowroom.posing.grasps_settle import BACK, MARGIN, Grasp, marked, settled
+from elbowroom.posing.grasps_settle import BACK, MARGIN, Grasp, Ground, marked, settled
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -42,35 +43,57 @@ _UP = np.array([0.0, 0.0, 1.0])
 
 
 def propose_grasps(
-    body: Body, hand: str, mesh: Mesh, *, frames: Mapping[str, Array] | None = None, up: ArrayLike = (0.0, 0.0, 1.0)
+    body: Body,
+    hand: str,
+    mesh: Mesh,
+    *,
+    frames: Mapping[str, Array] | None = None,
+    up: ArrayLike = (0.0, 0.0, 1.0),
+    lying: bool = False,
 ) -> list[Grasp]:
     """Ways for a hand ('left' or 'right') to take a mesh, the best first; empty where there is none.
 
-    Balls, round things, boxes and, with a frame 'handle' among `frames` (`T_thing_frame`, (4, 4)), bars are recognised
-    from the mesh; anything else is taken as the box around it. `up` (3,) is the way up as the thing lies, in its frame.
+    Balls, round things, boxes and, with frames 'handle' or 'handle_…' among `frames` (`T_thing_frame`, (4, 4)), bars
+    are recognised from the mesh; anything else is taken as the box around it. `up` (3,) is the way up as the thing
+    lies, in its frame. Of something `lying` the hand stays above what it lies on: a plane through its lowest point.
     """
-    handle = None if frames is None else frames.get("handle")
     upwards = normalize(up)
-    key = (hand, tuple(np.round(upwards, 2).tolist()), None if handle is None else np.asarray(handle).tobytes())
+    first, *others = handles_of(frames or {}).items() or [("", None)]
+    grasps = _known_or_made(body, hand, mesh, first[1], upwards, lying)
+    for name, handle in others:
+        more = _known_or_made(body, hand, mesh, handle, upwards, lying)
+        grasps += [replace(g, name=f"{g.name}_{name}", frame=name) for g in more if g.frame]
+    return grasps
+
+
+def handles_of(frames: Mapping[str, Array]) -> dict[str, Array]:
+    """Handles among the frames of a thing, by name: a door has one on either side."""
+    return {name: T for name, T in sorted(frames.items()) if name == "handle" or name.startswith("handle_")}
+
+
+def _known_or_made(body: Body, hand: str, mesh: Mesh, handle: Array | None, upwards: Array, lying: bool) -> list[Grasp]:
+    """Proposed grasps, of a handle or of the whole mesh, from memory where they are known."""
+    at = None if handle is None else np.asarray(handle).tobytes()
+    key = (hand, tuple(np.round(upwards, 2).tolist()), at, lying)
     known = _KNOWN.setdefault(mesh, WeakKeyDictionary()).setdefault(body, {})
     if key not in known:
-        known[key] = _remembered(body, hand, mesh, handle, upwards)
+        known[key] = _remembered(body, hand, mesh, handle, upwards, lying)
     return list(known[key])
 
 
 _KNOWN: WeakKeyDictionary[Mesh, WeakKeyDictionary[Body, dict[tuple, list[Grasp]]]] = WeakKeyDictionary()
 
 
-def _remembered(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array) -> list[Grasp]:
+def _remembered(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array, lying: bool) -> list[Grasp]:
     """Proposed grasps with their names, from the disk where the same hand was at the same mesh before."""
 
     def make() -> list[Grasp]:
-        return _named(_proposed(body, hand, mesh, handle, up))
+        return _named(_proposed(body, hand, mesh, handle, up, lying), "low_" if lying else "")
 
     if not isinstance(body, Character):
         return make()
     made_of = (body.skeleton, body.shapes, body.limits, body.roles, body.height, mesh.vertices, mesh.faces)
-    key = (package_sources(), hand, handle, up, *contents(made_of))
+    key = (package_sources(), hand, handle, up, lying, *contents(made_of))
     held = remembered("grasps", key, lambda: _as_arrays(make()))
     shapes = [HandShape(name, turns) for name, turns in zip(held["shapes"].tolist(), held["turns"], strict=True)]
     return [
@@ -96,8 +119,11 @@ def _as_arrays(grasps: list[Grasp]) -> Arrays:
     }
 
 
-def grasps_of(world: World, who: str, hand: str, thing: str, t: float) -> list[Grasp]:
-    """Ways for a character's hand to take an object or fixture at a time: those marked on it, then those proposed."""
+def grasps_of(world: World, who: str, hand: str, thing: str, t: float, *, lying: bool = False) -> list[Grasp]:
+    """Ways for a character's hand to take an object or fixture at a time: those marked on it, then those proposed.
+
+    See `propose_grasps` for those of something `lying`.
+    """
     if thing not in world.things:
         raise UnknownName("object", thing, world.things)
     body, what = world.body(who), world.things[thing]
@@ -105,8 +131,8 @@ def grasps_of(world: World, who: str, hand: str, thing: str, t: float) -> list[G
         return []
     up = np.asarray(world.frame(thing, t))[:3, :3].T @ _UP
     given = [marked(body, name, mark, what.mesh) for name, mark in what.grasps.items() if mark.hand == hand]
-    frames = what.frames if isinstance(what, Fixture) or "handle" in what.frames else None
-    return given + propose_grasps(body, hand, what.mesh, frames=frames, up=up)
+    frames = what.frames if isinstance(what, Fixture) or handles_of(what.frames) else None
+    return given + propose_grasps(body, hand, what.mesh, frames=frames, up=up, lying=lying)
 
 
 def press_target(body: Body, hand: str, T_world_spot: ArrayLike, shape: str = "point") -> list[Grasp]:
@@ -183,11 +209,11 @@ def _pointer(body: Character, hand: str, shape: HandShape) -> tuple[Array, Array
     return tip, way, normalize(palm - (palm @ way) * way)
 
 
-def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array) -> list[Grasp]:
+def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array, lying: bool) -> list[Grasp]:
     if not closes(body, hand):
         stiff = HandAtThing(hand_model(body, hand), mesh)
         frames = None if handle is None else {"handle": handle}
-        lent = propose_grasps(lender(body), hand, mesh, frames=frames, up=up)
+        lent = propose_grasps(lender(body), hand, mesh, frames=frames, up=up, lying=lying)
         return [] if stiff.empty else borrowed(body, hand, lent, stiff)
     seats = hand_seats(body, hand)
     scene = HandAtThing(seats.model, mesh)
@@ -198,7 +224,14 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
         if found:
             return found
     form = form_of(mesh)
-    return [] if form is None else settled(hand, Maker(seats, form, _turned(form, up)).all(), form, scene)
+    if form is None:
+        return []
+    maker = Maker(seats, form, _turned(form, up))
+    if not lying:
+        return settled(hand, maker.all(), form, scene)
+    lies = Lying(maker)
+    ground = Ground(up, lies.ground + float(form.T_thing_form[:3, 3] @ up))
+    return settled(hand, lies.all(), form, scene, ground=ground)
 
 
 def _at_handle(
@@ -231,10 +264,10 @@ def _turned(form: Form, up: Array) -> Array:
     return form.T_thing_form[:3, :3].T @ up
 
 
-def _named(grasps: list[Grasp]) -> list[Grasp]:
+def _named(grasps: list[Grasp], prefix: str) -> list[Grasp]:
     """The grasps with names that differ: by kind, counted from the best."""
     numbers = {g.name: count(1) for g in grasps}
-    return [replace(g, name=f"{g.name}{next(numbers[g.name])}") for g in grasps]
+    return [replace(g, name=f"{prefix}{g.name}{next(numbers[g.name])}") for g in grasps]
 
 
 # Metres that a stiff hand goes on towards a thing from where the person's hand is, at most.

@@ -36,16 +36,18 @@ _OWN_AXES = 1.05
 class Form:
     """A mesh as a hand sees it: `T_thing_form` (4, 4) is at the middle of the box around it, of full `size` (3,).
 
-    A round thing's axis is z. points (N, 3) are spread evenly over the surface, in the form's frame.
+    A round thing's axis is z. points (N, 3) are spread evenly over the surface, in the form's frame; normals (N, 3)
+    are those of their triangles.
     """
 
     kind: Kind
     T_thing_form: Array
     size: Array
     points: Array
+    normals: Array
 
     def __post_init__(self) -> None:
-        for name in ("T_thing_form", "size", "points"):
+        for name in ("T_thing_form", "size", "points", "normals"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def around(self, center: Array, axes: Array, half: Array) -> Array:
@@ -75,15 +77,16 @@ def _recognised(mesh: Mesh) -> Form | None:
     local, normals = apply(inverse(T), points), normal[of] @ T[:3, :3]
     far = np.linalg.norm(apply(inverse(T), hull), axis=1)
     if len(hull) > 16 and np.ptp(size) < 0.1 * size.max() and np.ptp(far) < 2.0 * _BALL * far.mean():
-        return Form("ball", T, size, local)
+        return Form("ball", T, size, local, normals)
     axis = _round_axis(local, normals, size)
     if axis is not None:
         turn = np.eye(4)
         turn[:3, :3] = np.roll(np.eye(3), 2 - axis, axis=1)
-        return Form("round", T @ turn, size[np.argmax(turn[:3, :3], axis=0)], local @ turn[:3, :3])
+        R = turn[:3, :3]
+        return Form("round", T @ turn, size[np.argmax(R, axis=0)], local @ R, normals @ R)
     off = np.min(np.abs(0.5 * size - np.abs(local)), axis=1)
     box = float(np.mean(off > _BOX_OFF * size.max())) < _BOX_AREA
-    return Form("box" if box else "irregular", T, size, local)
+    return Form("box" if box else "irregular", T, size, local, normals)
 
 
 def part_near(mesh: Mesh, point: Array, reach: float) -> Mesh | None:

@@ -24,7 +24,7 @@ _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0])
 _SLANTING = 0.1
 
 # What a grasp costs by its kind, and a width as wide as the hand can take.
-_STYLE = {"power": 0.0, "pinch": 0.25, "hook": 0.1, "flat": 1.5}
+_STYLE = {"power": 0.0, "pinch": 0.25, "tips": 0.3, "hook": 0.1, "flat": 1.5}
 _WIDE = 0.4
 
 # What it costs to take a thing 10 cm from its middle, of which what is upwards counts by a share, with the thumb down,
@@ -80,7 +80,7 @@ class Maker:
         axis = np.eye(3)[long]
         middle = axis * np.clip(at[long], -0.5 * size[long], 0.5 * size[long])
         out: list[Candidate] = []
-        for x in _circle(axis, 12):
+        for x in circle(axis, 12):
             for z in (axis, -axis):
                 out += self._wrapped(middle, x, z, half=0.4 * _HALF_HAND, thin=0.0, tilts=(0.0,))
                 out += self._hooked(middle, x, z)
@@ -91,7 +91,7 @@ class Maker:
     def _ball(self) -> Iterator[Candidate]:
         corners = np.array([[i, j, k] for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)], dtype=float)
         for x in normalize(corners[np.abs(corners).sum(axis=1) % 2 == 1]):
-            for z in _circle(x, 4):
+            for z in circle(x, 4):
                 yield from self._wrapped(np.zeros(3), x, z, tilts=(0.0,))
                 if self.form.size.max() < 0.6 * self.seats.widest_pinch:
                     yield from self._pinched(np.zeros(3), x, z)
@@ -100,14 +100,14 @@ class Maker:
         up = np.array([0.0, 0.0, 1.0])
         height = float(self.form.size[2])
         for at, tilts in self._places(up, height):
-            for x in _circle(up, _AROUND):
+            for x in circle(up, _AROUND):
                 for z in (up, -up):
                     yield from self._wrapped(at, x, z, tilts=tilts)
         for x in (-up, up):
-            for z in _circle(up, _AROUND_END):
+            for z in circle(up, _AROUND_END):
                 yield from self._pinched(np.zeros(3), x, z)
         if height <= self.seats.widest_pinch:
-            for x in _circle(up, _AROUND_END):
+            for x in circle(up, _AROUND_END):
                 for z in (np.cross(up, x), np.cross(x, up)):
                     yield from self._pinched(np.zeros(3), x, z)
 
@@ -130,7 +130,7 @@ class Maker:
         seat = self.seats.flat()
         for k, x in ((k, s * np.eye(3)[k]) for k in range(3) for s in (-1.0, 1.0)):
             for z in (s * np.eye(3)[j] for j in range(3) if j != k for s in (-1.0, 1.0)):
-                yield self._candidate(seat, _frame(x, z, -0.5 * self.form.size[k] * x), 0.0)
+                yield self.candidate(seat, frame_of(x, z, -0.5 * self.form.size[k] * x), 0.0)
 
     def _places(self, axis: Array, length: float) -> list[tuple[Array, Sequence[float]]]:
         """Places (3,) along an axis (3,) through the form, and tilts of the hand there, radians.
@@ -157,7 +157,7 @@ class Maker:
 
         Thin things cost up to `thin`.
         """
-        axes = _axes(x, z)
+        axes = axes_of(x, z)
         near = self.form.around(at, axes, np.array([np.inf, np.inf, half * self.scale]))
         if not len(near):
             return
@@ -171,20 +171,20 @@ class Maker:
         extra = thin * max(0.0, 1.0 - max(width, depth) / (_THIN_BELOW * self.scale))
         for tilt in tilts:
             seat = self._seats("power", width, depth, tilt)[0]
-            yield self._candidate(seat, _frame(x, z, middle), width, extra + _slanting(tilt))
+            yield self.candidate(seat, frame_of(x, z, middle), width, extra + _slanting(tilt))
 
     def _hooked(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
         """Fingers hooked behind a bar at a place (3,) on its axis: palm towards x, thumb towards z."""
-        near = self.form.around(at, _axes(x, z), np.array([np.inf, np.inf, 0.4 * _HALF_HAND * self.scale]))
+        near = self.form.around(at, axes_of(x, z), np.array([np.inf, np.inf, 0.4 * _HALF_HAND * self.scale]))
         if not len(near):
             return
         low, high = near.min(axis=0), near.max(axis=0)
         for seat in self._seats("hook", 0.0, float(np.max(high - low, initial=0.0, where=[True, True, False]))):
-            yield self._candidate(seat, _frame(x, z, at + _axes(x, z)[:, :2] @ (0.5 * (low + high)[:2])), 0.0)
+            yield self.candidate(seat, frame_of(x, z, at + axes_of(x, z)[:, :2] @ (0.5 * (low + high)[:2])), 0.0)
 
     def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
         """Region at a point (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
-        axes = _axes(x, z)
+        axes = axes_of(x, z)
         wide = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_HAND * self.scale]))[:, 2]
         near = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_PADS * self.scale]))
         if not len(near):
@@ -201,8 +201,8 @@ class Maker:
             seats = seats[:1]
         for seat, turn in ((seat, turn) for turn in _TURNS for seat in seats):
             way, side = rotate(about(axes[:, 1], turn), np.stack([x, z]))
-            T = _frame(way, side, middle)
-            yield self._candidate(seat, T, float(high - low), _slanting(turn), approach=x)
+            T = frame_of(way, side, middle)
+            yield self.candidate(seat, T, float(high - low), _slanting(turn), approach=x)
 
     def _seats(self, style: str, width: float, depth: float, tilt: float = 0.0) -> list[Seat]:
         """Seats of the hand for what is this wide and deep (for a pinch: long), to the nearest half millimetre."""
@@ -215,7 +215,7 @@ class Maker:
                 self._made[key] = [self.seats.power(*key[1:])] if style == "power" else self.seats.hooks(key[2])
         return self._made[key]
 
-    def _candidate(
+    def candidate(
         self, seat: Seat, T: Array, width: float, extra: float = 0.0, approach: Array | None = None
     ) -> Candidate:
         """Cost of a seat at T (4, 4) of the form; the hand approaches along the seat's direction, or another (3,)."""
@@ -231,18 +231,19 @@ def _slanting(angle: float) -> float:
     return _SLANTING * abs(angle) / (0.5 * np.pi)
 
 
-def _axes(x: Array, z: Array) -> Array:
+def axes_of(x: Array, z: Array) -> Array:
     """Axes (3, 3) as columns."""
     return np.stack([x, np.cross(z, x), z], axis=1)
 
 
-def _frame(x: Array, z: Array, at: Array) -> Array:
+def frame_of(x: Array, z: Array, at: Array) -> Array:
+    """Frame (4, 4) at a point (3,) with two of its axes (3,)."""
     T = np.eye(4)
-    T[:3, :3], T[:3, 3] = _axes(x, z), at
+    T[:3, :3], T[:3, 3] = axes_of(x, z), at
     return T
 
 
-def _circle(axis: Array, count: int) -> Array:
+def circle(axis: Array, count: int) -> Array:
     """Unit vectors (count, 3) all round an axis (3,)."""
     start = normalize(np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))]))
     angles = 2.0 * np.pi * np.arange(count) / count

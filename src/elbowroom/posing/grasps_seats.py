@@ -14,13 +14,16 @@ from elbowroom.character.hand_shapes import (
     FLAT,
     OPEN,
     PINCH,
+    TIPS_SHUT,
     WIDEST_PINCH,
     WIDEST_POWER,
+    WIDEST_TIPS,
     HandShape,
     clasp,
     mixed,
     pinch,
     power,
+    tips,
 )
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import frozen
@@ -61,6 +64,13 @@ PADS_DEEP = 0.03
 _CLASP_BENDS = (6.0, 22.0)
 _CLASP_APART = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
 _CLASP_FREE, _CLASP_DEEP = 0.008, 0.014
+
+# How much wider than the thing the tips of thumb and fingers are opened, and how much tighter they close, metres.
+_WIDER_TIPS, _TIGHTER_TIPS = 0.016, 0.014
+
+# How often the bend of a joint is corrected so that a tip ends on the plane of the others, and how far a tip has to
+# move at least, metres a radian.
+_LEVELLINGS, _LEAST_LEVER_M = 3, 0.012
 
 # A bar in the crook of the fingers: bends of their joints on the way, degrees, with a thumb as in another shape; bends
 # at most; and what is left free beside the bar on the way, metres.
@@ -119,6 +129,11 @@ class Seats:
         """Metres that fit between fingers and thumb."""
         return WIDEST_PINCH * self.scale
 
+    @property
+    def widest_tips(self) -> float:
+        """Metres that fit between the tips of fingers and thumb."""
+        return WIDEST_TIPS * self.scale
+
     def power(self, width: float, depth: float | None = None, tilt: float = 0.0) -> Seat:
         """A rod of that width, and of another depth away from the palm; its middle is the seat's.
 
@@ -159,6 +174,61 @@ class Seats:
                 break
         closed = pinch(max(w - _TIGHTER_PINCH, 0.0)) if w > _TIGHTER_PINCH else PINCH
         return Seat("pinch", T, T[:3, 0], opened, closed, short=0.016 * self.scale, ahead=0.0, opposed=True)
+
+    def tips(self, width: float) -> Seat:
+        """Something of that width between the tips of the thumb and two fingers, which stay on one plane as they close.
+
+        The seat is where the tips end, half way between them: x out of their plane, away from the hand.
+        """
+        w = width / self.scale
+        T = self._tips_frame(tips(w), np.zeros(3))
+        T = self._tips_frame(tips(w), T[:3, 0])
+        opened, closed = (self._levelled(tips(v), T) for v in (w + _WIDER_TIPS, max(w - _TIGHTER_TIPS, TIPS_SHUT)))
+        return Seat("tips", T, T[:3, 0], opened, closed, short=0.006 * self.scale, ahead=0.0, opposed=True)
+
+    def _tips_frame(self, shape: HandShape, down: Array) -> Array:
+        """Frame (4, 4) half way between the ends of thumb and two fingers, as far as these reach along `down` (3,)."""
+        ends = {f.number: self._end(f, shape) for f in self.model.fingers if f.number < 3}
+        low = {n: at + radius * down for n, (at, radius) in ends.items()}
+        fingers = [at for n, at in low.items() if n]
+        middle = np.mean(fingers, axis=0)
+        side = self.thumb if len(fingers) < 2 else normalize(fingers[0] - fingers[-1])
+        away = middle - low[0]
+        across = normalize(away - (away @ side) * side)
+        y = -across if self.mirrored else across
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = np.stack([np.cross(y, side), y, side], axis=1), 0.5 * (middle + low[0])
+        return T
+
+    def _levelled(self, shape: HandShape, T_hand_seat: Array) -> HandShape:
+        """The shape with the middle joints of thumb and two fingers bent so that all three end on the seat's plane."""
+        x, plane = T_hand_seat[:3, 0], float(T_hand_seat[:3, 3] @ T_hand_seat[:3, 0])
+        coordinates = np.array(shape.coordinates)
+
+        def past(finger: Finger, bend: float) -> float:
+            coordinates[finger.number, 1, 0] = bend
+            at, radius = self._end(finger, HandShape(shape.name, coordinates))
+            return float(at @ x) + radius - plane
+
+        for finger in (f for f in self.model.fingers if f.number < 3):
+            bend = float(coordinates[finger.number, 1, 0])
+            for _ in range(_LEVELLINGS):
+                off = past(finger, bend)
+                lever = (past(finger, bend + 0.01) - off) / 0.01
+                if abs(lever) > _LEAST_LEVER_M * self.scale:
+                    bend -= off / lever
+            coordinates[finger.number, 1, 0] = bend
+        return HandShape(shape.name, coordinates)
+
+    def _end(self, finger: Finger, shape: HandShape) -> tuple[Array, float]:
+        """Centre (3,) and radius of the ball at a finger's end, metres."""
+        last = self.model.joints(shape)[finger.rows[-1], :3, 3]
+        places, found = self.model.places(shape), []
+        for n in finger.shapes[-1]:
+            points, radius = outline(self.model.shapes[n])
+            at = apply(places[n], points)
+            found.append((at[int(np.argmax(np.linalg.norm(at - last, axis=1)))], radius))
+        return max(found, key=lambda end: float(np.linalg.norm(end[0] - last))) if found else (last, 0.0)
 
     def clasps(self, width: float) -> list[Seat]:
         """Something flat of that width between the thumb and fingers that lie along it, from straight to half bent."""

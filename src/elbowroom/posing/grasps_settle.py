@@ -31,6 +31,9 @@ _OTHER_TURN, _OTHER_PLACE = np.radians(40.0), 0.15
 # Metres that a hand comes from, and how near to the mesh it stops.
 BACK, MARGIN = 0.10, 0.0005
 
+# A hand that comes down by at least this share of its way is drawn back from what the thing lies on.
+_DOWNWARDS = 0.3
+
 # What it costs that the wrist must bend to keep the forearm out of the thing, and that the hand stays short of where it
 # should be, up to so many times of what passes for there.
 _FOREARM, _SHORT = 0.7, 1.0
@@ -60,26 +63,51 @@ class Grasp:
         object.__setattr__(self, "approach", frozen(normalize(self.approach)))
 
 
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Plane that a thing lies on, in the thing's frame: the way up (3,), and its height along that, metres."""
+
+    up: Array
+    height: float
+
+    def back(self, scene: HandAtThing, T_thing_hand: Array, shape: HandShape, approach: Array) -> float:
+        """Metres that a shaped hand at a place (4, 4) has to go back against its approach (3,) to be above it."""
+        low = scene.model.lowest(shape, T_thing_hand[:3, :3].T @ self.up) + float(T_thing_hand[:3, 3] @ self.up)
+        if low >= self.height:
+            return 0.0
+        down = -float(approach @ self.up)
+        return (self.height - low) / down if down > _DOWNWARDS else np.inf
+
+
 def settled(
-    hand: str, candidates: list[Candidate], form: Form, scene: HandAtThing, forearm: bool = False
+    hand: str,
+    candidates: list[Candidate],
+    form: Form,
+    scene: HandAtThing,
+    forearm: bool = False,
+    ground: Ground | None = None,
 ) -> list[Grasp]:
     """Candidates whose open hand reaches its goal without touching before, moved to where it stops.
 
     They differ as much as can be, in how the hand is turned and where it is, and the cheaper ones are among them. At
-    something large, such as a door by its handle, a `forearm` must be clear as well. Where no candidate comes there,
-    those count that come near.
+    something large, such as a door by its handle, a `forearm` must be clear as well. The open hand stays above the
+    `ground`, if there is one. Where no candidate comes there, those count that come near.
     """
+    if ground is not None:
+        candidates = [c for c in candidates if ground.back(scene, *_placed(c, form)) <= _NEAR * c.seat.short]
     for nearly in (1.0, _NEAR):
         order, found = _Spread(candidates), []
         for n in order:
             c = candidates[n]
-            T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
-            approach = form.T_thing_form[:3, :3] @ c.approach
+            T, _, approach = _placed(c, form)
+            back = 0.0 if ground is None else ground.back(scene, T, c.seat.open, approach)
+            if back > nearly * c.seat.short:
+                continue
             scene.put_hand(scene.model.places(c.seat.open))
             # most do not come there at all, which is seen at the end of the way
             if not scene.free_at(T, -nearly * c.seat.short * approach) or (forearm and not scene.forearm_free):
                 continue
-            way = scene.slid(T, approach, BACK, c.seat.ahead, MARGIN)
+            way = min(scene.slid(T, approach, BACK, c.seat.ahead, MARGIN), -back if back else np.inf)
             if way < -nearly * c.seat.short:
                 continue
             T[:3, 3] += way * approach
@@ -94,6 +122,12 @@ def settled(
         if found:
             break
     return sorted(found, key=lambda g: g.cost)
+
+
+def _placed(c: Candidate, form: Form) -> tuple[Array, HandShape, Array]:
+    """`T_thing_hand` (4, 4) of a candidate, the shape of the open hand, and its approach (3,) in the thing's frame."""
+    T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
+    return T, c.seat.open, form.T_thing_form[:3, :3] @ c.approach
 
 
 def _closes(scene: HandAtThing, seat: Seat) -> bool:

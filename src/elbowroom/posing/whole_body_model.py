@@ -73,7 +73,7 @@ def problem_of(
         joint=np.array(joints, np.int64),
         above=np.array([-1, *(piece_of[body.parents[j]] for j in joints[1:])], np.int64),
         piece_of=piece_of,
-        joints=stacked([_range(body, j) for j in joints]),
+        joints=stacked([range_of(body, j) for j in joints]),
         moved=len(moved),
         limbs=len(limbs),
         variable_piece=np.array([p for p, _ in variables], np.int64),
@@ -117,7 +117,8 @@ def _stay(roles: Mapping[str, int], joint: int) -> float:
     return _STAY_LIMB
 
 
-def _range(body: Character, joint: int) -> JointLimit:
+def range_of(body: Character, joint: int) -> JointLimit:
+    """Range of a joint, wide for one that has none of its own."""
     limit = body.limits[joint] if body.limits else None
     if limit is not None:
         return limit

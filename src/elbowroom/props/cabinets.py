@@ -93,10 +93,13 @@ def drawer(width: float = 0.8, depth: float = 0.45, height: float = 0.18) -> Mes
     return assembled(parts)
 
 
-def door(width: float = 0.82, height: float = 2.02, thickness: float = 0.04, handle: float = 1.0) -> Mesh:
+def door(
+    width: float = 0.82, height: float = 2.02, thickness: float = 0.04, handle: float = 1.0, both_sides: bool = False
+) -> Mesh:
     """A panelled door leaf from x = 0, its hinges, to `width`; front at y = 0; an upright bar at the height `handle`.
 
-    The bar's middle is at (width - 0.07, -0.075, handle); it turns about an upright axis through (0, -0.007).
+    The bar's middle is at (width - 0.07, -0.075, handle), that of a second one on the back, with `both_sides`, at
+    (width - 0.07, thickness + 0.075, handle); it turns about an upright axis through (0, -0.007).
     """
     leaf = rounded_box((width, thickness, height), (width / 2, thickness / 2, height / 2), WHITE, radius=0.003)
     parts = [leaf]
@@ -106,6 +109,8 @@ def door(width: float = 0.82, height: float = 2.02, thickness: float = 0.04, han
             parts += _panel(width / 2, y, middle, width - 0.26, tall, out)
     bar = bar_handle(0.30, 0.075, 0.011, upright=True)
     parts.append(bar.moved(_at(width - 0.07, 0, handle)))
+    if both_sides:
+        parts.append(bar.moved(_at(width - 0.07, thickness, handle) @ np.diag([-1.0, -1.0, 1.0, 1.0])))
     parts += [cylinder(0.006, 0.09, (0, -0.007, z), BRASS) for z in (0.25, height / 2, height - 0.25)]
     return assembled(parts)
 

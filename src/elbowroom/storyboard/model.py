@@ -9,11 +9,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, Tag, field_validator, model_validator
 
-from elbowroom.storyboard.cast import CharacterPart
+from elbowroom.storyboard.cast import CharacterPart, Library
 from elbowroom.storyboard.values import (
     BY_FORM,
     Frame,
     GraspPart,
+    Handle,
     Mesh,
     MeshSource,
     Name,
@@ -87,6 +88,7 @@ class Object(Part):
         False, description="Interpolate the keyframes of its path with a smooth curve instead of straight lines."
     )
     on: Name | None = Field(default=None, description="Fixture that it moves with; `at` is then in the fixture's axes.")
+    handle: Handle | None = Field(default=None, description="Where it is taken by hand.")
     frames: dict[Name, Frame] = Field(default_factory=dict)
     grasps: dict[Name, GraspPart] = Field(
         default_factory=dict, description="Grasps by name; default: proposed from the mesh."
@@ -136,7 +138,7 @@ class FixturePart(Part):
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
     mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
-    handle: Frame | None = None
+    handle: Handle | None = None
     frames: dict[Name, Frame] = Field(default_factory=dict)
     grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Grasps by name; default: at its handle.")
     state: Annotated[
@@ -250,6 +252,7 @@ class StoryboardFile(Part):
     contacts: list[ContactPart] = Field(default_factory=list, max_length=MOST_THINGS)
     allow: AllowPart = Field(default_factory=AllowPart)
     style: StyleChoice | None = None
+    library: Library = None
     tasks: list[TaskPart] = Field(
         default_factory=list, description="Tasks: verbs with their arguments.", max_length=MOST_THINGS
     )

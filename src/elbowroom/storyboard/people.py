@@ -33,6 +33,13 @@ _SUFFIX_CLIP = "give a .bvh, .amc, .fbx, .glb, .gltf, .npz or .npy"
 _SUFFIX_BODY = "give a .glb, .gltf, .fbx, .bvh, .asf or .npz with a rig"
 
 
+def library_named(name: str | None, folder: Path) -> ClipLibrary | None:
+    """The clip library of a file in a folder, or that of the package where it is called 'recorded'."""
+    if name is None or name == "recorded":
+        return None if name is None else recorded_cycles()
+    return read_clip_library(existing(folder / name, "give 'recorded' or a library written by elbowroom library"))
+
+
 class Person:
     """One character of a storyboard, built in steps so that each fault is reported at its key."""
 
@@ -93,7 +100,7 @@ class Person:
         for gait, make in ((source.walk, walk), (source.run, run)):
             if gait is not None:
                 options: dict[str, Any] = {} if gait.speed is None else {"speed": gait.speed}
-                options |= {"seed": gait.seed, "library": self._library(gait.library)}
+                options |= {"seed": gait.seed, "library": library_named(gait.library, self._folder)}
                 return make(body, turn=gait.turn, seconds=gait.seconds, fps=self._fps, **options)
         if source.walk_to_run is not None:
             change = source.walk_to_run
@@ -103,13 +110,8 @@ class Person:
         if source.walk_along is None:
             raise BadValue("joint keyframes are for robots, and this is a person; give a walk or a file")
         along = source.walk_along
-        library = self._library(along.library)
+        library = library_named(along.library, self._folder)
         return walk_along(body, np.array(along.path), along.speed, fps=self._fps, seed=along.seed, library=library)
-
-    def _library(self, name: str | None) -> ClipLibrary | None:
-        if name is None or name == "recorded":
-            return None if name is None else recorded_cycles()
-        return read_clip_library(self._existing(name, "give 'recorded' or a library written by elbowroom library"))
 
     def _robot(self, source: RobotSource) -> Robot:
         """Robot of a URDF file, or the built-in one."""

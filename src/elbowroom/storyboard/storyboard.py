@@ -15,6 +15,7 @@ from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
+from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.motion.clip import Clip, Motion, frames_in
 from elbowroom.plan.edit import EditChange
 from elbowroom.plan.places import worn_place
@@ -24,9 +25,9 @@ from elbowroom.spaces.styles import Wish
 from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.check import checked
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
-from elbowroom.storyboard.people import Person
+from elbowroom.storyboard.people import Person, library_named
 from elbowroom.storyboard.tasks import tasks_of
-from elbowroom.storyboard.things import fixture_of, frame, mark, mesh_of, path_of, static_of
+from elbowroom.storyboard.things import fixture_of, frame, frames_of, mark, mesh_of, path_of, static_of
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
@@ -42,7 +43,7 @@ class Storyboard:
     """World of a storyboard file, its output frame rate and its tasks.
 
     `stands` maps each static mesh by name to its entry in the scene. `style` is the style of all tasks,
-    `edits` are those to be weakened or muted.
+    `edits` are those to be weakened or muted, `gaits` is the clip library of walks that tasks ask for.
     """
 
     path: Path
@@ -54,6 +55,7 @@ class Storyboard:
     stands: Mapping[str, int] = field(default_factory=dict)
     style: Wish = None
     edits: tuple[EditChange, ...] = ()
+    gaits: ClipLibrary | None = None
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
@@ -92,7 +94,9 @@ def _built(document: Document) -> Storyboard:
         which: int | str = part.reason if part.number is None else part.number  # type: ignore[assignment]
         edits.append(EditChange(which, part.strength, part.mute, f"line {document.line(('edits', k))}"))
     about = (file.about, tuple(file.tags))
-    return Storyboard(document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits))
+    with document.blaming("library"):
+        gaits = library_named(file.library, document.path.parent)
+    return Storyboard(document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits), gaits)
 
 
 class _Builder:
@@ -161,10 +165,9 @@ class _Builder:
             with self._document.blaming("objects", name):
                 if name in fixtures:
                     raise BadValue("is already the name of a fixture")
-                frames = {key: frame(f) for key, f in part.frames.items()}
                 grasps = {key: mark(g) for key, g in part.grasps.items()}
                 world = world.with_object(
-                    name, mesh, path, mass=part.mass, frames=frames, freedom=part.freedom, grasps=grasps
+                    name, mesh, path, mass=part.mass, frames=frames_of(part), freedom=part.freedom, grasps=grasps
                 )
                 world = world.with_(notes=(*world.notes, *notes))
         return world

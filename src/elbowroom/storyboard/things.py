@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom.errors import UnknownName
+from elbowroom.errors import BadValue, UnknownName
 from elbowroom.files.meshes import read_meshes
 from elbowroom.files.open import LARGEST
 from elbowroom.files.regular import check_regular
@@ -17,10 +17,13 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
 from elbowroom.props.makers import made
 from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
-from elbowroom.storyboard.values import Frame, GraspPart, MeshSource
+from elbowroom.storyboard.values import Frame, GraspPart, Handle, MeshPiece, MeshSource
 from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
 from elbowroom.world.paths import Path as ThingPath
 from elbowroom.world.things import Fixture, GraspMark, Joint
+
+# Sine of the angle between two directions below which they are taken for one.
+_PARALLEL = 1e-3
 
 _NO_MESH = "give a .glb, .gltf, .fbx, .obj, .stl or .ply"
 
@@ -41,6 +44,25 @@ def existing(path: Path, would_do: str) -> Path:
 def frame(part: Frame) -> Array:
     """Transform `T_object_frame` (4, 4)."""
     return transform(part.at, quaternion(part.turn))
+
+
+def frames_of(part: Object | FixturePart) -> dict[str, Array]:
+    """Frames of an object or a fixture by name, that of its handle among them."""
+    frames = {name: frame(f) for name, f in part.frames.items()}
+    return frames if part.handle is None else {**frames, "handle": handle_frame(part.handle)}
+
+
+def handle_frame(part: Handle) -> Array:
+    """Transform `T_object_handle` (4, 4): z along the bar, x out."""
+    if part.along is None or part.out is None:
+        return frame(part)
+    side = np.cross(part.along, part.out)
+    if np.linalg.norm(side) < _PARALLEL * np.linalg.norm(part.along) * np.linalg.norm(part.out):
+        raise BadValue("the handle's 'along' and 'out' are parallel; 'out' is away from what the bar is fixed to.")
+    z, y = rot.normalize(part.along), rot.normalize(side)
+    T = transform(part.at)
+    T[:3, :3] = np.stack([np.cross(y, z), y, z], axis=1)
+    return T
 
 
 def mark(part: GraspPart) -> GraspMark:
@@ -76,10 +98,14 @@ def meshes_of(source: MeshSource, folder: Path) -> tuple[dict[str, Mesh], tuple[
     return scaled, notes
 
 
-def mesh_of(source: str | MeshSource, folder: Path) -> tuple[Mesh, tuple[str, ...]]:
-    """One mesh of all that a source has."""
+def mesh_of(source: str | MeshSource | list[MeshPiece], folder: Path) -> tuple[Mesh, tuple[str, ...]]:
+    """One mesh of all that a source, or a list of them, has."""
+    if isinstance(source, list):
+        pieces = [(piece, *mesh_of(piece, folder)) for piece in source]
+        meshes = [mesh.moved(placing(piece.at, quaternion(piece.turn))) for piece, mesh, _ in pieces]
+        return solids.assembled(meshes), tuple(note for *_, notes in pieces for note in notes)
     found, notes = meshes_of(MeshSource(file=source) if isinstance(source, str) else source, folder)
-    return solids.merge(found.values()) if len(found) > 1 else next(iter(found.values())), notes
+    return solids.assembled(found.values()) if len(found) > 1 else next(iter(found.values())), notes
 
 
 def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:
@@ -118,13 +144,10 @@ def fixture_of(part: FixturePart, mesh: Mesh) -> Fixture:
         unit = np.pi / 180.0
         low, high = _pair(part.turns.range)
         joint = Joint("turns", np.array(part.turns.axis), (low * unit, high * unit), np.array(part.turns.origin))
-    frames = {name: frame(f) for name, f in part.frames.items()}
-    if part.handle is not None:
-        frames["handle"] = frame(part.handle)
     keys = part.state if isinstance(part.state, list) else [StateKey(t=0.0, value=part.state)]
     state = KeyedState(np.array([k.t for k in keys]), unit * np.array([k.value for k in keys]))
     grasps = {name: mark(g) for name, g in part.grasps.items()}
-    return Fixture.at(mesh, joint, transform(part.at, quaternion(part.turn)), state, frames, part.mass, grasps)
+    return Fixture.at(mesh, joint, transform(part.at, quaternion(part.turn)), state, frames_of(part), part.mass, grasps)
 
 
 def _pair(numbers: list[float]) -> tuple[float, float]:

@@ -107,7 +107,19 @@ class MeshSource(Part):
         return self
 
 
-Mesh = Annotated[Annotated[Text, Tag("word")] | Annotated[MeshSource, Tag("keys")], BY_FORM]
+class MeshPiece(MeshSource):
+    """One of several meshes of an object or a fixture, in its axes."""
+
+    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: Turn = 0.0
+
+
+Mesh = Annotated[
+    Annotated[Text, Tag("word")]
+    | Annotated[MeshSource, Tag("keys")]
+    | Annotated[list[MeshPiece], Field(min_length=1, max_length=100), Tag("list")],
+    BY_FORM,
+]
 
 
 class Frame(Part):
@@ -115,6 +127,25 @@ class Frame(Part):
 
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
+
+
+class Handle(Frame):
+    """A handle in the object's own axes: its middle, and how it stands.
+
+    `along` is the direction of its bar, `out` the one away from what it is fixed to. `turn` says the same by a rotation
+    of z along the bar and x out.
+    """
+
+    along: Point | None = Field(default=None, description="Direction of its bar, such as [0, 0, 1] if it is upright.")
+    out: Point | None = Field(default=None, description="Direction away from what it is fixed to.")
+
+    @model_validator(mode="after")
+    def _stands_somehow(self) -> Handle:
+        if (self.along is None) != (self.out is None):
+            raise wrong("needs both 'along' and 'out', or none of them")
+        if self.along is not None and self.turn != 0.0:
+            raise wrong("is given besides 'along' and 'out', which say the same; leave it out", "turn")
+        return self
 
 
 class GraspPart(Part):

@@ -52,7 +52,7 @@ class GoPart(VerbPart):
     facing: Facing | None = Field(
         default=None, description="Heading on arrival in degrees, as 'turn' of a character, or an object to face."
     )
-    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back"] = Field(
+    gait: Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"] = Field(
         default="any", description="Manner of walking; 'any': upright where there is room."
     )
 
@@ -63,6 +63,10 @@ class HandPart(VerbPart):
     hand: Side | None = None
     feet: Literal["auto", "stay"] = Field(
         default="auto", description="'stay': keep the feet in place; 'auto': walk up to what is out of reach."
+    )
+    planner: Literal["auto", "whole-body"] = Field(
+        default="auto",
+        description="'whole-body': plan all of the body at once; 'auto': only where limbs alone find no way.",
     )
     begin: Seconds | None = Field(
         default=None, description="Time at which the hand leaves the base motion, in seconds."

@@ -79,7 +79,7 @@ def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no col
         label = escape(f"{who} {limb(name)}".strip())
         out.append(
             f'<div style="display:flex;align-items:center;height:{ROW}px"><div title="{label}" style="width:{_LEFT}px;'
-            f'padding-right:8px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis">{label}</div>'
+            f'padding-right:8px;font-size:10.5px;line-height:10px">{label}</div>'
             f'<div style="position:relative;flex:1;height:{2 * _LANE}px;background:{rail};border-radius:2px;'
             f'margin-right:{_RIGHT - 2}px">'
         )
@@ -108,13 +108,20 @@ def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no col
     return "".join(out)
 
 
-def hand(t: float, span: Interval, rows: int) -> str:
-    """HTML of the playhead over the bars: small, because it is sent for every frame."""
+def hand(t: float, span: Interval, rows: int, points: tuple[float | None, float | None] = (None, None)) -> str:
+    """HTML of the playhead over the bars, and of the in and out `points`: small, because it is sent for every frame."""
     up = rows * ROW
-    left = f"calc({_LEFT + 10}px + (100% - {_LEFT + _RIGHT + 18}px)*{0.01 * _share(t, span):.4f})"
+    marks = [(t, "1.5px", "#4a8fb5", up)]
+    marks += [(p, "2px", "#d8a03a", max(up, ROW)) for p in points if p is not None]
     return (
-        '<div style="position:relative;height:0"><div style="position:absolute;pointer-events:none;width:1.5px;'
-        f'background:#4a8fb5;left:{left};bottom:{_BELOW}px;height:{up}px"></div></div>'
+        '<div style="position:relative;height:0">'
+        + "".join(
+            f'<div style="position:absolute;pointer-events:none;width:{width};background:{color};bottom:{_BELOW}px;'
+            f"height:{height}px;left:calc({_LEFT + 10}px + (100% - {_LEFT + _RIGHT + 18}px)"
+            f'*{0.01 * _share(at, span):.4f})"></div>'
+            for at, width, color, height in marks
+        )
+        + "</div>"
     )
 
 

@@ -210,6 +210,7 @@ def _key(mesh: Mesh) -> bytes:
     digest.update(mesh.faces.tobytes())
     digest.update(repr(mesh.color).encode())
     digest.update(b"" if mesh.colors is None else mesh.colors.tobytes())
+    digest.update(b"" if mesh.paint is None else repr(mesh.paint.materials).encode() + mesh.paint.uv.tobytes())
     return digest.digest()
 
 
@@ -219,3 +220,30 @@ def _same(motion: Motion, before: Motion | None) -> Motion:
     alike = (motion.start, motion.fps, motion.source) == (before.start, before.fps, before.source)
     frames = np.array_equal(motion.rotations, before.rotations) and np.array_equal(motion.root, before.root)
     return before if alike and frames else motion
+
+
+# Kind of an import that is left to the file.
+DETECTED = "detected"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a file is imported as, for whom, and how it is read.
+
+    A clip or a rig is for the character `whom`; without one a new character is added. `units` is metres per unit of
+    the file and `up` its axis; None is as the file states or as its content suggests.
+    """
+
+    kind: str = DETECTED
+    whom: str | None = None
+    units: float | None = None
+    up: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Imported:
+    """The last import: its file, what it was taken for, and the document after it."""
+
+    path: Path
+    choice: Choice
+    after: Document

@@ -13,6 +13,7 @@ from pathlib import Path
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
 from elbowroom.files.open import files_named_in
+from elbowroom.studio.document import DETECTED
 
 # Files that can be uploaded, by what they are for; bytes that one may have.
 KINDS = {
@@ -21,6 +22,7 @@ KINDS = {
     "scene": (".glb", ".fbx", ".obj", ".stl", ".ply"),
     "storyboard": (".yaml", ".yml"),
 }
+KINDS[DETECTED] = tuple(dict.fromkeys(suffix for kind in ("clip", "rig", "scene") for suffix in KINDS[kind]))
 LARGEST = 200 * 1024**2
 # Entries of folders that are looked at for files to open.
 _MOST_LOOKED_AT = 5000
@@ -170,7 +172,8 @@ def check_upload(name: str, size: int, kind: str) -> None:
     """Raise if a file is empty, too large or of an unsupported type."""
     suffix = Path(name.replace("\\", "/")).suffix.lower()
     if suffix not in KINDS[kind]:
-        raise BadValue(f"'{name[:80]}' is not a supported {kind} file: give {', '.join(KINDS[kind])}.")
+        what = "file" if kind == DETECTED else f"{kind} file"
+        raise BadValue(f"'{name[:80]}' is not a supported {what}: give {', '.join(KINDS[kind])}.")
     if size > LARGEST:
         raise BadValue(f"'{name[:80]}' is larger than {LARGEST // 1024**2} MB.")
     if size == 0:

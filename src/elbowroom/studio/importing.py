@@ -12,20 +12,25 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadFile, BadValue, ElbowroomError
+from elbowroom.files.fbx import RIGGED, read_rigged
+from elbowroom.files.meshes import read_meshes
 from elbowroom.motion.clip import Clip
 from elbowroom.storyboard.storyboard import Storyboard
-from elbowroom.studio.document import Document
+from elbowroom.studio.document import DETECTED, Choice, Document, Imported
 from elbowroom.studio.edits import add_character, add_object, add_static, change_character
 from elbowroom.studio.folders import check_upload
+from elbowroom.studio.landing import landing
 from elbowroom.studio.messages import seconds
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
 from elbowroom.world.scene_floor import foot_places, scene_floor
 from elbowroom.world.world import World
 
-AS = ("scene", "object", "clip", "rig")
-# Metres per unit of a file; without it as the file states or as its size suggests.
+# As the file states or as its content suggests.
 GUESSED = "from the file"
+AS = (DETECTED, "scene", "object", "clip", "rig")
+UP = {GUESSED: None, "Y up": "Y", "Z up": "Z"}
+# Metres per unit of a file.
 UNITS: Mapping[str, float | None] = {
     GUESSED: None,
     "metres": 1.0,
@@ -39,30 +44,38 @@ _LONGEST_NAME = 48
 # Decimals of positions in metres.
 _DIGITS = 4
 
+# Files with this much extent or less, metres, are objects where nothing else tells.
+_LARGEST_OBJECT_M = 1.2
+
 Brought = tuple[Document, Document, Storyboard]
 
 
-def bring_in(studio: Studio, kind: str, file: str | Path, whom: str | None = None, units: float | None = None) -> Job:
-    """Import a file: a scene, an object's mesh, a clip, or a rig.
-
-    A clip or a rig is for the character `whom`; without one a new character is added. `units` is metres per unit
-    of the file.
-    """
+def bring_in(studio: Studio, file: str | Path, choice: Choice) -> Job:
+    """Import a file: a scene, an object's mesh, a clip, or a rig."""
     if not str(file).strip(". "):
         raise BadValue("give the path of a file to import.")
     path = studio.folders.to_read(file)
-    check_upload(path.name, 1, kind_of(kind))
+    check_upload(path.name, 1, kind_of(choice.kind))
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise BadFile(file, what, would_do=f"give a file in {studio.folders.work}")
-    return _submitted(studio, f"importing {path.name}", lambda: path, kind, whom, units)
+    return _submitted(studio, f"importing {path.name}", lambda: path, choice)
 
 
-def upload(studio: Studio, kind: str, name: str, content: bytes, whom: str | None, units: float | None) -> Job:
+def upload(studio: Studio, name: str, content: bytes, choice: Choice) -> Job:
     """Store an uploaded file in the working folder and import it; an unusable file is removed."""
-    check_upload(name, len(content), kind_of(kind))
-    what = f"importing {Path(name).name}"
-    return _submitted(studio, what, lambda: studio.folders.take(name, content, kind_of(kind)), kind, whom, units)
+    kind = kind_of(choice.kind)
+    check_upload(name, len(content), kind)
+    return _submitted(studio, f"importing {Path(name).name}", lambda: studio.folders.take(name, content, kind), choice)
+
+
+def again(studio: Studio, choice: Choice) -> Job | None:
+    """Import the last file once more, read otherwise, in place of what it was; None if it was edited since."""
+    last = studio.imported
+    if last is None or studio.document is not last.after or choice == last.choice:
+        return None
+    studio.undo()
+    return bring_in(studio, last.path, choice)
 
 
 def kind_of(kind: str) -> str:
@@ -70,10 +83,29 @@ def kind_of(kind: str) -> str:
     return "scene" if kind == "object" else kind
 
 
-def _submitted(
-    studio: Studio, what: str, get: Callable[[], Path], kind: str, whom: str | None, units: float | None
-) -> Job:
+def detected(path: Path, choice: Choice) -> Choice:
+    """The choice with the kind that a file's content suggests."""
+    suffix = path.suffix.lower()
+    if choice.kind != DETECTED:
+        return choice
+    if suffix in (".bvh", ".amc", ".npy", ".npz"):
+        return replace(choice, kind="clip")
+    if suffix == ".asf":
+        return replace(choice, kind="rig")
+    if suffix in RIGGED:
+        found = read_rigged(path, units=choice.units, up=choice.up)
+        if found.characters:
+            return replace(choice, kind="clip" if found.clips else "rig")
+        meshes = found.meshes
+    else:
+        meshes = read_meshes(path, units=choice.units, up=choice.up).meshes
+    ends = np.concatenate([mesh.bounds for mesh in meshes.values()])
+    return replace(choice, kind="object" if np.ptp(ends, axis=0).max() <= _LARGEST_OBJECT_M else "scene")
+
+
+def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: Choice) -> Job:
     file: list[Path] = []
+    chosen: list[Choice] = []
     notes: list[str] = []
 
     def work(job: Job) -> Brought:
@@ -81,14 +113,18 @@ def _submitted(
         path = get()
         file[:] = [path]
         try:
+            choice = detected(path, asked)
+            chosen[:] = [choice]
             with studio.lock:
-                document, before_it = studio.document, studio.original
-            after = _added(document, kind, path, whom, units)
+                document, before_it, spot = studio.document, studio.original, landing(studio)
+            after = _added(document, path, choice, spot)
             studio.check_files(after)
             board = after.board()
-            if kind == "scene":
+            if choice.kind == "scene":
                 after, board, notes[:] = _onto_floor(before_it, after, board)
-            if kind == "clip" and not document.values.get("characters"):
+            if choice.kind == "object":
+                after, board = _standing(after, board)
+            if choice.kind == "clip" and not document.values.get("characters"):
                 after, board = _at_its_rate(after, board)
             return document, after, board
         except BaseException as error:
@@ -104,23 +140,40 @@ def _submitted(
             if studio.document is not document:  # edited meanwhile: once more, over that
                 studio.run_files(Job(what, work, done))
                 return
-            text = "".join([_summary(file[0], studio.original, board, whom), *notes])
+            text = "".join([_summary(file[0], studio.original, board, chosen[0]), *notes])
+            studio.imported = Imported(file[0], chosen[0], after)
             studio.edit(f"import {file[0].name}", after, board=board)
         studio.say(text, "good")
 
     return studio.run_files(Job(what, work, done))
 
 
-def _added(document: Document, kind: str, path: Path, whom: str | None, units: float | None) -> Document:
-    """Document with the file added."""
+def _added(document: Document, path: Path, choice: Choice, spot: list[float]) -> Document:
+    """Document with the file added; an object at a spot (3,), metres."""
     name, stem = os.path.relpath(path, document.path.parent), path.stem[:_LONGEST_NAME]
-    source: dict[str, Any] = {"file": name} if units is None else {"file": name, "units": units}
-    if kind == "scene":
+    source: dict[str, Any] = {"file": name}
+    source |= {key: value for key, value in (("units", choice.units), ("up", choice.up)) if value is not None}
+    if choice.kind == "scene":
         return add_static(document, stem, source)
-    if kind == "object":
-        return add_object(document, stem, source, [0.0, -1.0, 0.0])
-    entry = {"clip" if kind == "clip" else "body": source if units is not None else name}
-    return add_character(document, stem, entry) if whom is None else change_character(document, whom, entry)
+    if choice.kind == "object":
+        return add_object(document, stem, source, spot)
+    entry = {"clip" if choice.kind == "clip" else "body": source if len(source) > 1 else name}
+    return (
+        add_character(document, stem, entry) if choice.whom is None else change_character(document, choice.whom, entry)
+    )
+
+
+def _standing(after: Document, board: Storyboard) -> tuple[Document, Storyboard]:
+    """Document with the object added last raised so that it stands on its spot."""
+    values = after.edited()
+    name = next(reversed(values["objects"]))
+    low = float(board.world.objects[name].mesh.bounds[0, 2])
+    if abs(low) < 10.0**-_DIGITS:
+        return after, board
+    at = values["objects"][name]["at"]
+    values["objects"][name]["at"] = [*at[:2], round(at[2] - low, _DIGITS)]
+    after = after.with_values(values)
+    return after, after.board()
 
 
 def _onto_floor(before: World, after: Document, board: Storyboard) -> tuple[Document, Storyboard, list[str]]:
@@ -162,12 +215,14 @@ def _about(error: ElbowroomError, path: Path) -> str:
     return "Not imported: " + (text if begin < 0 else text[begin:].replace(str(path), path.name))
 
 
-def _summary(path: Path, before: World, board: Storyboard, whom: str | None) -> str:
+def _summary(path: Path, before: World, board: Storyboard, choice: Choice) -> str:
     """Summary of an import: figures that reveal a wrong unit, and assumptions."""
     world, facts = board.world, ""
     meshes = [mesh for name, mesh in world.static.items() if name not in before.static]
     meshes += [thing.mesh for name, thing in world.objects.items() if name not in before.objects]
-    people = [motion for name, motion in world.characters.items() if name not in before.characters or name == whom]
+    people = [
+        motion for name, motion in world.characters.items() if name not in before.characters or name == choice.whom
+    ]
     if meshes:
         every = np.concatenate([mesh.vertices for mesh in meshes])
         facts = " x ".join(f"{length:.2f}" for length in np.ptp(every, axis=0)) + " m"
@@ -176,4 +231,5 @@ def _summary(path: Path, before: World, board: Storyboard, whom: str | None) -> 
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n and ": " in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
     kept = dict.fromkeys(plain)  # a clip that is brought onto another body has them twice
-    return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in kept)
+    told = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
+    return told + "".join(f" {note}." for note in kept)

@@ -8,13 +8,18 @@ from typing import Any
 import viser
 
 from elbowroom.studio import filing, importing
+from elbowroom.studio.document import DETECTED, Choice, Imported
 from elbowroom.studio.exporting import FORMATS, as_command, as_python, export, report_on
 from elbowroom.studio.folders import KINDS
-from elbowroom.studio.headers import with_copy_button
+from elbowroom.studio.headers import TAKES_FILES, with_copy_button
 from elbowroom.studio.page_looks import asked, offer, put
 from elbowroom.studio.studio import Studio, Topic
 
 _REPORT = "Measures the quality of the motion, on one page that opens offline."
+_DROP = (
+    '<div style="margin:2px 10px 6px 10px;font-size:12.5px;opacity:.8">Drop files anywhere on the page, or choose one. '
+    f"What it is, its units and its up axis are detected; choose others here to read it again.</div>{TAKES_FILES}"
+)
 _NOBODY = "a new character"
 
 
@@ -30,10 +35,12 @@ class Files:
                 self._name = gui.add_text("Name", filing.suggested_name(studio))
                 saves = gui.add_button("Save", icon=viser.Icon.DEVICE_FLOPPY)
             with gui.add_folder("Import", expand_by_default=False):
+                gui.add_html(_DROP)
                 self._as = gui.add_dropdown("As", importing.AS)
                 self._whom = gui.add_dropdown("For", (_NOBODY,), visible=False)
                 self._path = gui.add_text("Path", "", hint=f"A file in {studio.folders.work}.")
                 self._units = gui.add_dropdown("Units", tuple(importing.UNITS))
+                self._up = gui.add_dropdown("Up axis", tuple(importing.UP))
                 brings = gui.add_button("Import", icon=viser.Icon.FILE_IMPORT, color="gray")
                 loads = gui.add_upload_button("Upload", icon=viser.Icon.UPLOAD, color="gray", mime_type=_accepted())
             with gui.add_folder("Export"):
@@ -44,13 +51,15 @@ class Files:
             copies = gui.add_button("Copy as command or Python", icon=viser.Icon.CODE, color="gray")
         opens.on_click(asked(studio, lambda: filing.open_choice(studio, self._open.value)))
         saves.on_click(asked(studio, lambda: filing.save(studio, self._name.value)))
-        brings.on_click(asked(studio, lambda: importing.bring_in(studio, self._as.value, self._path.value, *self._how)))
+        brings.on_click(asked(studio, lambda: importing.bring_in(studio, self._path.value, self._choice)))
         loads.on_upload(asked(studio, lambda: self._load(loads.value)))
         exports.on_click(asked(studio, self._export))
         reports.on_click(asked(studio, lambda: report_on(studio, self._stem.value)))
         copies.on_click(asked(studio, self._show_code))
-        self._as.on_update(lambda event: self._fit())
+        for field in (self._as, self._units, self._up, self._whom):
+            field.on_update(self._chosen)
         self._doc: Path | None = None
+        self._last: Imported | None = None
 
     @property
     def name(self) -> str:
@@ -76,18 +85,33 @@ class Files:
                 put(self._name, filing.suggested_name(self._studio))
                 put(self._stem, self._studio.document.name)
             self._fit()
+        if topic == "said" and self._last is not self._studio.imported:
+            self._last = self._studio.imported
+            if self._last is not None:  # a click on another choice reads the file again
+                put(self._as, self._last.choice.kind)
+
+    def _chosen(self, event: viser.GuiEvent) -> None:
+        self._fit()
+        if event.client is not None and self._studio.imported is not None:
+            self._studio.trying(lambda: importing.again(self._studio, self._choice))
 
     def _fit(self) -> None:
         self._whom.visible = self._as.value in ("clip", "rig")
         offer(self._whom, (_NOBODY, *self._studio.original.characters))
 
     @property
-    def _how(self) -> tuple[str | None, float | None]:
-        """Character of an import, and metres per unit of the file."""
-        return None if self._whom.value == _NOBODY else self._whom.value, importing.UNITS[self._units.value]
+    def _choice(self) -> Choice:
+        """How a file is imported, from the form."""
+        whom = None if self._whom.value == _NOBODY or not self._whom.visible else self._whom.value
+        return Choice(self._as.value, whom, importing.UNITS[self._units.value], importing.UP[self._up.value])
 
     def _load(self, upload: viser.UploadedFile) -> None:
-        importing.upload(self._studio, self._as.value, upload.name, upload.content, *self._how)
+        """Import what was uploaded or dropped: as chosen, or detected where the choice was made for an earlier file."""
+        choice = self._choice
+        if self._last is not None and choice == self._last.choice:
+            put(self._as, DETECTED)
+            choice = Choice()
+        importing.upload(self._studio, upload.name, upload.content, choice)
 
     def _export(self) -> None:
         export(self._studio, self.formats, self._stem.value)

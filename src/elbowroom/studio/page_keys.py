@@ -29,8 +29,10 @@ class Keys:
         self._add("Play or pause", "space", lambda: player.pause() if player.playing else player.play())
         self._add("Previous frame", "J", lambda: self._step(-1))
         self._add("Next frame", "L", lambda: self._step(1))
-        self._add("Start", "home", lambda: player.seek(player.span[0]))
-        self._add("End", "end", lambda: player.seek(player.span[1]))
+        self._add("Start", "home", lambda: player.seek(player.range[0]))
+        self._add("End", "end", lambda: player.seek(player.range[1]))
+        self._add("Set or clear the in point", "I", lambda: player.mark("in"))
+        self._add("Set or clear the out point", "O", lambda: player.mark("out"))
         self._add("Frame the action", "F", page.look)
         self._add("Clear selection", "escape", lambda: studio.select(None))
         self._add("Delete selection", "delete", self._delete)
@@ -46,8 +48,10 @@ class Keys:
         self.told_as.append((held + _WORDS.get(key, key), what))
 
     def _step(self, frames: int) -> None:
-        self._studio.player.pause()
-        self._studio.player.seek(self._studio.player.time + frames / self._studio.board.fps)
+        """Go to a frame before or after the one shown, exactly."""
+        player, fps = self._studio.player, self._studio.board.fps
+        player.pause()
+        player.seek(player.span[0] + (round((player.time - player.span[0]) * fps) + frames) / fps)
 
     def _delete(self) -> None:
         studio, name = self._studio, self._studio.selected

@@ -263,7 +263,7 @@ def _limbs(body: Body, joints: list[int]) -> frozenset[int]:
 def _part(skin: Skin, joints: frozenset[int]) -> Skin:
     """Part of a skin that moves with some joints, in one colour."""
     mine = np.isin(skin.owner[skin.faces], list(joints)).all(axis=1)
-    return replace(skin, faces=skin.faces[mine], colors=None)
+    return replace(skin, faces=skin.faces[mine], colors=None, paint=None)
 
 
 def _place(frame: viser.FrameHandle, T: Array) -> None:

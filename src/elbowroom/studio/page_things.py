@@ -14,6 +14,7 @@ from elbowroom.props.makers import MAKERS
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio import edits
 from elbowroom.studio.entries import alone, deleted, entry_of
+from elbowroom.studio.landing import free_spot, landing
 from elbowroom.studio.page_looks import asked, offer
 from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import Place, shown_place
@@ -165,7 +166,7 @@ class Things:
     def _added(self) -> None:
         studio, what = self._studio, str(self._what.value)
         name = edits.free_name(studio.document, what)
-        at = _free_spot(studio)
+        at = free_spot(studio) if self._kind.value == "character" else landing(studio)
         make: dict[str, Callable[[], Any]] = {
             "obstacle": lambda: edits.add_static(studio.document, name, {"maker": what, "at": at}),
             "object": lambda: edits.add_object(studio.document, name, {"maker": what}, at),
@@ -178,11 +179,3 @@ class Things:
 def _person(body: str, motion: str, at: list[float]) -> dict[str, Any]:
     entry: dict[str, Any] = {"body": {"preset": body}, "at": at[:2]}
     return entry if motion == "stand" else {**entry, "clip": {motion: {}}}
-
-
-def _free_spot(studio: Studio) -> list[float]:
-    """Free position on the floor beside everything else."""
-    places = [p.T[:3, 3] for p in studio.places.values()]
-    x = max((float(p[0]) for p in places), default=0.0) + 1.0 if places else 0.0
-    y = float(np.mean([p[1] for p in places])) if places else 0.0
-    return [round(x, 2), round(y, 2), round(studio.original.floor or 0.0, 4)]

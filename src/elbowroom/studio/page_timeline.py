@@ -1,4 +1,4 @@
-"""Timeline: play, scrub, speed, loop, and bars of limb collisions."""
+"""Timeline: play, scrub, frames, in and out points, speed, loop, and bars of limb collisions."""
 
 from __future__ import annotations
 
@@ -30,23 +30,26 @@ class Timeline:
         with self.panel.add_tab("Timeline", viser.Icon.TIMELINE):
             self._buttons = gui.add_button_group("Motion", self._words())
             self._slider = gui.add_slider("Time (s)", 0.0, 1.0, 0.001, 0.0)
+            self._frame = gui.add_number("Frame", 0, min=0, step=1, hint="At the frame rate of the storyboard.")
             self._bars = gui.add_html("")
             self._hand = gui.add_html("")
         self._buttons.on_click(self._pressed)
         self._slider.on_update(self._scrubbed)
+        self._frame.on_update(self._framed)
         self.place(900)
 
     def _words(self) -> tuple[str, ...]:
         player = self._studio.player
         play, loop = "Pause" if player.playing else "Play", "on" if player.loop else "off"
-        return (play, "Start", "End", f"Speed {player.speed:g}×", f"Loop {loop}")
+        ends = [name if t is None else f"{name} {t:.2f}" for name, t in zip(("In", "Out"), player.points, strict=True)]
+        return (play, "Start", "End", *ends, f"Speed {player.speed:g}×", f"Loop {loop}")
 
     def place(self, width: float) -> None:
         """Place the panel below a scene of that width, pixels, unless it is there already."""
         if (width, self._room) == self._placed:
             return
         self._placed, self._width = (width, self._room), width
-        height = 156 + ROW * self._room
+        height = 190 + ROW * self._room
         self.panel.float(x=10, y=-10, width=min(max(width - 20, 280), 1200), height=height)
 
     def show_motion(self) -> None:
@@ -75,7 +78,10 @@ class Timeline:
             value = round(self._studio.player.time, 3)
             if self._slider.value != value:
                 self._slider.value = value  # type: ignore[misc]
-            line = hand(value, (self._slider.min, self._slider.max), self._lanes)
+            frame = self._frame_at(value)
+            if self._frame.value != frame:
+                self._frame.value = frame  # type: ignore[misc]
+            line = hand(value, (self._slider.min, self._slider.max), self._lanes, self._studio.player.points)
             if self._hand.content != line:
                 self._hand.content = line
             self.show_buttons()
@@ -88,10 +94,12 @@ class Timeline:
             player.speed = SPEEDS[(SPEEDS.index(player.speed) + 1) % len(SPEEDS)]
         elif word.startswith("Loop"):
             player.loop = not player.loop
+        elif word.startswith(("In", "Out")):
+            player.mark("in" if word.startswith("In") else "out")
         else:
             player.pause()
         if word in ("Start", "End"):
-            player.seek(player.span[0] if word == "Start" else player.span[1])
+            player.seek(player.range[0] if word == "Start" else player.range[1])
         self.show_buttons()
 
     def show_buttons(self) -> None:
@@ -99,6 +107,16 @@ class Timeline:
         words = self._words()
         if tuple(self._buttons.options) != words:
             self._buttons.options = words
+
+    def _frame_at(self, t: float) -> int:
+        """Number of the frame nearest to a time in seconds; the first is 0."""
+        return round((t - self._studio.player.span[0]) * self._studio.board.fps)
+
+    def _framed(self, event: viser.GuiEvent) -> None:
+        player = self._studio.player
+        if event.client is not None and self._frame.value != self._frame_at(player.time):
+            player.pause()
+            player.seek(player.span[0] + self._frame.value / self._studio.board.fps)
 
     def _scrubbed(self, event: viser.GuiEvent) -> None:
         if event.client is not None:

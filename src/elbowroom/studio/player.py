@@ -1,10 +1,11 @@
-"""Player of the time shown: play, pause, scrub, speed, loop. A thread ticks while it plays."""
+"""Player of the time shown: play, pause, scrub, speed, loop, in and out points. A thread ticks while it plays."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
+from typing import Literal
 
 from elbowroom.errors import BadValue
 
@@ -20,6 +21,8 @@ class Player:
         self._shown = shown
         self._lock = threading.RLock()
         self._time, self._span = 0.0, (0.0, 0.0)
+        self._in: float | None = None
+        self._out: float | None = None
         self._speed, self.loop = 1.0, True
         self._go = threading.Event()
         self._stopping = False
@@ -42,6 +45,29 @@ class Player:
         return self._span
 
     @property
+    def range(self) -> tuple[float, float]:
+        """What is played: from the in point to the out point where they are set, else all, seconds."""
+        begin = self._span[0] if self._in is None else self._in
+        return begin, self._span[1] if self._out is None else self._out
+
+    @property
+    def points(self) -> tuple[float | None, float | None]:
+        """In and out points, seconds; None where not set."""
+        return self._in, self._out
+
+    def mark(self, which: Literal["in", "out"]) -> None:
+        """Set the in or out point to the time shown, or clear it if it is there; one that lies beyond it is cleared."""
+        with self._lock:
+            t = self._time
+            if which == "in":
+                self._in = None if self._in == t else t
+                self._out = None if self._out is not None and self._out <= t else self._out
+            else:
+                self._out = None if self._out == t else t
+                self._in = None if self._in is not None and self._in >= t else self._in
+        self._shown(self._time)
+
+    @property
     def playing(self) -> bool:
         """Return whether it is playing."""
         return self._go.is_set()
@@ -61,6 +87,8 @@ class Player:
         """Set the span of another motion; the time stays if it is inside."""
         with self._lock:
             self._span = span
+            inside = [p if p is not None and span[0] < p < span[1] else None for p in self.points]
+            self._in, self._out = inside
             self._time = min(max(self._time, span[0]), span[1])
 
     def seek(self, t: float) -> None:
@@ -72,8 +100,9 @@ class Player:
     def play(self) -> None:
         """Start playing, from the start if at the end."""
         with self._lock:
-            if self._time >= self._span[1] - 1e-6:
-                self._time = self._span[0]
+            begin, end = self.range
+            if not begin <= self._time < end - 1e-6:
+                self._time = begin
         self._go.set()
 
     def pause(self) -> None:
@@ -103,7 +132,7 @@ class Player:
         with self._lock:
             if not self._go.is_set():  # it was held just now, and may be elsewhere already
                 return
-            begin, end = self._span
+            begin, end = self.range
             t = self._time + passed * self._speed
             if t > end:
                 if self.loop and end > begin:

@@ -19,7 +19,7 @@ from elbowroom.stopping import Cancelled
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.autosave import Autosave, Kept
-from elbowroom.studio.document import Document, named_files, sharing
+from elbowroom.studio.document import Document, Imported, named_files, sharing
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.messages import advised, sentence
@@ -58,6 +58,7 @@ class Studio:
         self.session = Session(document, self.autosave)
         self._cache = PlanCache(document)
         self.places: dict[str, Place] = places_of(document, self.board)
+        self.imported: Imported | None = None
         self.player.set_span(self.world.span)
 
     # --- what is there

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import boxes
 from elbowroom.kernels.sweep import STATIC
+from elbowroom.stopping import report
 from elbowroom.world.certificate_proof import Items, Proof
 
 # Collisions are localised to this many seconds, their ends finer.
@@ -92,6 +93,7 @@ class Measured:
                 here[k] = max(far, limit), max(deep, depth)
         times = np.array(sorted(at))
         for first in range(0, len(times), _BLOCK):
+            report("exact distances", first / len(times))
             record = self._proof.stage.world.record(times[first : first + _BLOCK])
             for i, t in enumerate(times[first : first + _BLOCK].tolist()):
                 self._exact.place_snapshot(record[i])

@@ -15,7 +15,7 @@ from elbowroom.character.robot import Robot
 from elbowroom.geometry.fields import nowhere
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
-from elbowroom.stopping import may_stop_here
+from elbowroom.stopping import may_stop_here, report
 from elbowroom.world.certificate_cull import near_units
 from elbowroom.world.certificate_stage import Stage
 from elbowroom.world.certificate_units import Units, hollow_fields, movers_of
@@ -158,6 +158,7 @@ class Proof:
         knots = self.stage.knots
         for first in range(0, len(knots) - 1, _BLOCK):
             last = min(first + _BLOCK, len(knots) - 1)
+            report("distances between frames", first / len(knots))
             times = knots[first : last + 1]
             record = self.stage.world.record(times)
             tree, T = self.stage.tree(record), self.place(record)

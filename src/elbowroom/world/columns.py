@@ -61,6 +61,10 @@ class Columns:
         """The columns with all heights taken around a point (2,), metres."""
         return replace(self, taken=np.where(self.within(centre, radius), ~np.uint64(0), self.taken))
 
+    def with_mesh(self, mesh: Mesh) -> Columns:
+        """The columns with the layers of another mesh taken, above the floor."""
+        return replace(self, taken=self.taken | _marked([mesh], self.origin, self.taken.shape, self.floor))
+
     def room(self, low: float, high: float) -> Array:
         """Distance (ny, nx) of each cell to the nearest one that is taken between two heights above the floor, metres.
 

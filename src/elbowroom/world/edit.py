@@ -14,7 +14,7 @@ from elbowroom.motion.layers import Layer, composed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.intervals import Interval
 
-Tier = Literal["ik", "avoid", "plan"]
+Tier = Literal["ik", "avoid", "plan", "whole-body"]
 Motions = Mapping[str, Motion]
 
 # Frames between two layers of which the second goes on where the first ends.

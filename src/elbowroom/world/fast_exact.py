@@ -13,7 +13,8 @@ from elbowroom.kernels import boxes
 from elbowroom.kernels.limb_world import FLOOR, STATIC, Around, Buffers
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import Placed
-from elbowroom.world.fast_parts import Joints, Parts
+from elbowroom.world.fast_limb import WORLD, Joints
+from elbowroom.world.fast_parts import Parts
 from elbowroom.world.fast_tables import Tables
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import Snapshot
@@ -219,11 +220,12 @@ class Judge:
         tables, body = self._tables, self._joints.body
         frames: list[Array] = []
         turned = to_matrix(q)
+        base = np.eye(4) if self._joints.base == WORLD else joints[self._joints.base]
         for i, (parent, source) in enumerate(zip(tables.parent, tables.source, strict=True)):
             local = np.eye(4)
             if source >= 0:
                 local[:3, :3], local[:3, 3] = turned[source], tables.offset[i]
             else:
-                local = inverse(joints[body[parent] if parent >= 0 else self._joints.base]) @ joints[body[i]]
-            frames.append((frames[parent] if parent >= 0 else joints[self._joints.base]) @ local)
+                local = inverse(joints[body[parent]] if parent >= 0 else base) @ joints[body[i]]
+            frames.append((frames[parent] if parent >= 0 else base) @ local)
         return frames

@@ -17,6 +17,9 @@ from elbowroom.world.carried import Carried
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import Hold
 
+# Base of joints among which is the root.
+WORLD = -1
+
 # Local places that change by less than this over time do not move.
 _RIGID = 1e-9
 
@@ -26,7 +29,8 @@ class Joints:
     """Joints that place a limb, parents first.
 
     body: their numbers in the body, (n,); searched: those that a posture turns, in its order; base: the joint that all
-    hang on; rides: for every joint of the body that the search moves, which of `body` carries it and its place on it.
+    hang on, or `WORLD`; rides: for every joint of the body that the search moves, which of `body` carries it and its
+    place on it.
     """
 
     base: int
@@ -83,21 +87,22 @@ class Item:
 def joints_of(body: Body, searched: Sequence[int], T: Array) -> Joints:
     """The joints that place a limb of a body that T (N, J, 4, 4) places over time.
 
-    Those that do not move against their parents are left out.
+    Those that do not move against their parents are left out. Where the root is searched, too, the base is `WORLD`.
     """
     parents = [int(p) for p in body.parents]
     wanted = set(searched)
-    if not wanted or len(wanted) < len(searched) or 0 in wanted:
-        raise BadValue("a limb needs distinct joints, none of them the root.")
+    if not wanted or len(wanted) < len(searched):
+        raise BadValue("a limb needs distinct joints.")
     moved = sorted({j for top in wanted for j in body.subtree(top)})
     ways = [_way(parents, j) for j in searched]
-    common = [set(w[:-1]) for w in ways]
-    base = max(set.intersection(*common), key=lambda j: len(_way(parents, j)))
-    while base in moved:
-        base = parents[base]
-    needed = {j for way in ways for j in way[way.index(base) + 1 :]}
+    base = WORLD
+    if 0 not in wanted:
+        base = max(set.intersection(*(set(w[:-1]) for w in ways)), key=lambda j: len(_way(parents, j)))
+        while base in moved:
+            base = parents[base]
+    needed = {j for way in ways for j in (way if base == WORLD else way[way.index(base) + 1 :])}
     local, change = np.zeros((len(T), len(moved), 3, 4)), np.zeros(len(moved))
-    kernels.relative(T, np.array([parents[j] for j in moved]), np.array(moved), local)
+    kernels.relative(T, np.array([max(parents[j], 0) for j in moved]), np.array(moved), local)
     kernels.spread(local, change)
     rides: dict[int, tuple[int, Array]] = {}
     kept = set(needed)

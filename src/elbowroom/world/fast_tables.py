@@ -19,7 +19,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import limb_tables as kernels
 from elbowroom.kernels.limb_world import AWAY, COMES, LOOSE, THERE
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast_limb import Grip, Item, Joints, Piece
+from elbowroom.world.fast_limb import WORLD, Grip, Item, Joints, Piece
 from elbowroom.world.world import Record, World
 
 # Rows and looks together are this many times as often as rows.
@@ -98,12 +98,13 @@ def tables_of(
     followers = [j for j in joints.body if j not in joints.searched]
     source = [joints.searched.index(j) if j in joints.searched else -followers.index(j) - 1 for j in joints.body]
     rest = body.T_rest
-    offset = np.array([(inverse(rest[parents[j]]) @ rest[j])[:3, 3] for j in joints.body])
-    slid = relative(T, [parents[j] for j in joints.searched], joints.searched)
+    offset = np.array([(inverse(rest[parents[j]]) @ rest[j])[:3, 3] if j else T[0, 0, :3, 3] for j in joints.body])
+    slid = relative(T, [max(parents[j], 0) for j in joints.searched], joints.searched)
     for i, j in enumerate(joints.searched):
         if np.ptp(slid[:, i, :, 3], axis=0).max() > 1e-6:
             raise BadValue(f"the joint {body.joint_names[j]} is prismatic: only revolute joints are searched.")
-    base, follow = np.ascontiguousarray(T[:, joints.base]), relative(T, [above(j) for j in followers], followers)
+    on_base = np.tile(np.eye(4), (len(T), 1, 1)) if joints.base == WORLD else np.ascontiguousarray(T[:, joints.base])
+    base, follow = on_base, relative(T, [above(j) for j in followers], followers)
     steps = np.array([np.linalg.norm(follow[:, -s - 1, :, 3], axis=1).max() if s < 0 else np.linalg.norm(o)
                       for s, o in zip(source, offset, strict=True)])  # fmt: skip
     far = np.zeros(len(joints.body))

@@ -76,7 +76,7 @@ def without(mesh: Mesh, drop: NDArray[np.bool_]) -> Mesh:
     if not drop.any():
         return mesh
     kept, faces = np.unique(mesh.faces[~drop], return_inverse=True)
-    return Mesh(mesh.vertices[kept], faces.reshape(-1, 3).astype(np.int32), mesh.color)
+    return mesh.taken(kept, faces.reshape(-1, 3).astype(np.int32))
 
 
 def tilt(mesh: Mesh) -> Array:

@@ -16,7 +16,7 @@ from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.ladder import replanned
 from elbowroom.plan.repair.limb import searched, spliced
 from elbowroom.plan.repair.options import TIGHT, RepairOptions
-from elbowroom.plan.repair.stretch import GROWTHS, Job, stretches
+from elbowroom.plan.repair.stretch import Job, stretches
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.spaces.styles import CLOSE, style_of
 from elbowroom.world.fast import LimbCheck
@@ -62,7 +62,7 @@ def freed(d: Director, actor: Actor, limb: str, rows: Frames, exact: NDArray[np.
     if tier == "plan":
         done = next((found for s in stretches(job) if (found := searched(job, s, d.seed())) is not None), None)
     else:
-        done, _ = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid", len(GROWTHS))
+        done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid")
     if done is None:
         raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'the straight way is not free'}")
     return replace(done.way, rotations=clip_of(spliced(job, done), who).rotations[rows][:, list(arm)])

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from elbowroom.character.body import Character
+from elbowroom.character.markers import marker_positions
 from elbowroom.character.range_of_motion import unusual
+from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.posture_constraints import constraints_of
+from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.motion.quality import rms_jerk
+from elbowroom.motion.recorded import recorded_postures
 
 # Frames a second that are compared at most.
 _RATE_HZ = 60.0
@@ -17,16 +24,24 @@ _RATE_HZ = 60.0
 # that are changed at all, and RMS jerk beyond what is allowed, as a share of the clip's. Tuned on strips of
 # benchmarks/repair_made.py.
 _PER_M2, _PER_UNUSUAL2, _PER_GAZE2, _PER_S, _PER_JERK = 6.0, 6.0, 2.0, 0.2, 0.5
+# What a body counts for that is as far from what recorded people do as those usually are from each other, for a second;
+# and moments a second at which that is asked. Tuned on strips of benchmarks/repair_made.py.
+_PER_UNLIKE2 = 0.25
+_POSTURES_HZ = 10.0
 # How much turns of joints of the legs count: where feet go counts by itself, and knees bend much for a body that goes
 # down a little.
 _LEGS = 0.25
 # RMS jerk that a repair may have, as a multiple of the clip's.
 JERK_GAIN = 1.2
 # Ends of limbs whose paths count, by role.
-_ENDS = ("left_hand", "right_hand", "head", "left_foot", "right_foot")
+_HANDS_AND_FEET = ("left_hand", "right_hand", "left_foot", "right_foot")
+_ENDS = (*_HANDS_AND_FEET, "head")
 # Cost up to which a repair is taken without looking for a smaller one: an arm or a neck that is some 40 degrees aside
 # for a second. Less would make ordinary repairs several times slower.
 SMALL = 0.8
+# Cost beyond which a limb is searched, to compare: leans of benchmarks/repair_made.py at which hands go half a metre
+# aside cost 3.5 to 4.4, whole bodies that give way 0.5 to 1.7.
+LARGE = 2.0
 
 
 def cost(source: Clip, new: Clip) -> float:
@@ -56,8 +71,38 @@ def cost(source: Clip, new: Clip) -> float:
         head = body.roles["head"]
         was, is_now = (rot.from_matrix(T[:, head, :3, :3]) for T in (T_old, T_new))
         total += _PER_GAZE2 * np.sum(rot.angle_between(was, is_now) ** 2)
+    every = max(round(source.fps / step / _POSTURES_HZ), 1)
+    total += _PER_UNLIKE2 * every * np.sum(unlike_recorded(body, T_old[::every], T_new[::every]))
     changed = _PER_S * len(rows)
     return float((total + changed) * seconds + _PER_JERK * max(jerk_gain(source, new, turned) - JERK_GAIN, 0.0))
+
+
+def unlike_recorded(body: Character, T_old: Array, T_new: Array) -> Array:
+    """Mean squared distance (N,) of markers from where recorded people would have them, as a multiple of what is usual.
+
+    T_old and T_new (N, J, 4, 4) are joints before and after a repair. The posture database is asked for hands and feet
+    of both: the body is to change as those of recorded people do between them, however the rig's own posture differs
+    from theirs. It counts by the error that is usual so far from recorded hands and feet: a stride is far from all.
+    """
+    database = kept(body, "recorded postures", lambda: _database(body))
+    if database is None:
+        return np.zeros(len(T_old))
+    out = []
+    for both in zip(T_old, T_new, strict=True):
+        targets = [{role: T[body.role(role)] for role in _HANDS_AND_FEET} for T in both]
+        was, now = (database.posture(constraints_of(body, some)) for some in targets)
+        moved = marker_positions(body, both[1]) - marker_positions(body, both[0])
+        off = np.sum((moved - (now.markers - was.markers)) ** 2, axis=-1)
+        out.append(np.average(off, weights=now.weights) / max(was.expected_error_m, now.expected_error_m) ** 2)
+    return np.array(out)
+
+
+def _database(body: Character) -> PostureDatabase | None:
+    """Recorded postures, resized to a body; None for rigs that lack parts."""
+    try:
+        return recorded_postures().for_character(body)
+    except BadValue:
+        return None
 
 
 def jerk_gain(source: Clip, new: Clip, turned: Array) -> float:

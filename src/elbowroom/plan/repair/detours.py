@@ -139,6 +139,10 @@ _DOWN_M, _TURN_RAD, _POSTURE_S = (0.04, 0.08, 0.14, 0.22), (0.35, 0.7), (0.4, 0.
 # Of who ducks: radians that the spine bends for each metre down, and the share of it that the hips go back. Tuned on
 # strips of benchmarks/repair_made.py.
 _BEND_RAD_PER_M, _BACK = 2.5, 0.4
+# Radians that a spine leans to either side, tried in turn, and metres that the hips go to the other side for each: the
+# weight stays over the feet, since three fifths of the body are some 0.3 m above the hips (de Leva 1996).
+_LEAN_RAD = (0.15, 0.3)
+_HIPS_M_PER_RAD = 0.15
 # How often the least amount that leaves nothing is halved; the share of the depth that others are to leave at most, and
 # how many of those are followed up.
 _HALVES, _LEFT, _HELPFUL = 2, 0.85, 2
@@ -148,8 +152,9 @@ _Posture = Callable[[float], tuple[OffsetClip | None, str]]
 
 
 def postures(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
-    """The body ducked, for a head or a trunk that is to get under something, or with its shoulders turned, for one that
-    is to get through between things, with feet where they are; what leaves nothing in collision comes first.
+    """The body ducked or with bent knees, for a head or a trunk that is to get under something, leaned aside, or with
+    its shoulders turned, for one that is to get through between things, with feet where they are; what leaves nothing
+    in collision comes first.
 
     `leaves` counts parts in collision alone, the trunk among them: arms that meet the thighs of who ducks are
     repaired afterwards.
@@ -167,20 +172,33 @@ def postures(world: World, episode: CollisionEpisode, options: RepairOptions) ->
 
 
 def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> list[BodyDetour]:
-    """Bodies that are ducked, where it is no arm that collides, and turned to both sides, where it is not the head."""
+    """Bodies that are ducked, where it is no arm that collides, leaned to both sides, and turned, where it is not the
+    head."""
     sway = window.sway
+    left = np.cross((0.0, 0.0, 1.0), sway.ahead)
 
     def ducked(down: float) -> tuple[OffsetClip | None, str]:
         x, y, _ = -_BACK * down * sway.ahead
         return sway.by((float(x), float(y), -down), bend=_BEND_RAD_PER_M * down), f"ducked by {100 * down:.0f} cm"
 
+    def lowered(down: float) -> tuple[OffsetClip | None, str]:
+        return sway.by((0.0, 0.0, -down)), f"knees bent, {100 * down:.0f} cm lower"
+
+    def leaned(by: float) -> tuple[OffsetClip | None, str]:
+        x, y, _ = -_HIPS_M_PER_RAD * by * left
+        return sway.by((float(x), float(y), 0.0), lean=by), f"leaned aside by {abs(np.degrees(by)):.0f} degrees"
+
     def turned(by: float) -> tuple[OffsetClip | None, str]:
         return sway.by((0.0, 0.0, 0.0), turn=by), f"shoulders turned by {abs(np.degrees(by)):.0f} degrees"
 
-    found = [] if episode.limb.endswith("arm") else _helpful(world, window, ducked, _DOWN_M)
-    for sign in () if episode.limb == "neck" else (1.0, -1.0):
-        found += _helpful(world, window, turned, tuple(sign * by for by in _TURN_RAD))
-    return found
+    tries: list[tuple[_Posture, tuple[float, ...]]] = []
+    if not episode.limb.endswith("arm"):
+        tries += [(ducked, _DOWN_M), (lowered, _DOWN_M)]
+    for sign in (1.0, -1.0):
+        tries.append((leaned, tuple(sign * by for by in _LEAN_RAD)))
+        if episode.limb != "neck":
+            tries.append((turned, tuple(sign * by for by in _TURN_RAD)))
+    return [done for posture, amounts in tries for done in _helpful(world, window, posture, amounts)]
 
 
 def _helpful(world: World, window: _Window, posture: _Posture, amounts: Sequence[float]) -> list[BodyDetour]:

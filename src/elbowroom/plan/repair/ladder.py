@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
-from elbowroom.plan.repair.cost import SMALL, cost
+from elbowroom.plan.repair.cost import LARGE, SMALL, cost
 from elbowroom.plan.repair.detours import postures, sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
 from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
@@ -164,16 +164,18 @@ def by_limbs(
 ) -> tuple[RepairResult | None, str]:
     """Go up the first rungs alone, which are quick: the limb in growing linkages.
 
-    The repair that changes the clip least of the first of each linkage, and of `bodies` that are lower or turned;
-    the first that changes it little is taken at once. None, and why, where there is none.
+    The repair that changes the clip least of the first lean of each linkage, and of `bodies` that are lower, leaned or
+    turned; the first that changes it little is taken at once. Where all of them change it much a limb is searched, too,
+    which may go far round. None, and why, where there is nothing.
     """
     reasons = [""]
     found: list[tuple[float, RepairResult]] = []
+    unsolved: list[_Unsolved] = []
     source = options.sources[episode.who]
     before = 0.0 if options.clocks.hurried else cost(source, clip_of(world, episode.who))
-    ways = _each_linkage(world, episode, options, searches, found, reasons)
+    ways = _each_linkage(world, episode, options, found, reasons, unsolved)
     more = _each_body(world, episode, options) if bodies else iter(())
-    for done in chain(ways, more):
+    for done in chain(ways, more, _each_search(unsolved, found) if searches else ()):
         if options.clocks.hurried:
             return done, ""
         found.append((cost(source, clip_of(done.world, episode.who)) - before, done))
@@ -184,16 +186,20 @@ def by_limbs(
     return min(found, key=lambda f: f[0])[1], ""
 
 
+# A linkage that no lean brings out of collision: its name, job, the stretches that were tried, and a seed.
+_Unsolved = tuple[str, Job, list[Stretch], int]
+
+
 def _each_linkage(
     world: World,
     episode: CollisionEpisode,
     options: RepairOptions,
-    searches: bool,
     found: list[tuple[float, RepairResult]],
     reasons: list[str],
+    unsolved: list[_Unsolved],
 ) -> Iterator[RepairResult]:
-    """The first repair of each linkage, for legs of one choice of times after another; `reasons` say why there is none.
-    Nothing is searched where something was `found` already."""
+    """The first lean of each linkage, for legs of one choice of times after another; `reasons` say why there is none,
+    and `unsolved` are those that may be searched."""
     clip = clip_of(world, episode.who)
     for number, linkage in enumerate(_ladder(world, episode, options)):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
@@ -207,55 +213,75 @@ def _each_linkage(
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
             most = _STRETCHES if found else len(GROWTHS)
-            done, reason = replanned(job, free, linkage.name, options.seed + number, searches and not found, most)
+            done, tried, reason = _leaned(job, free, linkage.name, options.seed + number, most)
             reasons.append(reason)
             if done is not None:
                 yield _told(linkage.name, job, done)
                 break
+            unsolved.append((linkage.name, job, tried, options.seed + number))
 
 
 def _each_body(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[RepairResult]:
-    """Repairs with the whole body lower or turned over its feet, and limbs that do the rest."""
+    """Repairs with the whole body lower, leaned or turned over its feet, and limbs that do the rest."""
     for sway in postures(world, episode, options):
         done = _after(world, sway, episode, options)
         if done is not None:
             yield done
 
 
-def replanned(
-    job: Job, free: FeetFree, name: str, seed: int, searches: bool, most: int
-) -> tuple[Replanned | None, str]:
-    """New frames for one linkage, in so many stretches at the `most`, or why there are none."""
-    clocks = job.options.clocks
+def _each_search(unsolved: list[_Unsolved], found: list[tuple[float, RepairResult]]) -> Iterator[RepairResult]:
+    """The first search that finds something, linkage by linkage; none where something was `found` that is not large."""
+    if any(changed <= LARGE for changed, _ in found):
+        return
+    for name, job, tried, seed in unsolved:
+        done = _searched(job, tried, seed)
+        if done is not None:
+            yield _told(name, job, done)
+            return
+
+
+def replanned(job: Job, free: FeetFree, name: str, seed: int, searches: bool) -> Replanned | None:
+    """New frames for one linkage, leaned or, if it `searches`, searched; None where there are none."""
+    done, tried, _ = _leaned(job, free, name, seed, len(GROWTHS))
+    return _searched(job, tried, seed) if done is None and searches else done
+
+
+def _leaned(job: Job, free: FeetFree, name: str, seed: int, most: int) -> tuple[Replanned | None, list[Stretch], str]:
+    """New frames for one linkage without a search, in so many stretches at the `most`; stretches in which one may be
+    tried, and why there are no frames."""
     if free.stands is not None:
         aside = stepped(job, stance(job, *free.stands), seed, "elsewhere")
-        return aside, "the foot stands then, and no other place for it is free"
+        return aside, [], "the foot stands then, and no other place for it is free"
     if free.knee:
         tries = (stepped(job, stretch, seed, "knee") for stretch in stretches(job))
-        return next((done for done in tries if done is not None), None), "the knee cannot give way"
+        return next((done for done in tries if done is not None), None), [], "the knee cannot give way"
     tried: list[Stretch] = []
     for stretch in islice(stretches(job), most):
-        if clocks.late:
+        if job.options.clocks.late:
             break
         if not tried and hopeless(job, stretch, seed):
-            return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
+            return None, [], f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
         tried.append(stretch)
         done = leaned(job, stretch, seed)
         if done is None and job.limb == job.joints and free.leg:
             done = stepped(job, stretch, seed, "lifted")
         if done is not None:
-            return done, ""
-    # a search wants time: the shortest stretch comes last
+            return done, [], ""
+    why = "no free motion was found, with spine and shoulder neither"
+    return None, tried, why if tried else "there is too little time to leave the clip and to return to it"
+
+
+def _searched(job: Job, tried: list[Stretch], seed: int) -> Replanned | None:
+    """New frames for one linkage by a search in the stretches that were tried, those that depart least."""
+    clocks = job.options.clocks
     found: list[Replanned] = []
-    for stretch in (*tried[1:], *tried[:1]) if searches else ():
+    # a search wants time: the shortest stretch comes last
+    for stretch in (*tried[1:], *tried[:1]):
         if clocks.late or (found and clocks.hurried):
             break
         done = searched(job, stretch, seed)
         found += [] if done is None else [done]
-    if found:
-        return min(found, key=lambda one: one.departure), ""
-    why = "no free motion was found, with spine and shoulder neither"
-    return None, why if tried else "there is too little time to leave the clip and to return to it"
+    return min(found, key=lambda one: one.departure, default=None)
 
 
 def _told(name: str, job: Job, done: Replanned) -> RepairResult:

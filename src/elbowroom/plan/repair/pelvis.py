@@ -87,7 +87,7 @@ class OffsetClip:
 # Share of a turn of the shoulders that the pelvis takes; the spine takes the rest, and the neck all of it back: people
 # look where they go.
 _PELVIS_TURNS = 0.4
-# Share of a bend of the spine that the neck takes back.
+# Share of a bend or lean of the spine that the neck takes back.
 _NECK_BACK = 0.5
 
 
@@ -183,9 +183,9 @@ class PelvisOffset:
         left = self._outwards[0][int(np.argmax(self.weights))]
         return np.cross(left, (0.0, 0.0, 1.0))
 
-    def by(self, offset: Offset, turn: float = 0.0, bend: float = 0.0) -> OffsetClip | None:
-        """The clip moved, with its shoulders turned to the left by `turn` and its spine bent forwards by `bend`
-        radians, a bit lower where legs do not reach otherwise; None where the body cannot do it."""
+    def by(self, offset: Offset, turn: float = 0.0, bend: float = 0.0, lean: float = 0.0) -> OffsetClip | None:
+        """The clip moved, with its shoulders turned to the left by `turn`, its spine bent forwards by `bend` and to the
+        left by `lean` radians, a bit lower where legs do not reach otherwise; None where the body cannot do it."""
         turns = self._turns(np.array(offset[:2])) + _PELVIS_TURNS * turn * self.weights
         sink = np.zeros(len(self.weights))
         for _ in range(_LOOKS):
@@ -195,24 +195,25 @@ class PelvisOffset:
             lacking = np.max([solution.gap for solution in legs], axis=0)
             if lacking.max() <= REACHED:
                 moved = self._moved(legs, offset, shift, turns)
-                return moved if moved is None or not (turn or bend) else self._bent(moved, turn, bend)
+                return moved if moved is None or not (turn or bend or lean) else self._bent(moved, turn, bend, lean)
             sink += self._spread(np.where(lacking > REACHED, _SHARE * lacking + _MORE, 0.0))
             if sink.max() > _SINK:
                 return None
         return None
 
-    def _bent(self, moved: OffsetClip, turn: float, bend: float) -> OffsetClip | None:
+    def _bent(self, moved: OffsetClip, turn: float, bend: float, lean: float) -> OffsetClip | None:
         """A moved clip with its trunk turned and bent as well; None where that is too fast or rough."""
         q, frames = np.array(moved.clip.rotations), self._frames
         for j, share in self.trunk.items():
             limit = self.clip.character.limits[j]
             assert limit is not None
             twist = (1.0 - _PELVIS_TURNS) * turn if share > 0.0 else turn
-            by = share * np.array([bend if share > 0.0 else _NECK_BACK * bend, 0.0, twist])
+            back = 1.0 if share > 0.0 else _NECK_BACK
+            by = share * np.array([back * bend, back * lean, twist])
             new = limit.moved(limit.coordinates(q[frames, j]), self.weights[:, None] * by)
             new = np.where(np.sum(new * q[frames, j], axis=-1, keepdims=True) < 0.0, -new, new)
             q[frames, j] = np.where((self.weights == 0.0)[:, None], q[frames, j], new)
-        if bend:
+        if bend or lean:
             self._hang(moved.clip, q)
         joints = tuple(self.trunk)
         pace = SmoothnessLimits(self.source, self.clip, joints, self.first, self.last)

@@ -11,9 +11,8 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between, continuous
 from elbowroom.locomotion.departure import footprints_of, led_over
-from elbowroom.locomotion.figure import SIDES, figure
-from elbowroom.locomotion.library_arrays import recorded_cycles
-from elbowroom.locomotion.walk import STANDS_S, walk_course
+from elbowroom.locomotion.figure import figure
+from elbowroom.locomotion.walk import STANDS_S, landed, walk_course
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.arm_paths import LimbTrajectory
@@ -26,8 +25,6 @@ from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.walking.ground import Ground
 from elbowroom.posing.whole_body import FEET
 
-# Feet that are slower than this stand, m/s, and seconds of standing after the last has landed.
-_LANDED_M_S, _STAYS_S = 0.02, 0.15
 # Seconds after its time by which a trajectory is at rest.
 _STILL_S = 0.5
 # Radians that a joint may turn from one frame to the next at 60 frames a second: more is a leap.
@@ -70,22 +67,13 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
         ground = Ground(d.world, actor.now, figure(actor.body).scale, course.curve.at(course.s))
         feet, fps = footprints_of(actor.body, actor.pose), actor.base.fps
         made = walk_course(
-            actor.body, course, fps=fps, seed=d.settings.seed, feet=feet, library=recorded_cycles(), terrain=ground
+            actor.body, course, fps=fps, seed=d.settings.seed, feet=feet, library=d.settings.library, terrain=ground
         )
         d.allow(ground.contacts(actor.who, actor.body, (actor.now, FOREVER)))
         clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))
     still = round((timing.duration + STANDS_S + _STILL_S) * clips[0].fps)
-    last = max(still, *(_landed(clip) for clip in clips))
+    last = max(still, *(landed(clip) for clip in clips))
     return [held(clip, last + 1) for clip in clips]
-
-
-def _landed(clip: Clip) -> int:
-    """Frame at which both feet have stood for a moment."""
-    feet = [clip.character.role(f"{side}_foot") for side in SIDES]
-    steps = np.linalg.norm(np.diff(clip.world()[:, feet][..., :3, 3], axis=0), axis=-1).max(axis=1) * clip.fps
-    moving = np.flatnonzero(steps > _LANDED_M_S)
-    last = int(moving[-1]) + 1 if len(moving) else 0
-    return min(last + round(_STAYS_S * clip.fps), len(clip) - 1)
 
 
 def held_frames(

@@ -15,7 +15,6 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
@@ -140,7 +139,7 @@ def _carried_from(
         except PlanningFailure as none:
             raise stuck or none from None
         timing = trajectory(space, way.states, [a.body for a in actors], task.speed, task.accel, actors[0].base.fps,
-                            recorded_cycles())  # fmt: skip
+                            d.settings.library)  # fmt: skip
         end = int(np.argmin(space.distances(np.array(ends), way.states[-1])))
         try:
             _walked(d, lifted, space, timing)

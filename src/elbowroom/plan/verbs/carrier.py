@@ -246,7 +246,8 @@ class Carrier(Holding):
                     stations = [self.beside(grips, over, near, _BESIDE_M), goal]
                 for pose in stations:
                     looking = d.looking(actor, pose, focus)
-                    met = focus is not None and open_hands.blame(looking, {self.thing: T_object}) is not None
+                    there = {self.thing: T_object}
+                    met = open_hands.blame(looking, there, room=FRAME_ROOM_M, own_room=False) is not None
                     self.travel(pose if met else looking, fingers, what, away=focus is not None, straight=straight)
             except PlanningFailure as failed:
                 d.restore(saved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -23,9 +23,10 @@ from elbowroom.plan.hands import hand_of, joints_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
-from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Taking, failure, takings
 from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.take import take
+from elbowroom.posing.grasps import handles_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between
@@ -35,6 +36,8 @@ from elbowroom.world.world import World
 
 # Where the hand is (4, 4) for a state of a fixture and a turn about the bar.
 Place = Callable[[float, float], Array]
+# Moves a fixture with a hand that holds it, in words.
+Lead = Callable[[str, str], None]
 
 # States on the way at which the whole posture is solved anew.
 _STOPS = 9
@@ -49,17 +52,18 @@ _BEYOND = np.radians(0.5)
 _PULL, _LEAST = 0.32, 0.6
 
 
-def open_fixture(d: Director, task: Open | Close) -> None:
-    """Open or close a fixture by its handle, and let go."""
-    actor, (low, high) = d.actor(task.who), fixture_of(d, task.fixture).joint.range
-    shut = 0.0 if low <= 0.0 <= high else low
-    to = shut if isinstance(task, Close) and task.to is None else goal_of(d, task, shut)
+def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> None:
+    """Open or close a fixture by its handle, and let go; on feet that stay, unless `lead` moves it otherwise."""
+    actor, to = d.actor(task.who), state_asked(d, task)
     what = f"{task.verb} {task.fixture}"
 
     def do(taking: Taking) -> None:
         take(d, actor, taking, task.fixture, what, task.at)
         actor.keep(joints_of(actor, taking.hand))
-        follow(d, actor, taking.hand, task.fixture, to, what, pivot=True)
+        if lead is None:
+            follow(d, actor, taking.hand, task.fixture, to, what, pivot=True)
+        else:
+            lead(taking.hand, what)
         _leave(d, actor, taking, task)
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
@@ -84,6 +88,13 @@ def press(d: Director, task: Press) -> None:
     d.first(varied(d, takings(d, actor, task.fixture, asked, what, pressing=True)), do)
 
 
+def state_asked(d: Director, task: Open | Close) -> float:
+    """The state of a fixture that opening or closing it ends in."""
+    low, high = fixture_of(d, task.fixture).joint.range
+    shut = 0.0 if low <= 0.0 <= high else low
+    return shut if isinstance(task, Close) and task.to is None else goal_of(d, task, shut)
+
+
 def goal_of(d: Director, task: Open | Close | Press, now: float) -> float:
     """The state of a fixture that a task asks for, by default the end of its range that is farther from another one."""
     low, high = fixture_of(d, task.fixture).joint.range
@@ -104,18 +115,12 @@ def fixture_of(d: Director, name: str) -> Fixture:
 def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str, *, pivot: bool = False) -> None:
     """The fixture moves along its joint and the hand with it; with `pivot` it may turn about the bar that it holds."""
     fixture = fixture_of(d, name)
-    begin = float(fixture.state(actor.now))
-    T_fixture_hand = inverse(np.asarray(fixture.path(actor.now))) @ hand_of(actor, hand, actor.pose)
-    radius = _travel(fixture, T_fixture_hand, begin, to)
+    begin, place = float(fixture.state(actor.now)), hand_on(d, actor, hand, name)
+    states = np.linspace(begin, to, 17)
+    radius = float(np.linalg.norm(np.diff([place(s, 0.0)[:3, 3] for s in states], axis=0), axis=1).sum())
     if radius < 1e-6:
         return
     count = actor.frames(_LEAST + radius / _PULL)
-    T_bar = fixture.frames.get("handle", T_fixture_hand)
-
-    def place(state: float, turn: float) -> Array:
-        T_turn = T_bar @ transform(np.zeros(3), about([0.0, 0.0, 1.0], turn)) @ inverse(T_bar)
-        return np.asarray(fixture.T_world_closed @ fixture.joint.moved(state) @ T_turn @ T_fixture_hand)
-
     stops = np.linspace(begin, to, _STOPS)
     poses, angles = _stops(d, actor, hand, name, stops, place, what, pivot)
     h = np.linspace(0.0, 1.0, count + 1)
@@ -144,6 +149,21 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     require_free(d, (float(times[0]), float(times[-1])), what)
 
 
+def hand_on(d: Director, actor: Actor, hand: str, name: str) -> Place:
+    """Where a hand is that holds a fixture as now, for any state of it and turn about its bar."""
+    fixture = fixture_of(d, name)
+    T_fixture_hand = inverse(np.asarray(fixture.path(actor.now))) @ hand_of(actor, hand, actor.pose)
+    # the bar that is in the hand
+    bars = [*handles_of(fixture.frames).values(), T_fixture_hand][: max(len(handles_of(fixture.frames)), 1)]
+    T_bar = min(bars, key=lambda T: float(np.linalg.norm(T[:3, 3] - T_fixture_hand[:3, 3])))
+
+    def place(state: float, turn: float) -> Array:
+        T_turn = T_bar @ transform(np.zeros(3), about([0.0, 0.0, 1.0], turn)) @ inverse(T_bar)
+        return np.asarray(fixture.T_world_closed @ fixture.joint.moved(state) @ T_turn @ T_fixture_hand)
+
+    return place
+
+
 def _stops(
     d: Director, actor: Actor, hand: str, name: str, states: Array, place: Place, what: str, pivot: bool
 ) -> tuple[list[Pose], Array]:
@@ -157,9 +177,7 @@ def _stops(
         world = with_fixture(d.world, name, still)
         postures = Postures(world, actor.who, actor.now, hand=hand, taking=name)
         reason: tuple[float, PlanningFailure] | None = None
-        for turn in (
-            _pivots(actor, hand, poses[-1], angles[-1], partial(place, float(state)), stiff) if pivot else [0.0]
-        ):
+        for turn in pivots(actor, hand, poses[-1], angles[-1], partial(place, float(state)), stiff) if pivot else [0.0]:
             found = d.reach(actor, hand, place(float(state), turn), actor.k, postures)
             if found.found:
                 focus = place(float(state), turn)[:3, 3]
@@ -171,12 +189,17 @@ def _stops(
         else:
             assert reason is not None
             raise reason[1]
-    smooth = np.convolve(np.pad(angles, 1, mode="edge"), [0.25, 0.5, 0.25], "valid")
+    return poses, softened(angles)
+
+
+def softened(angles: Sequence[float]) -> Array:
+    """Turns about a bar (N,) without corners, the first of them 0."""
+    smooth = np.convolve(np.pad(np.asarray(angles), 1, mode="edge"), [0.25, 0.5, 0.25], "valid")
     smooth[0] = 0.0
-    return poses, smooth
+    return smooth
 
 
-def _pivots(
+def pivots(
     actor: Actor, hand: str, pose: Pose, last: float, place: Callable[[float], Array], stiff: float
 ) -> list[float]:
     """Turns about a bar near the last one, those first that leave the wrist at ease; `stiff` ones last."""
@@ -232,13 +255,6 @@ def with_fixture(world: World, name: str, fixture: Fixture) -> World:
             hold = replace(hold, onto=Riding(fixture.path, hold.onto.T))
         holds.append(hold)
     return world.with_(objects=objects, holds=tuple(holds))
-
-
-def _travel(fixture: Fixture, T_fixture_hand: Array, a: float, b: float) -> float:
-    """Metres that the hand is carried from one state to another, along the arc."""
-    states = np.linspace(a, b, 17)
-    at = (fixture.joint.moved_many(states) @ T_fixture_hand)[:, :3, 3]
-    return float(np.linalg.norm(np.diff(at, axis=0), axis=1).sum())
 
 
 def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:

@@ -14,10 +14,8 @@ import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.geometry.transforms import inverse
-from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director, Grip, varied
+from elbowroom.plan.director import FOREVER, Director, varied
 from elbowroom.plan.hands import hand_of, holder_of, joints_of, released, shifted
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_motion, in_reach, lingers, paces, speed_past
@@ -28,6 +26,8 @@ from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
 from elbowroom.plan.verbs.grasp_choice import Taking, takings
 from elbowroom.plan.verbs.leave import depart, ways_off
+from elbowroom.plan.verbs.slide import slide_to_edge
+from elbowroom.plan.verbs.take import hold, take
 from elbowroom.posing.grasps import closed_on
 
 # Motions of the arm with a thing in its hand that are tried.
@@ -64,7 +64,20 @@ def grab(d: Director, task: Grab) -> None:
         raise PlanningFailure(
             "hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}), and nobody moves when it is taken"
         )
-    d.first(varied(d, takings(d, actor, task.object, task, what)), partial(_take_standing, d, actor, task, what))
+    standing = partial(_take_standing, d, actor, task, what)
+    begin = d.save()
+    try:
+        d.first(varied(d, takings(d, actor, task.object, task, what)), standing)
+    except PlanningFailure as failed:
+        d.restore(begin)
+        if failed.status == "too-heavy" or task.grasp is not None or task.at is not None:
+            raise
+        try:  # what lies flat has no room for fingers under it but over an edge
+            slide_to_edge(d, actor, task)
+            d.first(varied(d, takings(d, actor, task.object, task, what)), standing)
+        except PlanningFailure:
+            d.restore(begin)
+            raise failed from None
 
 
 def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Taking) -> None:
@@ -83,13 +96,6 @@ def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Tak
     d.world = d.world.with_(contacts=(*contacts, *supported(thing, under, (-np.inf, actor.now))))
 
 
-def hold(d: Director, actor: Actor, taking: Taking, thing: str, t: float, T_hand: Array, T_thing: Array) -> None:
-    """A hand at a place (4, 4) has a thing at its own (4, 4) from a second on."""
-    d.world = d.world.with_hold(thing, actor.who, taking.hand, (t, FOREVER), inverse(T_hand) @ T_thing)
-    off = T_hand[:3, :3].T @ normalize(-taking.approach)
-    d.grips = {**d.grips, thing: Grip(taking.open, off, T_thing, (taking.hand, taking.grasp.name))}
-
-
 def in_hand(d: Director, task: Grab, t: float) -> bool:
     """Return whether the hand that is asked for has the object at a time already; a note tells that nothing is done
     then.
@@ -106,39 +112,6 @@ def in_hand(d: Director, task: Grab, t: float) -> bool:
         raise BadValue(f"{has}; to change hands use regrasp.")
     d.world = d.world.with_(notes=(*d.world.notes, f"{has}: nothing is done."))
     return True
-
-
-def take(
-    d: Director,
-    actor: Actor,
-    taking: Taking,
-    thing: str,
-    what: str,
-    at: float | None,
-    *,
-    close: bool = True,
-    focus: Array | None = None,
-) -> None:
-    """Travel, approach, and close the fingers, the eyes on the thing or on a point."""
-    hand, start = taking.hand, hand_of(actor, taking.hand, actor.pose)
-    slow = actor.frames(float(np.linalg.norm(taking.approach)) / d.settings.slow)
-    way = float(np.linalg.norm(hand_of(actor, hand, taking.before)[:3, 3] - start[:3, 3]))
-    count = acting.set_out(d, actor, way, d.frames_until(actor, way, at, slow, what))
-    if focus is None:
-        focus = d.world.frame(thing, actor.time(actor.k + count + slow))[:3, 3]
-    acting.travel(d, actor, {hand: taking.open}, d.looking(actor, taking.before, focus), count, what)
-    begin = actor.now
-    closing = d.settings.close
-    end = actor.time(actor.k + slow + actor.frames(closing))
-    if thing:
-        d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, end), PRESS))
-    target = d.looking(actor, taking.target, focus)
-    acting.travel(d, actor, {hand: None}, target, slow, what, margin=0.0, straight=True)
-    acting.join(d, actor, hand, actor.k - slow, actor.k - slow - count)
-    if not close:
-        return
-    closed = closed_on(actor.body, d.world.objects[thing].mesh, taking.grasp)
-    acting.move_fingers(d, actor, {hand: closed.rotations}, closing)
 
 
 def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:

@@ -10,11 +10,13 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
+from elbowroom.character.strength import slips, too_heavy
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array, angle
+from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arm_to, front_of, may_step, shifted, shoulder_of
+from elbowroom.plan.hands import arm_to, front_of, holder_of, may_step, shifted, shoulder_of
 from elbowroom.plan.moving.timing import frames_for, helpful
 from elbowroom.plan.places import goals_of, on_oneself, target_of
 from elbowroom.plan.postures import Postures
@@ -26,6 +28,7 @@ from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.reach import Reached
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.paths import Still
+from elbowroom.world.things import Fixture
 
 # How many grasps with room for the hand are looked at in earnest, how many that suit are compared at a time, and how
 # many of these are tried: each look takes 10 to 70 ms, and the best is among the first few that suit.
@@ -40,6 +43,9 @@ _FLAT = 0.5
 
 # How far a shoulder goes before somebody would rather walk, share of the height.
 _LEANS = 0.25
+
+# Stages of looking for a grasp: whether the thing is seen as lying on something, and whether hands are drawn back.
+_STAGES = ((False, False), (True, False), (False, True))
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
@@ -93,9 +99,14 @@ def takings(
     failed: list[Failed] = []
     given, enough = 0, _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
-    # grasps that have no room as they are proposed are drawn back once nothing else would do
-    for back in (False,) if pressing or alone or d.settings.tier == "ik" else (False, True):
+    # grasps for something in empty space first, then those that keep the hand above what it lies on; those that have
+    # no room as they are proposed are drawn back once nothing else would do
+    simple = pressing or alone or d.settings.tier == "ik"
+    for lying, back in _STAGES[:1] if simple else _STAGES:
         for hand, k in hands:
+            lies = not pressing and _lies(d, thing, actor.time(k))
+            if lying and (task.grasp is not None or not lies):
+                continue
             actor.trunk = helpful(actor, hand, k, None)
             T_world_thing = d.world.frame(thing, actor.time(k))
             if pressing:
@@ -103,7 +114,11 @@ def takings(
                 flat = [replace(g, cost=g.cost + _FLAT) for g in press_target(actor.body, hand, spot, "flat")]
                 grasps = press_target(actor.body, hand, spot) + flat
             else:
-                grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
+                named = task.grasp is not None and lies  # any of them may be asked for by its name
+                kinds = (False, True) if named else (lying,)
+                grasps = [
+                    g for low in kinds for g in grasps_of(d.world, actor.who, hand, thing, actor.time(k), lying=low)
+                ]
             grasps = eligible(d, hand, thing, grasps, task.grasp)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
             here = Place(T_world_thing, k, postures, what)
@@ -112,7 +127,8 @@ def takings(
             places = [here, *(then if len(then) == 1 else ())]
             fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
             at_it = _look_alone if alone else look
-            looks = (_leading_on(d, actor, at_it(d, actor, hand, grasp, here), then) for grasp in islice(fit, _LOOKS))
+            at_once = (_borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in islice(fit, _LOOKS))
+            looks = (_leading_on(d, actor, found, then) for found in at_once)
             tried = 0
             while tried < _TRIES and (suited := sifted(looks, enough, failed)):
                 yield from suited[: _TRIES - tried]
@@ -124,6 +140,11 @@ def takings(
             if failed
             else PlanningFailure("target-out-of-reach", f"{what}: no way to grasp it is known")
         )
+
+
+def _lies(d: Director, thing: str, t: float) -> bool:
+    """Return whether a thing lies somewhere by itself at a time: no fixture, and in nobody's hand."""
+    return not isinstance(d.world.objects[thing], Fixture) and holder_of(d.world, thing, t) is None
 
 
 def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: str | None) -> list[Grasp]:
@@ -228,6 +249,19 @@ def _opened(actor: Actor, hand: str, grasp: Grasp, place: Place) -> tuple[Array,
     fingers = finger_rotations(actor.body, hand, grasp.open)
     place.postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
     return fingers, place.T_world_thing @ grasp.T_thing_hand
+
+
+def _borne(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Taking | Failed:
+    """A way to take a thing, if hand, arm and back can bear its mass there; a fixture is borne by its joint."""
+    what = d.world.objects[thing]
+    if not isinstance(found, Taking) or not what.mass or isinstance(what, Fixture):
+        return found
+    T_thing = found.T_world_hand @ inverse(found.grasp.T_thing_hand)
+    center = apply(T_thing, what.mesh.bounds.mean(axis=0)[None])[0]
+    T = actor.body.skeleton.at(found.target)
+    why = slips(actor.body, what.mass, found.grasp.shape.name)
+    why = why or too_heavy(actor.body, T, what.mass, center, (found.hand,))
+    return (0.1, PlanningFailure("too-heavy", f"grab {thing}: {why}")) if why else found
 
 
 def failure(there: Reached, postures: Postures, what: str) -> Failed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,46 +10,29 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
-from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import load_effort
+from elbowroom.character.strength import too_heavy
 from elbowroom.files.postures import posture_database
-from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize, slerp
+from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Posture, PostureDatabase
 from elbowroom.motion.recorded import recorded_postures
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
+from elbowroom.plan.freeing import freed
 from elbowroom.plan.hands import front_of, shifted
 from elbowroom.plan.places import place_for, resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure, Status, blamed
 from elbowroom.plan.tasks import Move
 from elbowroom.posing.grasps import Grasp, closed_on
-from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
 from elbowroom.world.contacts import Contact
 from elbowroom.world.pairs import Pair
 from elbowroom.world.soft_tissue import tissue_contacts
 
-# Turns of an elbow about shoulder and hand, and of a knee about hip and foot, that are tried, radians.
-_ORBITS_RAD = np.radians([8, -8, 16, -16, 24, -24, 34, -34, 46, -46, 60, -60])
-# Limbs that turn so, and which of their parts are in the way then; each may be in the other's way again.
-_ARM_PARTS = ("fore", "upper_arm")
-_LEG_PARTS = ("thigh", "shin")
-_LIMBS = (
-    ("left_leg", _LEG_PARTS),
-    ("right_leg", _LEG_PARTS),
-    ("left_arm", _ARM_PARTS),
-    ("right_arm", _ARM_PARTS),
-    ("left_arm", _ARM_PARTS),
-)
-# Shares of a shoulder's rise that are tried where its upper arm meets neck or head.
-_SHOULDERS = (0.6, 0.3, 0.0)
-# Radians that joints may be farther out of their ranges than the solver leaves them.
-_BEYOND_RAD = 0.01
 # A posture is solved from itself up to so often, until no joint turns by more than this, radians.
 _SETTLES = 5
 _SETTLED_RAD = 0.03
@@ -155,15 +138,9 @@ class Holding:
     def _strong(self, pose: Pose, T_object: Array, grips: Grips) -> Pose:
         """A posture in which no joint has to give more torque than it can; raises `PlanningFailure`."""
         body, center = self.actor.body, self._borne_at(grips.targets(self.actor, T_object), T_object)
-        role, torque, share = load_effort(body, body.skeleton.at(pose), self.mass, center, tuple(grips.grasps))
-        if share > 1.0:
-            joint = role.replace("_", " ").replace("spine1", "lower back").replace("upper arm", "shoulder")
-            joint = joint.replace("forearm", "elbow")
-            raise PlanningFailure(
-                "too-heavy",
-                f"{self.what}: {self.mass:g} kg take {torque:.0f} Nm of the {joint}, "
-                f"{100 * share:.0f} % of its strength",
-            )
+        why = too_heavy(body, body.skeleton.at(pose), self.mass, center, tuple(grips.grasps))
+        if why:
+            raise PlanningFailure("too-heavy", f"{self.what}: {why}")
         return pose
 
     def _settled(self, targets: Mapping[str, Array], near: Pose, T_object: Array) -> Pose:
@@ -188,61 +165,15 @@ class Holding:
     def freed(
         self, postures: Postures, pose: Pose, T_object: Array, most_rad: float = np.inf, room: float = 0.0
     ) -> Pose | Pair:
-        """A posture with its elbows and knees turned about the ends of their limbs until it is free, by little.
+        """A posture with elbows and knees turned until it is free with the object at a place (4, 4), see `freed`.
 
-        What is in the way where that does not help; nothing turns by more than `most_rad`, and other things, forearms
-        and hands have to be `room` metres away.
+        Other things, forearms and hands have to be `room` metres away.
         """
 
         def blame(pose: Pose) -> Pair | None:
             return postures.blame(pose, {self.thing: T_object}, room=room, own_room=False)
 
-        pair = blame(pose)
-        for side in ("left", "right"):
-            if pair is not None and any("upper_arm" in name for name in pair) and any(side in name for name in pair):
-                lowered = self._lowered(pose, side, blame, most_rad)
-                pose, pair = (pose, pair) if lowered is None else (lowered, blame(lowered))
-        for limb, parts in _LIMBS:
-            side = limb.partition("_")[0]
-            if pair is None or not any(f".{side}_{part}" in name for name in pair for part in parts):
-                continue
-            ik = LimbIK(self.actor.body, limb, pose)
-            T_parent, T_end = ik.T_world_parent(pose), self.actor.body.skeleton.at(pose)[ik.joints[-1]]
-            orbit, keep = ik.orbit_of(pose), ik.keep_of(pose)
-            most = max(float(ik.solve(T_parent, T_end, orbit, keep).excess.max()), EPS) + _BEYOND_RAD
-            for turn in _ORBITS_RAD[np.abs(_ORBITS_RAD) <= most_rad]:
-                solved = ik.solve(T_parent, T_end, orbit + turn, keep)
-                if not (solved.reached.all() and float(solved.excess.max()) <= most):
-                    continue
-                turned = ik.posed(pose, solved)
-                other = blame(turned)
-                if other is None or not any(f".{side}_{part}" in name for name in other for part in parts):
-                    pose, pair = turned, other
-                    break
-        return pose if pair is None else pair
-
-    def _lowered(self, pose: Pose, side: str, blame: Callable[[Pose], Pair | None], most_rad: float) -> Pose | None:
-        """The posture with a shoulder lowered until its upper arm is off neck and head, the hand where it was."""
-        body = self.actor.body
-        clavicle = body.roles.get(f"{side}_clavicle")
-        if clavicle is None:
-            return None
-        T_hand = body.skeleton.at(pose)[body.role(f"{side}_hand")]
-        for share in _SHOULDERS:
-            rotations = np.array(pose.rotations)
-            rotations[clavicle] = slerp(body.skeleton.rest[clavicle], rotations[clavicle], np.array(share))
-            moved = Pose.of(pose.root, rotations)
-            ik = LimbIK(body, f"{side}_arm", moved)
-            solved = ik.solve(ik.T_world_parent(moved), T_hand, ik.orbit_of(pose), ik.keep_of(pose))
-            if not (solved.reached.all() and float(solved.excess.max()) <= _BEYOND_RAD):
-                continue
-            lowered = ik.posed(moved, solved)
-            if angle_between(lowered.rotations, pose.rotations).max() > most_rad:
-                return None
-            other = blame(lowered)
-            if other is None or not any(f".{side}_upper_arm" in name for name in other):
-                return lowered
-        return None
+        return freed(self.actor.body, blame, pose, most_rad)
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
         if self.guide is None:

@@ -43,7 +43,7 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
-from elbowroom.plan.verbs.grasp_choice import Failed, discomfort, failure
+from elbowroom.plan.verbs.grasp_choice import Failed, discomfort, effort, failure
 from elbowroom.plan.verbs.leave import let_go
 
 # Ways from which a thing is set down: up and towards oneself, metres.
@@ -72,6 +72,9 @@ _WEARS = (ContactTiming(0.4, 0.45, 0.0, 0.16), ContactTiming(0.55, 0.6, 0.0, 0.2
 _OFF = 0.14
 _KEEPS = (0.0, 0.35, 0.5)
 
+# What is put down is turned otherwise than it was taken where that saves so much effort, and ways that are tried.
+_AS_TAKEN, _TURNS = 0.5, 4
+
 
 def put(d: Director, task: Put) -> None:
     """Put down what a hand holds, or on somebody."""
@@ -98,10 +101,25 @@ def _require_rest(d: Director, actor: Actor, task: Put) -> None:
 def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
     """Carry a thing before its place, set it down, and let go."""
     hand = holding_hand(d, task, task.object)
-    grip = grip_of(d, actor, hand, task.object)
-    T_goal = place_for(d.world, task, grip.T_world_taken, actor.now)
     T_hand_object = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
-    T_target = T_goal @ inverse(T_hand_object)
+    goals = _goals(d, actor, task, hand, T_hand_object)
+    d.first(goals, lambda T_goal: _put_at(d, actor, task, hand, T_goal, T_goal @ inverse(T_hand_object), what))
+
+
+def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array) -> list[Array]:
+    """Places (4, 4) of what is put down: turned as it was taken, or as is easiest, where nobody asked for a turn."""
+    T_goal = place_for(d.world, task, grip_of(d, actor, hand, task.object).T_world_taken, actor.now)
+    if task.turn is not None:
+        return [T_goal]
+    goals = turned(T_goal, T_goal[:3, 3])
+    cost = effort(actor, hand, np.stack(goals) @ inverse(T_hand_object), actor.k)
+    cost[0] -= _AS_TAKEN
+    return [goals[k] for k in np.argsort(cost, kind="stable")[:_TURNS]]
+
+
+def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_target: Array, what: str) -> None:
+    """Set down what is in a hand, at T_target (4, 4) then, at a place (4, 4), and let go."""
+    grip = grip_of(d, actor, hand, task.object)
     under = resting(d.world, task.object, actor.now, T_goal)
     way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
     slow = actor.frames(d.settings.approach / d.settings.slow)

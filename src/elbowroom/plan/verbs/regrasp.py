@@ -13,10 +13,10 @@ from elbowroom.plan.hands import arms_of, hand_of, held_by
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Regrasp
 from elbowroom.plan.verbs.carry import grip_of, holding_hand
-from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Taking, takings
 from elbowroom.plan.verbs.handover import any_of, apart, closes, meetings, pass_on
 from elbowroom.plan.verbs.hold import bring
+from elbowroom.plan.verbs.take import take
 
 # Places before the body that are tried without a way to them.
 _TRIES = 6

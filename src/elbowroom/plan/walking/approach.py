@@ -16,10 +16,11 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Move, Task
+from elbowroom.plan.tasks import Close, Move, Open, Task
+from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Spot, walk_to, ways_to
+from elbowroom.plan.walking.walked import Spot, ways_to
 from elbowroom.plan.walking.ways import Ways
 
 # What standing elsewhere may help against.
@@ -40,8 +41,10 @@ _WAY, _NARROW, _MOST_NARROW = 0.03, 0.02, 4.0
 def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     """Do a task where somebody stands, or else from other places that they walk to; raises `PlanningFailure`."""
     actor = d.actor(task.who)
+    if isinstance(task, Open | Close):
+        return step_and_open(d, task)
     if isinstance(task, Move) and not isinstance(task.feet, str):
-        walk_to(d, actor, spot_on(actor, task.feet), what=f"step up to {task.object}")
+        walk_through(d, actor, spot_on(actor, task.feet), what=f"step up to {task.object}")
         return do()
     walks = may_step(actor, task) and not on_oneself(d.world, task)
     found = target_of(d.world, task, actor.now) if walks else None
@@ -67,7 +70,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, found[1], task.hand)
     for spot in islice(spots, _STANCES if isinstance(task, Move) else _TRIES):
         try:
-            walk_to(d, actor, spot, what=f"step up to {found[0]}")
+            walk_through(d, actor, spot, what=f"step up to {found[0]}")
             arrived = actor.k
             do()
             return set_out_early(d, actor, arrived)

@@ -15,7 +15,8 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
-from elbowroom.plan.walking.walked import Spot, told, until_end, walk_to, ways_to
+from elbowroom.plan.walking.doors import walk_through
+from elbowroom.plan.walking.walked import Spot, told, until_end, ways_to
 from elbowroom.world.world import World
 
 # Metres from somebody who is gone to, and from the middle of a thing, at which places to stand are looked for, and in
@@ -30,7 +31,7 @@ def go(d: Director, task: Go) -> None:
     actor = d.actor(task.who)
     until_end(d, actor)
     spots = list(_spots(d, actor, task))
-    d.first(spots, lambda spot: walk_to(d, actor, spot, gait=task.gait, at=task.at, what=_words(task)))
+    d.first(spots, lambda spot: walk_through(d, actor, spot, gait=task.gait, at=task.at, what=_words(task)))
 
 
 def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:

@@ -13,7 +13,6 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import footprints_of, stance_of, standing_height, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import Manner, wrapped
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.clip import Clip
@@ -32,7 +31,7 @@ from elbowroom.world.world import World
 
 # Metres a second by gait.
 SPEEDS: dict[Gait, float] = {
-    "any": 1.25, "walk": 1.25, "brisk": 1.6, "crouch": 0.8, "sidle": 0.5, "back": 0.7,
+    "any": 1.25, "walk": 1.25, "brisk": 1.6, "run": 2.8, "crouch": 0.8, "sidle": 0.5, "back": 0.7,
 }  # fmt: skip
 # Who is so near to a place, and faces it so, is there: metres and radians.
 _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
@@ -90,6 +89,10 @@ class Blocked(PlanningFailure):
     def __init__(self, why: str, discs: Sequence[Disc], person: bool) -> None:
         super().__init__("no-path", why)
         self.discs, self.person = discs, person
+
+
+class NoWay(PlanningFailure):
+    """There is no way to a place, as the scene is."""
 
 
 def walk_to(
@@ -154,7 +157,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     clip = walk_from(
         actor.body, actor.pose, walk.way.points, walk.face, _manners(walk.way),
         speed=walk.speed, fps=actor.base.fps, floor=0.0 if d.world.floor is None else d.world.floor,
-        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=recorded_cycles(),
+        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
         low=_crouching(walk.way), last=walk.feet,
     )  # fmt: skip
     delay = walk.delay
@@ -252,9 +255,17 @@ def _crouching(way: Way) -> Callable[[Array], Array] | None:
     return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
 
 
-def ways_of(d: Director, actor: Actor, goals: Sequence[Array], gait: Gait = "any", climbs: bool = False) -> Ways:
+def ways_of(
+    d: Director,
+    actor: Actor,
+    goals: Sequence[Array],
+    gait: Gait = "any",
+    climbs: bool = False,
+    without: Sequence[str] = (),
+) -> Ways:
     """Ways of somebody from where they stand, among all that does not move with them; on one level unless `climbs`."""
-    held = [hold.object for hold in d.world.holds if hold.by == actor.who and hold.during[1] > actor.now]
+    held = [*without]
+    held += [hold.object for hold in d.world.holds if hold.by == actor.who and hold.during[1] > actor.now]
     start = stance_of(actor.body, actor.pose)[0]
     high = standing_height(actor.body, actor.pose) - (d.world.floor or 0.0) if climbs else None
     columns = columns_of(d.world, actor.now, [start, *goals], without=held, climbing=high)
@@ -296,8 +307,8 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
         if modes:
             return PlanningFailure("no-path", f"{what}: not in that gait; 'any' finds a way ({', '.join(modes)})")
-        return PlanningFailure("no-path", f"{what}: walls, or things that are too low, close off {told(goal)}")
-    return PlanningFailure(
+        return NoWay("no-path", f"{what}: walls, or things that are too low, close off {told(goal)}")
+    return NoWay(
         "no-path",
         f"{what}: the way is {narrow.width:.2f} m wide at {told(narrow.at)}, "
         f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",

@@ -20,7 +20,7 @@ from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import Manner
 from elbowroom.world.columns import CELL_M, Columns
 
-Gait = Literal["any", "walk", "brisk", "crouch", "sidle", "back"]
+Gait = Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"]
 
 # Metres beside the body that are as good as open floor, and how much dearer a way is without any.
 _COMFORT_M, _NARROW, _MOST_NARROW = 0.25, 3.0, 2.2
@@ -66,6 +66,7 @@ _MODES: dict[str, tuple[Mode, ...]] = {
     "any": (WALK, SIDLE, DUCK, STOOP, OVER, HIGH_OVER),
     "walk": (WALK,),
     "brisk": (WALK,),
+    "run": (WALK,),
     "crouch": (replace(DUCK, factor=1.0), STOOP),
     "sidle": (replace(SIDLE, factor=1.0),),
     "back": (BACK,),

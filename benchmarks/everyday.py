@@ -1,0 +1,146 @@
+"""Everyday objects taken in one hand: how many, by which grasp, and why the others are not.
+
+Makers of `props` in four places, then random meshes and files (`everyday_make.py`). An object counts where the plan is
+found and proven and, when the hand has it, thumb and another finger touch it on opposite sides. Objects of hand size
+have a side, a wall or a handle that a hand of ordinary size can span.
+
+    python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seed 0] [--pictures DIR] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import elbowroom as er
+from elbowroom.character.hands import FINGERS
+from elbowroom.geometry.rotations import normalize
+from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.images import still, write_png
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.world import World
+from everyday_make import THING, WHO, Case, case, world_of
+
+# A finger touches within this, metres; thumb and finger are opposite where the directions from them into the thing are
+# this far apart, as the cosine.
+TOUCH_M, OPPOSITE = 0.003, -0.3
+
+
+def contacts(world: World, t: float) -> tuple[list[str], float]:
+    """Fingers that touch the object at a time, and the least cosine between the thumb's push and another finger's."""
+    hold = world.holds[-1]
+    exact = ExactWorld(world).place(t)
+    body = world.body(WHO)
+    push: dict[str, list[Any]] = {}
+    for number, (a, b) in enumerate(exact.index.tolist()):
+        parts = [exact.parts[a], exact.parts[b]]
+        if {p.owner for p in parts} != {WHO, THING}:
+            continue
+        joint = next(p.joint for p in parts if p.owner == WHO)
+        finger = next((f for f in FINGERS if f"{hold.hand}_{f}" in str(body.joint_names[joint]).lower()), None)
+        if finger is None:
+            continue
+        found = exact.distance(number, 0.02)
+        if found.value is None or found.value > TOUCH_M:
+            continue
+        push.setdefault(finger, []).append(_push(exact, number, parts[0].owner == WHO))
+    least = 1.0
+    for mine in push.get("thumb", []):
+        others = [p for finger, ways in push.items() if finger != "thumb" for p in ways]
+        least = min([least, *(float(mine @ other) for other in others)])
+    return list(push), least
+
+
+def _push(exact: ExactWorld, number: int, first: bool) -> Any:
+    """Direction (3,) from the middle of a finger's shape to the nearest point of the object."""
+    shape = exact.index[number][0 if first else 1]
+    points = exact.distance(number, 0.02).points
+    assert points is not None
+    T = exact.placed.T[shape]
+    axis, at = T[:3, 2], points[0 if first else 1]
+    form = exact.placed.forms[shape]
+    along = form.points @ np.array([0.0, 0.0, 1.0])
+    s = float(np.clip((at - T[:3, 3]) @ axis, along.min(), along.max()))
+    return normalize(at - T[:3, 3] - s * axis)
+
+
+def one(chosen: Case, pictures: Path | None, index: int) -> dict[str, Any]:
+    """One case: what became of it."""
+    world = world_of(chosen)
+    begun = time.process_time()
+    plan = er.plan_tasks(world, [er.Grab(who=WHO, object=THING)])
+    row: dict[str, Any] = {
+        "index": index, "name": chosen.name, "kind": chosen.kind, "place": chosen.place, "status": plan.status,
+        "why": plan.why, "seconds": round(time.process_time() - begun, 1),
+    }  # fmt: skip
+    if plan.status == "found":
+        hold = plan.world.holds[-1]
+        fingers, cosine = contacts(plan.world, hold.during[0] + 0.01)
+        proven = plan.certificate is not None and plan.certificate.free
+        row |= {"hand": hold.hand, "fingers": fingers, "cosine": round(cosine, 2), "proven": proven}
+        row["held"] = proven and "thumb" in fingers and len(fingers) > 1 and cosine < OPPOSITE
+        if pictures is not None:
+            camera = Camera(elevation=np.radians(25.0), target=f"{WHO}.{hold.hand}_hand", span=0.36)
+            picture = still(plan.world, hold.during[0] + 0.01, size=(360, 300), camera=camera)
+            write_png(pictures / f"{index:03d}.png", picture)
+    return row
+
+
+def described(row: dict[str, Any]) -> str:
+    """One case in a line."""
+    how = f"{row['status']}: {row['why']}"
+    if row["status"] == "found":
+        how = f"{'held' if row['held'] else 'NOT HELD'} by {', '.join(row['fingers'])} ({row['cosine']})"
+        how += "" if row["proven"] else ", not proven"
+    return f"{row['index']:3d} {row['name']}, {row['seconds']} s: {how}"
+
+
+def text(rows: list[dict[str, Any]]) -> str:
+    """The result as Markdown."""
+
+    def share(some: list[dict[str, Any]]) -> str:
+        held = sum(bool(r.get("held")) for r in some)
+        return f"{held}/{len(some)} ({100 * held / max(len(some), 1):.0f} %)"
+
+    lines = [f"{len(rows)} objects, held: {share(rows)}"]
+    for key in ("place", "kind"):
+        lines += ["", f"| {key} | held |", "|---|---|"]
+        lines += [f"| {n} | {share([r for r in rows if r[key] == n])} |" for n in dict.fromkeys(r[key] for r in rows)]
+    lines += ["", f"Not held: {dict(Counter(r['status'] for r in rows if not r.get('held')))}"]
+    return "\n".join(lines + [described(r) for r in rows if not r.get("held")])
+
+
+def main() -> None:
+    """Print the tables, or all cases as JSON."""
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--count", type=int, default=200)
+    ask.add_argument("--first", type=int, default=0, help="number of the first case; random meshes begin at 120")
+    ask.add_argument("--step", type=int, default=1)
+    ask.add_argument("--seed", type=int, default=0)
+    ask.add_argument("--only", nargs="*", type=int, default=None, help="numbers of cases")
+    ask.add_argument("--pictures", type=Path, default=None, help="folder for close-ups of hands")
+    ask.add_argument("--json", action="store_true")
+    asked = ask.parse_args()
+    if asked.pictures is not None:
+        asked.pictures.mkdir(parents=True, exist_ok=True)
+    numbers = asked.only or range(asked.first, asked.first + asked.count * asked.step, asked.step)
+    rows = []
+    for index in numbers:
+        chosen = case(index, asked.seed)
+        if chosen is None:
+            print(f"{index:3d}: its file is not present (set ELBOWROOM_DATA)", file=sys.stderr)
+            continue
+        rows.append(one(chosen, asked.pictures, index))
+        print(described(rows[-1]), file=sys.stderr, flush=True)
+    print(json.dumps(rows, indent=1) if asked.json else text(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Whole bodies in tight places: component by component, in balance, then like people (paper P)."""

@@ -1,0 +1,167 @@
+"""A path of a whole body between two postures: one component after another, each along the path so far (P1, P2)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field, replace
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
+from elbowroom.posing.stance import between
+from elbowroom.search.birrt import Stats
+from elbowroom.search.rrt import CarriedPath, plan, smooth
+from elbowroom.spaces.component import Balance, Component, ComponentSpace, Edge, PosePath, components, joined
+from elbowroom.stopping import may_stop_here
+from elbowroom.world.fast_body import BodyCheck
+
+# Postures along the straight way from start to goal, of which the first component's states are offsets.
+_STRAIGHT = 25
+# Metres from look to look along a shortcut of the whole body.
+_LOOK_M = 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class BodyProblem:
+    """A whole body that goes from one posture to another: what it may meet, its balance, and where it faces.
+
+    `axes` (3, 3) are the directions ahead, left and up, in columns. `working` is the arm that is planned first.
+    """
+
+    body: Character
+    start: Pose
+    goal: Pose
+    check: BodyCheck
+    balance: Balance
+    axes: Array
+    working: str = "right_arm"
+
+
+@dataclass(frozen=True, eq=False)
+class BodyPath:
+    """A path of a whole body, None where none was found, and the search: statistics, seconds by component.
+
+    `blocked` names the component that found no path, in the first decomposition, `decomposition` the one that worked.
+    """
+
+    path: PosePath | None
+    stats: Stats = field(default_factory=Stats)
+    seconds: dict[str, float] = field(default_factory=dict)
+    decomposition: Decomposition = ()
+    blocked: str = ""
+
+
+def body_path(
+    problem: BodyProblem, seed: int = 0, settings: TightSettings = USUAL, follow: PosePath | None = None
+) -> BodyPath:
+    """Path from start to goal by the first decomposition that finds one, the same for the same seed.
+
+    With `follow`, a path that may collide, components keep to that one where it is free and look for a way near it
+    elsewhere (the paper's replanning); without, to the straight one.
+    """
+    straight = PosePath(problem.body, _straight(problem)) if follow is None else follow
+    share = 0.0 if follow is None else settings.follow
+    total, seconds, blocked = np.zeros(4, np.int64), dict[str, float](), ""
+    for number, decomposition in enumerate(settings.decompositions):
+        for perturbed in (False, True) if len(decomposition) > 1 else (False,):
+            order = _ordered(problem, decomposition)
+            path: PosePath | None = straight
+            parts: list[int] = []
+            for k, component in enumerate(order):
+                assert path is not None
+                parts += component.parts
+                begun = time.perf_counter()
+                one = seed + 101 * k + 1009 * number + 7919 * perturbed
+                found = _component(problem, component, path, parts, one, settings, perturbed, share)
+                total += astuple(found.stats)
+                seconds[component.name] = seconds.get(component.name, 0.0) + time.perf_counter() - begun
+                path = _along(problem.body, found)
+                if path is None:
+                    blocked = blocked or component.name
+                    break
+            if path is not None:
+                return BodyPath(path, Stats(*map(int, total)), seconds, decomposition, blocked)
+    return BodyPath(None, Stats(*map(int, total)), seconds, (), blocked)
+
+
+def _straight(problem: BodyProblem) -> list[Pose]:
+    """Postures straight from start to goal, the feet where they stand."""
+    root, q = between(problem.body, problem.start, problem.goal, np.linspace(0.0, 1.0, _STRAIGHT))
+    return [problem.start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), problem.goal]
+
+
+def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:
+    """Components of a decomposition that the body has, its working arm before the other one."""
+    own = components(problem.body)
+    other = {"right_arm": "left_arm", "left_arm": "right_arm"}
+    swapped = problem.working == "left_arm"
+    names = [[other.get(name, name) if swapped else name for name in group] for group in decomposition]
+    groups = [[own[name] for name in group if name in own] for group in names]
+    return [group[0] if len(group) == 1 else joined(group) for group in groups if group]
+
+
+def _component(
+    problem: BodyProblem,
+    component: Component,
+    path: PosePath,
+    parts: Sequence[int],
+    seed: int,
+    settings: TightSettings,
+    perturbed: bool,
+    follow: float,
+) -> CarriedPath[Edge]:
+    """Search one component along the path of those before it, with only their parts present, and shorten its path."""
+    check = problem.check.with_parts(parts)
+    space = ComponentSpace(component, path, check, problem.balance, problem.axes, perturbed=perturbed, follow=follow)
+    start, goal = space.ends
+    found = plan(space, (start, space.payload(0)), goal, seed, settings.component, space.payload(-1))
+    if follow > 0.0:  # shortcuts would lead away from what is followed
+        return found
+    short = smooth(space, found, seed, budget=settings.smoothing)
+    return replace(short, stats=Stats(found.stats.checks + short.stats.checks, *astuple(found.stats)[1:]))
+
+
+def _along(body: Character, found: CarriedPath[Edge]) -> PosePath | None:
+    """Postures along a path of edges; None where none was found."""
+    if not found.found:
+        return None
+    return PosePath(body, [pose for edge, _ in found.payloads for pose in edge])
+
+
+def edge_poses(problem: BodyProblem, a: Pose, b: Pose, feet: tuple[dict[str, Array], ...]) -> list[Pose] | None:
+    """Postures after one up to another, in balance and free; None where one is not. The middle is looked at first."""
+    body = problem.body
+    T = body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
+    looks = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _LOOK_M)), 1)
+    if looks == 1:
+        return [b]
+    line = PosePath(body, [a, b])
+    out: dict[int, Pose] = {looks: b}
+    for k in sorted(range(1, looks), key=lambda k: abs(2 * k - looks)):
+        share = k / looks
+        q = slerp(a.rotations, b.rotations, np.array(share))
+        near = Pose.of((1.0 - share) * a.root + share * b.root, q)
+        pose = problem.balance.projected(near, line.feet(share), a if share < 0.5 else b)
+        if pose is None or not problem.check.free(pose):
+            return None
+        out[k] = pose
+    return [out[k] for k in range(1, looks + 1)]
+
+
+def shortened(problem: BodyProblem, path: PosePath, seed: int, settings: TightSettings = USUAL) -> PosePath:
+    """The path with random pieces of the whole body replaced by straight ones that are free and in balance."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    poses = path.poses
+    for _ in range(settings.shortcuts):
+        may_stop_here()
+        i, j = sorted(int(k) for k in rng.integers(0, len(poses), 2))
+        if j - i < 3:
+            continue
+        between_them = edge_poses(problem, poses[i], poses[j], ())
+        if between_them is not None and len(between_them) < j - i:
+            poses = [*poses[: i + 1], *between_them, *poses[j + 1 :]]
+    return PosePath(problem.body, poses)

@@ -1,0 +1,126 @@
+"""Postures of a whole body with a hand at its target, where the usual reach finds none: other places of the pelvis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array, about, conjugate, from_matrix, multiply, normalize, to_matrix
+from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.free_arm import set_aside
+from elbowroom.plan.freeing import freed
+from elbowroom.plan.hands import front_of
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.tight.settings import USUAL, TightSettings
+from elbowroom.posing.balance import feet_of
+from elbowroom.posing.trunk_bend import unfolding
+from elbowroom.posing.whole_body import FEET, WholeBody, support_of
+from elbowroom.spaces.component import shrunk
+
+# Where the pelvis starts from when a posture is solved: back, to the left and down, shares of the body's height, tilted
+# ahead and turned to the left, radians. Least changes first; random ones follow, within the last row's bounds.
+_STARTS = (
+    (0.0, 0.0, 0.0, 0.0, 0.0),
+    (0.06, 0.0, 0.08, 0.2, 0.0),
+    (0.12, 0.0, 0.04, 0.6, 0.0),
+    (0.12, 0.0, 0.02, 1.1, 0.0),
+    (0.08, 0.0, 0.28, 0.2, 0.0),
+    (0.14, 0.0, 0.2, 0.5, 0.0),
+)
+_LEAST, _MOST = np.array([-0.08, -0.12, 0.0, -0.1, -0.7]), np.array([0.2, 0.12, 0.34, 1.4, 0.7])
+# Radians that heels are lifted for what is low, tried in turn, and the pelvis' way down from which on they are, share
+# of the height.
+_HEELS_RAD = (0.0, 0.6)
+_CROUCHED = 0.15
+# Starts after which a target that none of them reached is given up.
+_TRIES = 12
+# Radians that an elbow may be turned so that a posture is free.
+_FREED_RAD = 1.1
+
+
+def whole_body_reach(
+    actor: Actor,
+    hand: str,
+    T_world_hand: Array,
+    pose: Pose,
+    postures: Postures,
+    other: str | None,
+    floor: float,
+    settings: TightSettings = USUAL,
+) -> Pose | None:
+    """A free posture in balance with a hand at its place (4, 4), feet as in `pose`; None where no start leads to one.
+
+    `other` is the arm that may get out of the way.
+    """
+    body = actor.body
+    if postures.hand_blame(pose, T_world_hand, hand) is not None or body.masses is None:
+        return None
+    T_target = T_world_hand @ inverse(body.hand(hand)[1])
+    postures, solver = postures.with_soft_tissue(), WholeBody(unfolding(body))
+    for lift in _HEELS_RAD if feet_of(body) else _HEELS_RAD[:1]:
+        stands = heels_lifted(body, pose, lift)
+        T, ground, reached = body.skeleton.at(stands), support_of(body, stands, floor), False
+        support = shrunk(ground, settings.balance) if len(ground) else None
+        targets = {f"{hand}_hand": T_target, **{foot: T[body.role(foot)] for foot in FEET}}
+        for number, start in enumerate(_starts(actor, stands, settings.postures, crouched=lift > 0.0)):
+            found = solver.solve(start, targets, support=support)
+            reached |= found.found
+            if not reached and number >= _TRIES:
+                break
+            if found.found and (free := _free(body, postures, found.pose, other, settings.margin)) is not None:
+                return free
+    return None
+
+
+def _free(body: Character, postures: Postures, pose: Pose, other: str | None, margin: float) -> Pose | None:
+    """A posture with elbows and knees turned, and the other arm out of the way, so that it is free; None without."""
+    free = freed(body, lambda one: postures.blame(one, but=other or ""), pose, _FREED_RAD)
+    if not isinstance(free, Pose) or other is None:
+        return free if isinstance(free, Pose) else None
+    aside = set_aside(postures, body, free, other, margin)
+    return aside if aside is not None and postures.valid(aside) else None
+
+
+def heels_lifted(body: Character, pose: Pose, lift: float) -> Pose:
+    """A posture with its feet turned about their balls by an angle in radians, toes flat, and the legs closed again."""
+    if lift == 0.0:
+        return pose
+    T, up = body.skeleton.at(pose), np.array([0.0, 0.0, 1.0])
+    q, targets = np.array(pose.rotations), {}
+    for sole in feet_of(body):
+        ball = T[sole.toes, :3, 3] if sole.toes >= 0 else (T[sole.foot] @ np.append(sole.ball, 1.0))[:3]
+        ahead = normalize((ball - T[sole.foot, :3, 3]) * [1.0, 1.0, 0.0])
+        turn = about(np.cross(up, ahead), lift)
+        R = to_matrix(turn)
+        targets[sole.foot] = transform(ball + R @ (T[sole.foot, :3, 3] - ball)) @ _turned(R @ T[sole.foot, :3, :3])
+        if sole.toes >= 0:
+            foot = from_matrix(T[sole.foot, :3, :3])
+            q[sole.toes] = multiply(multiply(conjugate(foot), multiply(conjugate(turn), foot)), q[sole.toes])
+    places = {foot: targets[body.role(foot)] for foot in FEET}
+    return WholeBody(body).solve(Pose.of(pose.root, q), places).pose
+
+
+def _turned(R: Array) -> Array:
+    T = np.eye(4)
+    T[:3, :3] = R
+    return T
+
+
+def _starts(actor: Actor, pose: Pose, count: int, *, crouched: bool) -> Iterator[Pose]:
+    """Postures that the solver starts from: fixed ones, then random ones, always the same; crouched ones or all."""
+    front, up = front_of(actor, actor.body.skeleton.at(pose)), np.array([0.0, 0.0, 1.0])
+    left = np.cross(up, front)
+    rng = np.random.default_rng(0)
+    drawn = _LEAST + rng.random((max(count - len(_STARTS), 0), 5)) * (_MOST - _LEAST)
+    drawn = drawn[np.argsort((drawn**2).sum(axis=1))]
+    for back, aside, down, tilt, turn in (*_STARTS, *drawn):
+        if crouched and down < _CROUCHED:
+            continue
+        root = pose.root + actor.body.height * (-back * front + aside * left - down * up)
+        rotations = np.array(pose.rotations)
+        rotations[0] = multiply(multiply(about(up, turn), about(np.cross(up, front), tilt)), rotations[0])
+        yield Pose.of(root, rotations)

@@ -1,0 +1,100 @@
+"""Somebody who stands goes from one posture to another with the whole body, where nothing smaller does (P1, P2)."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import front_of
+from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
+from elbowroom.plan.tight.frames import frames_of
+from elbowroom.plan.tight.settings import USUAL, TightSettings
+from elbowroom.posing.whole_body import Load
+from elbowroom.search.birrt import Stats
+from elbowroom.spaces.component import Balance, PosePath
+from elbowroom.world.allowances import supports
+from elbowroom.world.fast_body import BodyCheck
+
+# Clearances that are tried where an end has no more, metres.
+_MARGINS_M = (0.002, 0.0)
+# Searches with other samples, where the frames of a path are not free.
+_SEARCHES = 3
+
+
+def whole_body_way(
+    d: Director, actor: Actor, goal: Pose, count: int, arm: str, what: str, settings: TightSettings = USUAL
+) -> tuple[Array, Array, tuple[float, float], Stats]:
+    """Roots (N + 1, 3) and rotations (N + 1, J, 4) from the last frame to a posture, at least `count` frames.
+
+    Also seconds of the search and of smoothing, and statistics; raises `PlanningFailure`. `arm` is the one at work.
+    """
+    problem = body_problem(d, actor, goal, arm, what, settings)
+    blocked = ""
+    for _ in range(_SEARCHES):
+        seed, begun = d.seed(), time.perf_counter()
+        found = body_path(problem, seed, settings)
+        if found.path is None:
+            blocked = blocked or found.blocked
+            continue
+        first = time.perf_counter()
+        short = shortened(problem, found.path, seed, settings)
+        frames = frames_of(problem, short, max(count, _frames(d, actor, short)))
+        if frames is not None:
+            return *frames, (first - begun, time.perf_counter() - first), found.stats
+    part = blocked.replace("_", " ").replace("+", ", ") or "body"
+    raise PlanningFailure("no-path", f"{what}: the whole body finds no way in balance either, its {part} least of all")
+
+
+def body_problem(
+    d: Director, actor: Actor, goal: Pose, arm: str, what: str, settings: TightSettings = USUAL
+) -> BodyProblem:
+    """Problem of a whole body from where somebody is to a posture; raises `PlanningFailure` where an end collides."""
+    world = d.world.with_(contacts=(*d.world.contacts, *supports(d.world)))
+    start = actor.pose
+    for margin in (settings.margin, *_MARGINS_M):
+        check = BodyCheck(world, actor.who, actor.now, margin=margin)
+        pairs = [check.blame(pose) for pose in (start, goal)]
+        if pairs == [None, None]:
+            break
+    else:
+        status = "start-in-collision" if pairs[0] is not None else "target-in-collision"
+        raise PlanningFailure(status, f"{what}: {blamed(pairs[0] or pairs[1])}")
+    return BodyProblem(actor.body, start, goal, check, _balance(d, actor, goal, settings), axes_of(actor), arm)
+
+
+def axes_of(actor: Actor) -> Array:
+    """Directions ahead, to the left and up of somebody, (3, 3), in columns."""
+    front, up = front_of(actor, actor.body.skeleton.at(actor.pose)), np.array([0.0, 0.0, 1.0])
+    return np.stack([front, np.cross(up, front), up], axis=1)
+
+
+def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> Balance:
+    """Balance of somebody with what they hold; as wide of the border as both ends are, none where one has none."""
+    floor = d.world.floor or 0.0
+    held = [(d.world.objects[h.object].mass or 0.0, actor.body.hand(h.hand)) for h in d.world.holds
+            if h.by == actor.who and h.during[0] <= actor.now < h.during[1]]  # fmt: skip
+
+    def load(T: Array) -> Load | None:
+        mass = sum(m for m, _ in held)
+        if mass <= 0.0:
+            return None
+        return Load(mass, sum(m * (T[joint] @ T_hand)[:3, 3] for m, (joint, T_hand) in held) / mass)
+
+    plain = Balance(actor.body, floor, 0.0, load=load)
+    least = settings.balance
+    for pose in (actor.pose, goal):
+        line = PosePath(actor.body, [pose, pose])
+        corners = plain.support(pose, line.feet(0.0))
+        least = min(least, plain.margin(pose, corners))
+    return Balance(actor.body, floor, max(least, 0.0), load=load, wanted=least >= 0.0 and actor.body.masses is not None)
+
+
+def _frames(d: Director, actor: Actor, path: PosePath) -> int:
+    """Frames that a path takes at the usual speed of what moves farthest."""
+    return actor.frames(d.seconds_for(path.length_m))

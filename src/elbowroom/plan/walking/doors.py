@@ -1,0 +1,205 @@
+"""Doors on the way: where to stand while they are opened, in one go or step by step, and walking on through them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import UP, Array
+from elbowroom.geometry.transforms import apply
+from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.route import towards
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import arms_of, beyond_reach, may_step
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Close, Open
+from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
+from elbowroom.plan.walking.walked import NoWay, Spot, walk_to, ways_of
+from elbowroom.plan.walking.ways import Gait, Ways
+from elbowroom.plan.walking.with_fixture import walk_with
+from elbowroom.posing.grasps import handles_of
+from elbowroom.world.things import Fixture
+
+# Distances on the floor of the middle of the body from a handle while it is moved: the least, the most and the easiest,
+# shares of the height.
+_NEAR, _FAR, _EASY = 0.18, 0.4, 0.27
+# States of a door at which they are looked at, metres between places, and of a step from one state to the next at most.
+_STATES, _SPACED_M, _STEP_M = 9, 0.1, 0.32
+# What a metre of going along with it, a metre of way before, and a narrow place count against a share of the height.
+_GOING, _WAY, _NARROW, _MOST_NARROW = 0.15, 0.02, 0.02, 4.0
+# Places that are tried, metres that they are apart; who goes no farther stands, metres.
+_TRIES, _APART_M, _STAYS_M = 6, 0.15, 0.05
+# Shares of what a door may still be opened that are looked at, and metres of way that all of it is worth.
+_AJAR, _OPENING_M = np.linspace(0.4, 1.0, 13), 3.0
+# Metres of way, as `Way.cost` has them, that somebody goes round rather than open a door.
+_ROUND_M = 6.0
+# A hinge is upright if its axis is so near to the vertical, cosine; a way leads past a door that is nearer, metres.
+_UPRIGHT, _PAST_M = 0.95, 0.45
+
+
+def walk_through(
+    d: Director, actor: Actor, spot: Spot, *, gait: Gait = "any", at: float | None = None, what: str = "go"
+) -> None:
+    """Walk to a spot; doors on the way that is much shorter, or the only one, are opened. Raises `PlanningFailure`."""
+    opened: set[str] = set()
+    while (task := _door_before(d, actor, spot, gait, opened)) is not None:
+        opened.add(task.fixture)
+        saved = d.save()
+        try:
+            step_and_open(d, task)
+        except PlanningFailure as stuck:
+            d.restore(saved)
+            try:
+                return walk_to(d, actor, spot, gait=gait, at=at, what=what)
+            except NoWay as closed:
+                raise PlanningFailure(closed.status, f"{closed.why}; {stuck.why}") from stuck
+    walk_to(d, actor, spot, gait=gait, at=at, what=what)
+
+
+def step_and_open(d: Director, task: Open | Close) -> None:
+    """Open or close a fixture from where somebody stands, or else from places that they walk to and along with it."""
+    actor, saved = d.actor(task.who), d.save()
+    task = replace(task, to=state_asked(d, task))
+    fixture = fixture_of(d, task.fixture)
+    handle = _handles(actor, fixture, np.array([fixture.state(actor.now)]))[0]
+    missing = min(beyond_reach(actor, hand, handle) for hand in arms_of(actor, task.hand))
+    if missing > 0.0:
+        why = f"{task.verb}: {task.fixture} is at least {missing:.2f} m out of reach"
+        stuck = PlanningFailure("target-out-of-reach", why, missing=missing)
+    else:
+        try:
+            return open_fixture(d, task)
+        except PlanningFailure as here:
+            d.restore(saved)
+            stuck = here
+    if not may_step(actor, task):
+        raise stuck
+    for states, places, faces in _stances(d, actor, task):
+        try:
+            walk_to(d, actor, Spot(places[0], float(faces[0])), what=f"step up to {task.fixture}")
+            stays = float(np.linalg.norm(places - places[0], axis=1).max()) < _STAYS_M
+            lead = partial(_led, d, actor, task.fixture, states, places, faces)
+            return open_fixture(d, task, None if stays else lead)
+        except PlanningFailure as there:
+            d.restore(saved)
+            stuck = there if stuck.missing else stuck
+    raise stuck
+
+
+def _led(
+    d: Director, actor: Actor, name: str, states: Array, places: Array, faces: Array, hand: str, what: str
+) -> None:
+    """Move a fixture along while the body goes over places (S, 2), from where it stands."""
+    place, face = stance_of(actor.body, actor.pose)
+    walk_with(d, actor, hand, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
+
+
+def _stances(d: Director, actor: Actor, task: Open | Close) -> Iterator[tuple[Array, Array, Array]]:
+    """States (S,) of a fixture on the way to the one that is asked for, places (S, 2) of the body and headings (S,)
+    from which its handle is at ease then, out of its way; the best first, each from another place."""
+    assert task.to is not None
+    fixture, tall = fixture_of(d, task.fixture), actor.body.height
+    states = np.linspace(float(fixture.state(actor.now)), task.to, _STATES)
+    handles = _handles(actor, fixture, states)[:, :2]
+    columns = ways_of(d, actor, list(handles), "walk", without=[task.fixture]).columns
+    bodies = [Ways(columns.with_mesh(_moved(fixture, s)), actor.body, "walk") for s in states]
+    low, high = handles.min(axis=0) - _FAR * tall, handles.max(axis=0) + _FAR * tall
+    x, y = (np.arange(a, b, _SPACED_M) for a, b in zip(low, high, strict=True))
+    at = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    far = np.linalg.norm(at[:, None] - handles, axis=2) / tall
+    narrow = np.stack([ways.comfort(at) for ways in bodies], axis=1)
+    near = (far > _NEAR) & (far < _FAR) & _same_side(fixture, states, at, handles)
+    cost = np.where(near, np.abs(far - _EASY), np.inf)
+    cost = np.where(np.isfinite(narrow), cost + _NARROW * np.minimum(narrow, _MOST_NARROW), np.inf)
+    apart = np.linalg.norm(at[:, None] - at, axis=2)
+    step = np.where(apart < _STEP_M, _GOING * apart, np.inf)
+    after = np.zeros((len(at), _STATES), dtype=int)
+    for k in range(_STATES - 2, -1, -1):
+        onward = step + cost[None, :, k + 1]
+        after[:, k] = np.argmin(onward, axis=1)
+        cost[:, k] += onward.min(axis=1)
+    start = stance_of(actor.body, actor.pose)[0]
+    first = cost[:, 0] + _WAY * np.linalg.norm(at - start, axis=1)
+    for _ in range(_TRIES):
+        n = int(np.argmin(first))
+        if not np.isfinite(first[n]):
+            return
+        chain = [n]
+        for k in range(_STATES - 1):
+            chain.append(int(after[chain[-1], k]))
+        places = at[chain]
+        yield states, places, np.unwrap([towards(p, h) for p, h in zip(places, handles, strict=True)])
+        first = np.where(np.linalg.norm(at - at[n], axis=1) < _APART_M, np.inf, first)
+
+
+def _handles(actor: Actor, fixture: Fixture, states: Array) -> Array:
+    """Middle of the handle (N, 3) of a fixture that is nearest to somebody, at states (N,); of its mesh without one."""
+    owns = [T[:3, 3] for T in handles_of(fixture.frames).values()] or [fixture.mesh.bounds.mean(axis=0)]
+    start, T_now = stance_of(actor.body, actor.pose)[0], np.asarray(fixture.path(actor.now))
+    own = min(owns, key=lambda point: float(np.linalg.norm(apply(T_now, point[None])[0, :2] - start)))
+    return np.stack([apply(fixture.T_world_closed @ T, own[None])[0] for T in fixture.joint.moved_many(states)])
+
+
+def _same_side(fixture: Fixture, states: Array, at: Array, handles: Array) -> Array:
+    """Return which places (N, 2) are on the handle's side (S, 2) of a leaf at states (S,), (N, S)."""
+    if fixture.joint.kind == "slides":
+        return np.ones((len(at), len(states)), dtype=bool)
+    out = np.cross(fixture.joint.axis, fixture.mesh.bounds.mean(axis=0) - fixture.joint.origin)
+    T = fixture.T_world_closed @ fixture.joint.moved_many(states)
+    hinges, normals = apply(T, fixture.joint.origin[None])[..., 0, :2], (T[:, :3, :3] @ out)[:, :2]
+    side = np.sum((handles - hinges) * normals, axis=-1)
+    return np.asarray(np.sum((at[:, None] - hinges) * normals, axis=-1) * side > 0.0)
+
+
+def _moved(fixture: Fixture, state: float) -> Mesh:
+    return fixture.mesh.moved(fixture.T_world_closed @ fixture.joint.moved(float(state)))
+
+
+def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait, but: Collection[str]) -> Open | None:
+    """The opening of the first door on the way to a spot; None where there is none, or going round it is no longer."""
+    doors = {
+        name: thing
+        for name, thing in d.world.objects.items()
+        if isinstance(thing, Fixture) and name not in but and _is_door(thing)
+    }
+    if not doors:
+        return None
+    start = stance_of(actor.body, actor.pose)[0]
+    ways = ways_of(d, actor, [spot.place], gait, without=list(doors))
+    way, as_it_is = ways.find(start, spot.place), ways_of(d, actor, [spot.place], gait).find(start, spot.place)
+    if way is None or (as_it_is is not None and as_it_is.cost < way.cost + _ROUND_M):
+        return None
+    first: dict[str, int] = {}
+    for name, door in doors.items():
+        leaf = _moved(door, float(door.state(actor.now))).vertices[:, :2]
+        near = np.linalg.norm(way.points[:, None] - leaf[None], axis=2).min(axis=1) < _PAST_M
+        if near.any():
+            first[name] = int(np.argmax(near))
+    for name in sorted(first, key=lambda n: first[n]):
+        door, now = doors[name], float(doors[name].state(actor.now))
+        end = max(door.joint.range, key=abs)
+        passing = {
+            float(share): found.cost + _OPENING_M * share
+            for share in _AJAR
+            if (found := _past(ways, _moved(door, now + share * (end - now)), gait).find(start, spot.place)) is not None
+        }
+        if passing:
+            share = min(passing, key=lambda x: passing[x])
+            return Open(who=actor.who, fixture=name, to=now + share * (end - now))
+    return None
+
+
+def _past(ways: Ways, leaf: Mesh, gait: Gait) -> Ways:
+    """Ways with a door somewhere."""
+    return Ways(ways.columns.with_mesh(leaf), ways.character, gait)
+
+
+def _is_door(fixture: Fixture) -> bool:
+    """Return whether a fixture turns about an upright hinge and has a handle."""
+    axis = fixture.T_world_closed[:3, :3] @ fixture.joint.axis
+    return fixture.joint.kind == "turns" and abs(float(axis @ UP)) > _UPRIGHT and bool(handles_of(fixture.frames))

@@ -1,0 +1,110 @@
+"""Walking with a handle in the hand: a door is pulled or pushed open in steps, the arm follows its handle exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array, angle_between, continuous
+from elbowroom.geometry.transforms import inverse
+from elbowroom.locomotion import captured
+from elbowroom.locomotion.course import from_rest_to_rest
+from elbowroom.locomotion.departure import footprints_of, led_over
+from elbowroom.locomotion.figure import figure
+from elbowroom.locomotion.route import faced_route, ways_along
+from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, inner_rate, landed, walk_course
+from elbowroom.motion.layers import held
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.arm_paths import LimbTrajectory
+from elbowroom.plan.director import Director
+from elbowroom.plan.give_way import require_free
+from elbowroom.plan.hands import joints_of
+from elbowroom.plan.postures import PRESS, hand_contacts
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.verbs.fixtures import Place, hand_on, moved_along, pivots, softened
+from elbowroom.posing.whole_body import FEET, WholeBody
+
+# Metres a second of who moves a door along, and steps against usual ones: people take small ones.
+_SPEED_M_S, _STEPS = 0.45, 1.3
+# Seconds that a course is known before and after its way.
+_AROUND_S = 2.5
+# Radians that a joint may turn from one frame to the next at 60 frames a second: more is a leap.
+_LEAP_RAD = 0.35
+
+
+def walk_with(
+    d: Director, actor: Actor, hand: str, name: str, states: Array, places: Array, faces: Array, what: str
+) -> None:
+    """Move a fixture through states (S,) with a hand that holds it, the body over places (S, 2) with headings (S,).
+
+    Raises `PlanningFailure` where the hand cannot go along, or something is met.
+    """
+    body, fps = actor.body, actor.base.fps
+    way = faced_route(places, np.unwrap(faces))
+    ways = ways_along(places, np.unwrap(faces))
+    library = d.settings.library
+    fastest = captured.fastest(figure(body), way, library)
+    going = from_rest_to_rest(way, _SPEED_M_S, inner_rate(fps, RATE_WALK), _AROUND_S, fastest)
+    feet = footprints_of(body, actor.pose)
+    floor = 0.0 if d.world.floor is None else d.world.floor
+    made = walk_course(body, replace(going, steps=_STEPS), fps=fps, seed=d.settings.seed, feet=feet, library=library)
+    clip = led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose)
+    clip = held(clip, landed(clip) + 1)
+    share = going.along(np.arange(len(clip)) / fps - STANDS_S) / way.length
+    gone = np.interp(share * ways[-1], ways, states)
+    gone[0] = states[0]
+    root, q = _held_on(actor, hand, clip.root, clip.rotations, gone, hand_on(d, actor, hand, name), what)
+    first, begin = actor.k, actor.now
+    times = begin + np.arange(len(clip)) / fps
+    d.world = moved_along(d.world, name, times, gone)
+    d.allow(hand_contacts(d.world, actor.who, hand, name, (begin, float(times[-1])), PRESS))
+    actor.walk(clip, 0)
+    actor.root, actor.q = np.array(actor.root), np.array(actor.q)
+    actor.root[first:], actor.q[first:] = root, q
+    actor.q, actor.away = continuous(actor.q), True
+    actor.keep(joints_of(actor, hand))
+    d.world = actor.placed(d.world)
+    arm = list(body.chain(f"{hand}_arm").joints)
+    d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(q[:, arm], "ik"))
+    d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(body.parents))))
+    require_free(d, (begin, actor.now), what)
+
+
+def _held_on(
+    actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place: Place, what: str
+) -> tuple[Array, Array]:
+    """Frames of a walk, roots (N, 3) and rotations (N, J, 4), with the hand on what is at states (N,)."""
+    body, solver = actor.body, WholeBody(actor.body)
+    mine = list(joints_of(actor, hand))
+    feet = [body.role(foot) for foot in FEET]
+    T_feet = body.transforms(roots, rotations)[:, feet]
+    T_joint_hand = inverse(body.hand(hand)[1])
+    turns = _turns(actor, hand, roots, rotations, states, place)
+    root, q = np.array(roots), np.array(rotations)
+    root[0], q[0] = actor.root[-1], actor.q[-1]
+    for k in range(1, len(root)):
+        near = np.array(rotations[k])
+        near[mine] = q[k - 1, mine]
+        targets = {f"{hand}_hand": place(float(states[k]), float(turns[k])) @ T_joint_hand}
+        found = solver.solve(Pose.of(roots[k], near), targets | dict(zip(FEET, T_feet[k], strict=True)))
+        if not found.found:
+            raise PlanningFailure("target-out-of-reach", f"{what}: {found.reason.rstrip('.')}")
+        root[k], q[k] = found.pose.root, found.pose.rotations
+        if float(angle_between(q[k], q[k - 1]).max()) > _LEAP_RAD * 60.0 / actor.base.fps:
+            raise PlanningFailure("no-path", f"{what}: the arm would leap")
+    return root, continuous(q)
+
+
+def _turns(actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place: Place) -> Array:
+    """Turn of a hand about the bar that it holds (N,), radians, the wrist at ease at some frames and even between."""
+    stops = np.unique(np.linspace(0, len(states) - 1, 9).round().astype(int))
+    mine = list(joints_of(actor, hand))
+    angles, arm = [0.0], actor.q[-1, mine]
+    for k in stops[1:]:
+        q = np.array(rotations[k])
+        q[mine] = arm
+        angles.append(pivots(actor, hand, Pose.of(roots[k], q), angles[-1], partial(place, float(states[k])), 0.0)[0])
+    return np.interp(np.arange(len(states)), stops, softened(angles))

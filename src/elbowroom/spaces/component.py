@@ -1,0 +1,395 @@
+"""Components of a body as spaces to search, each along the path of those before it (P1), in balance (P2).
+
+A body of 38 degrees of freedom has five components: pelvis with legs (6 + 12, the legs closed by inverse kinematics
+over feet that stand), spine (3), head (3) and two arms (7 each). A state of component k is its place along the path of
+the components before it, 0 to 1, back and forth, and offsets of its own degrees of freedom from what that path has
+there: 1 + |A_k| numbers. Every state stands for one posture: offsets are drawn into the joints' ranges, feet are put
+where they stand, and the centre of mass is brought over them by the whole-body solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.character.masses import center_of_mass
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import transform
+from elbowroom.kernels.space import CHECKS
+from elbowroom.posing.balance import hull_of
+from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
+from elbowroom.posing.whole_body_model import CLAVICLES, HEAD, SPINE, range_of
+from elbowroom.world.fast_body import BodyCheck
+
+# Numbers of a pelvis: metres ahead, to the left and up, radians about those axes; how far each is drawn from 0 at most,
+# and the metres that a radian counts for. Tuned on the gallery's tight places.
+_PELVIS_RANGE = ((-0.35, 0.35), (-0.35, 0.35), (-0.6, 0.06), (-0.5, 0.5), (-0.4, 1.3), (-0.8, 0.8))
+_PELVIS_LEVER_M = (1.0, 1.0, 1.0, 0.5, 0.6, 0.3)
+# The same for swings and twist of spine and head, shared by their joints, and of shoulder, elbow and wrist.
+_SPINE_RANGE, _SPINE_LEVER_M = (0.9, 0.6, 0.7), (0.45, 0.45, 0.25)
+_HEAD_RANGE, _HEAD_LEVER_M = (0.6, 0.5, 0.8), (0.2, 0.2, 0.1)
+_ARM_RANGE = ((2.2, 2.2, 1.5), (2.3, 0.0, 1.3), (0.7, 0.7, 0.0))
+_ARM_LEVER_M = ((0.5, 0.5, 0.3), (0.3, 0.0, 0.1), (0.1, 0.1, 0.0))
+# Share of the samples that are near the path, and their deviation, a share of the ranges.
+_NEAR_SHARE, _NEAR = 0.6, 0.22
+# Metres that a state moves in one step of a tree, and from one look at the body to the next.
+_STEP_M, _LOOK_M = 0.12, 0.04
+# Halvings of the way from a sample in collision to one that is free (retraction to the border of free space).
+_RETRACTIONS = 4
+# Pushes of the pelvis that are tried where a path is in the way of a later component: metres ahead, left, up, and a
+# turn to the left, radians; and how much of a push is kept from look to look where less of it will do.
+_PUSHES = ((-0.03, 0, 0, 0), (0.03, 0, 0, 0), (0, 0.03, 0, 0), (0, -0.03, 0, 0), (0, 0, -0.03, 0), (0, 0, 0.02, 0),
+           (0, 0, 0, 0.08), (0, 0, 0, -0.08))  # fmt: skip
+_KEPT, _MOST_PUSH = 0.6, 0.12
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """One degree of freedom: a joint coordinate that some joints share; its range about 0, metres that 1 counts for."""
+
+    joints: tuple[int, ...]
+    coordinate: int
+    range: tuple[float, float]
+    lever_m: float
+
+
+@dataclass(frozen=True)
+class Component:
+    """Part of a body that is planned at once: `parts` are joints whose shapes it brings, `pelvis` whether it moves the
+    root, whose six numbers come first, before those of its `freedoms`."""
+
+    name: str
+    parts: tuple[int, ...]
+    freedoms: tuple[Freedom, ...] = ()
+    pelvis: bool = False
+
+    @property
+    def width(self) -> int:
+        """Numbers that are searched, without the place along the path."""
+        return 6 * self.pelvis + len(self.freedoms)
+
+    @cached_property
+    def ranges(self) -> Array:
+        """Ranges (W, 2) of its numbers about 0."""
+        own = [freedom.range for freedom in self.freedoms]
+        return np.array([*(_PELVIS_RANGE if self.pelvis else ()), *own]).reshape(-1, 2)
+
+    @cached_property
+    def levers(self) -> Array:
+        """Metres (W,) that one unit of each of its numbers counts for."""
+        own = [freedom.lever_m for freedom in self.freedoms]
+        return np.array([*(_PELVIS_LEVER_M if self.pelvis else ()), *own])
+
+    def moved(self, body: Character, pose: Pose, numbers: Array, axes: Array) -> Pose:
+        """A posture with offsets (W,) added; `axes` (3, 3) are the directions ahead, left and up, in columns."""
+        root, q = pose.root, np.array(pose.rotations)
+        if self.pelvis:
+            root = root + axes @ numbers[:3]
+            q[0] = rot.multiply(rot.exp(axes @ numbers[3:6]), q[0])
+        by: dict[int, Array] = {}
+        for freedom, number in zip(self.freedoms, numbers[6 * self.pelvis :], strict=True):
+            for joint in freedom.joints:
+                by.setdefault(joint, np.zeros(3))[freedom.coordinate] += number / len(freedom.joints)
+        for joint, offset in by.items():
+            limit = range_of(body, joint)
+            q[joint] = limit.moved(limit.coordinates(q[joint]), offset)
+        return Pose.of(root, q)
+
+
+def components(body: Character) -> dict[str, Component]:
+    """The five components of a body by name: 'pelvis', 'spine', 'head', 'right_arm', 'left_arm', those that it has."""
+    roles = body.roles
+
+    def shared(names: Sequence[str], spans: Sequence[float], levers: Sequence[float]) -> tuple[Freedom, ...]:
+        joints = tuple(roles[name] for name in names if name in roles)
+        terms = zip(range(3), spans, levers, strict=True)
+        return tuple(Freedom(joints, i, (-span, span), lever) for i, span, lever in terms if joints)
+
+    legs = [j for name, chain in body.chains.items() if name.endswith("_leg") for j in body.subtree(chain.joints[0])]
+    trunk = [roles[name] for name in (*SPINE, *CLAVICLES) if name in roles]
+    head = [j for name in HEAD if name in roles for j in body.subtree(roles[name])]
+    found = [
+        Component("pelvis", (0, *legs), (), True),
+        Component("spine", tuple(trunk), shared(SPINE, _SPINE_RANGE, _SPINE_LEVER_M)),
+        Component("head", tuple(dict.fromkeys(head)), shared(HEAD, _HEAD_RANGE, _HEAD_LEVER_M)),
+    ]
+    for name in ("right_arm", "left_arm"):
+        if name not in body.chains:
+            continue
+        joints = body.chain(name).joints
+        own = [
+            Freedom((joint,), i, (-spans[i], spans[i]), levers[i])
+            for joint, spans, levers in zip(joints, _ARM_RANGE, _ARM_LEVER_M, strict=False)
+            for i in range(3)
+            if spans[i] > 0.0
+        ]
+        found.append(Component(name, tuple(body.subtree(joints[0])), tuple(own)))
+    return {component.name: component for component in found if component.width}
+
+
+def joined(some: Sequence[Component]) -> Component:
+    """Several components as one."""
+    return Component(
+        "+".join(c.name for c in some),
+        tuple(j for c in some for j in c.parts),
+        tuple(freedom for c in some for freedom in c.freedoms),
+        any(c.pelvis for c in some),
+    )
+
+
+class PosePath:
+    """Postures along a path: roots (N, 3) and rotations (N, J, 4), feet where they stand."""
+
+    def __init__(self, body: Character, poses: Sequence[Pose]) -> None:
+        self.body, self.root = body, np.array([pose.root for pose in poses])
+        self.rotations = rot.continuous(np.array([pose.rotations for pose in poses]))
+        self.T = body.transforms(self.root, self.rotations)
+        step = np.linalg.norm(np.diff(self.T[..., :3, 3], axis=0), axis=-1).max(axis=-1)
+        way = np.concatenate([[0.0], np.cumsum(step)])
+        self.length_m = float(way[-1])
+        self.along = way / way[-1] if way[-1] > 0.0 else np.linspace(0.0, 1.0, len(poses))
+        self._feet = {foot: self.T[:, body.roles[foot]] for foot in FEET if foot in body.roles}
+        self._standing = all(np.ptp(T, axis=0).max() < 1e-6 for T in self._feet.values())
+
+    def __len__(self) -> int:
+        return len(self.root)
+
+    def pose(self, k: int) -> Pose:
+        """Posture number k."""
+        return Pose.of(self.root[k], self.rotations[k])
+
+    @property
+    def poses(self) -> list[Pose]:
+        """All postures."""
+        return [self.pose(k) for k in range(len(self))]
+
+    def _span(self, share: float) -> tuple[int, float]:
+        k = int(np.clip(np.searchsorted(self.along, share, side="right") - 1, 0, len(self) - 2))
+        width = self.along[k + 1] - self.along[k]
+        return k, float(np.clip((share - self.along[k]) / width, 0.0, 1.0)) if width > 0.0 else 0.0
+
+    def at(self, share: float) -> Pose:
+        """Posture at a share of the path; between two postures feet may be off by a little."""
+        k, s = self._span(share)
+        if s in (0.0, 1.0):
+            return self.pose(k + int(s))
+        q = rot.slerp(self.rotations[k], self.rotations[k + 1], np.array(s))
+        return Pose.of((1.0 - s) * self.root[k] + s * self.root[k + 1], q)
+
+    def feet(self, share: float) -> dict[str, Array]:
+        """Places (4, 4) of the feet at a share of the path."""
+        if self._standing:
+            return {foot: T[0] for foot, T in self._feet.items()}
+        k, s = self._span(share)
+        turns = {foot: rot.from_matrix(T[[k, k + 1], :3, :3]) for foot, T in self._feet.items()}
+        return {
+            foot: transform((1.0 - s) * T[k, :3, 3] + s * T[k + 1, :3, 3], rot.slerp(*turns[foot], np.array(s)))
+            for foot, T in self._feet.items()
+        }
+
+
+class Balance:
+    """Feet where they stand and the centre of mass over them, by the least change that the whole-body solver finds.
+
+    `margin_m` is how far inside of the support the centre of mass stays; `others` (K, 2) are further places that bear
+    weight, such as a hand on a table; `load` gives what is carried in a posture.
+    """
+
+    def __init__(
+        self,
+        body: Character,
+        floor: float,
+        margin_m: float,
+        others: Array | None = None,
+        load: Callable[[Array], Load | None] = lambda T: None,
+        pinned: Mapping[str, Array] | None = None,
+        wanted: bool = True,
+    ) -> None:
+        self.body, self.floor, self.margin_m, self.load, self.wanted = body, floor, margin_m, load, wanted
+        self.others = np.zeros((0, 2)) if others is None else others
+        self.pinned = dict(pinned or {})
+        self.solver = WholeBody(body)
+        self._supports: dict[bytes, Array | None] = {}
+
+    def support(self, pose: Pose, feet: Mapping[str, Array]) -> Array | None:
+        """Corners (K, 2) within which the centre of mass has to be, feet at places (4, 4) as in a posture near by."""
+        if not self.wanted:
+            return None
+        key = np.round(np.concatenate([T[:3].ravel() for T in feet.values()]), 4).tobytes()
+        if key not in self._supports:
+            self._supports[key] = self._corners(pose)
+        return self._supports[key]
+
+    def _corners(self, pose: Pose) -> Array | None:
+        corners = np.concatenate([support_of(self.body, pose, self.floor), self.others])
+        if len(corners) < 3:
+            return None
+        return shrunk(corners, self.margin_m)
+
+    def margin(self, pose: Pose, corners: Array | None) -> float:
+        """Distance of the centre of mass, with the load, inside of the corners (K, 2), metres; inf without any."""
+        if corners is None or self.body.masses is None:
+            return float(np.inf)
+        T = self.body.skeleton.at(pose)
+        com, load, mass = center_of_mass(self.body, T), self.load(T), self.body.masses.total
+        if load is not None:
+            com = (mass * com + load.mass * np.asarray(load.center)) / (mass + load.mass)
+        edge = np.roll(corners, -1, axis=0) - corners
+        inside = edge[:, 0] * (com[1] - corners[:, 1]) - edge[:, 1] * (com[0] - corners[:, 0])
+        return float((inside / np.linalg.norm(edge, axis=1)).min())
+
+    def projected(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
+        """The posture nearest to one with feet at their places and in balance; None where the solver finds none.
+
+        `like` is a posture with the feet there, by which the support is known.
+        """
+        corners = self.support(like, feet)
+        load = self.load(self.body.skeleton.at(pose)) if corners is not None else None
+        found = self.solver.solve(pose, {**self.pinned, **feet}, support=corners, load=load)
+        return found.pose if found.found else None
+
+
+def shrunk(points: Array, by_m: float) -> Array:
+    """Hull (K, 2) of points with its edges drawn inwards about its middle, so that the nearest is `by_m` further in."""
+    corners = hull_of(points)
+    if not len(corners):
+        return corners
+    middle = corners.mean(axis=0)
+    edge = np.roll(corners, -1, axis=0) - corners
+    normal = np.stack([-edge[:, 1], edge[:, 0]], axis=1) / np.linalg.norm(edge, axis=1, keepdims=True)
+    inner = float(((middle - corners) * normal).sum(axis=1).min())
+    return np.asarray(middle + max(1.0 - by_m / inner, 0.05) * (corners - middle))
+
+
+# Postures along one edge of a tree, its node's last, and the push that the pelvis has there, (4,).
+Edge = tuple[tuple[Pose, ...], Array]
+_UNPUSHED: Array = np.zeros(4)
+
+
+class ComponentSpace:
+    """Space of one component along the path of those before it; a payload is the postures along an edge.
+
+    `check` looks at the parts of this component and of those before it alone. With `perturbed`, the pelvis is pushed
+    a little where the path is in this component's way. `follow` is the share of samples on the path itself.
+    """
+
+    def __init__(
+        self,
+        component: Component,
+        path: PosePath,
+        check: BodyCheck,
+        balance: Balance,
+        axes: Array,
+        *,
+        perturbed: bool = False,
+        follow: float = 0.0,
+    ) -> None:
+        self.component, self.path, self.check, self.balance, self.axes = component, path, check, balance, axes
+        self.perturbed, self.follow = perturbed and not component.pelvis, follow
+        self._weights = np.concatenate([[max(path.length_m, _LOOK_M)], component.levers])
+        self._trunk = component.pelvis or any(len(f.joints) > 1 for f in component.freedoms)
+        self._free: Array | None = None
+
+    @property
+    def width(self) -> int:
+        """Numbers in a state."""
+        return 1 + self.component.width
+
+    @property
+    def ends(self) -> tuple[Array, Array]:
+        """States of the path's first and last posture."""
+        start, goal = np.zeros(self.width), np.zeros(self.width)
+        goal[0] = 1.0
+        return start, goal
+
+    def payload(self, k: int) -> Edge:
+        """Payload of the path's first (0) or last (-1) posture."""
+        return (self.path.pose(k),), _UNPUSHED
+
+    def pose(self, state: Array, push: Array = _UNPUSHED) -> Pose | None:
+        """Posture of a state, the pelvis pushed by metres ahead, left, up and radians to the left; None without one."""
+        if not state[1:].any() and not push.any() and state[0] in (0.0, 1.0):
+            return self.path.pose(-int(state[0]))
+        body, base = self.path.body, self.path.at(float(state[0]))
+        pose = self.component.moved(body, base, state[1:], self.axes)
+        if push.any():
+            q = np.array(pose.rotations)
+            q[0] = rot.multiply(rot.about(self.axes[:, 2], push[3]), q[0])
+            pose = Pose.of(pose.root + self.axes @ push[:3], q)
+        feet = self.path.feet(float(state[0]))
+        kept = not self._trunk and not push.any()
+        if kept and self.balance.margin(pose, self.balance.support(base, feet)) >= 0.0:
+            return pose
+        return self.balance.projected(pose, feet, base)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """Draw a state from everywhere or from near the path; one in collision is drawn back to one that was free."""
+        if rng.random() < self.follow:
+            return np.concatenate([[rng.random()], np.zeros(self.width - 1)])
+        low, high = self.component.ranges.T
+        state = np.concatenate([[rng.random()], low + rng.random(self.width - 1) * (high - low)])
+        if rng.random() < _NEAR_SHARE:
+            state[1:] = np.clip(_NEAR * (high - low) * rng.normal(size=self.width - 1), low, high)
+        pose = self.pose(state)
+        if pose is not None and self.check.free(pose, exact=False):
+            self._free = state
+        elif self._free is not None:
+            inside, outside = self._free, state
+            for _ in range(_RETRACTIONS):
+                middle = 0.5 * (inside + outside)
+                pose = self.pose(middle)
+                free = pose is not None and self.check.free(pose, exact=False)
+                inside, outside = (middle, outside) if free else (inside, middle)
+            state = inside
+        return state
+
+    def distances(self, states: Array, state: Array) -> Array:
+        """Distances (N,) of states (N, W) to a state, metres."""
+        return np.asarray(np.linalg.norm((states - state) * self._weights, axis=1))
+
+    def steer(self, start: Array, target: Array) -> Array:
+        """State one step from `start` towards `target`."""
+        far = float(self.distances(start[None], target)[0])
+        return target if far <= _STEP_M * (1.0 + 1e-9) else start + _STEP_M / far * (target - start)
+
+    def advance(self, start: Array, payload: Edge, end: Array, tally: NDArray[np.int64]) -> Edge | None:
+        """Postures from one state to another, one step away, all free and in balance; None where one is not."""
+        looks = max(int(np.ceil(float(self.distances(start[None], end)[0]) / _LOOK_M)), 1)
+        poses, push = [], payload[1]
+        for k in range(1, looks + 1):
+            state = end if k == looks else start + k / looks * (end - start)
+            found = self._free_pose(state, push, tally)
+            if found is None:
+                return None
+            poses.append(found[0])
+            push = found[1]
+        return tuple(poses), push
+
+    def _free_pose(self, state: Array, push: Array, tally: NDArray[np.int64]) -> tuple[Pose, Array] | None:
+        """Free posture of a state, with the push at which it is."""
+        at_goal = state[0] == 1.0 and not state[1:].any()
+        for one in self._pushes(push) if not at_goal else (_UNPUSHED,):
+            tally[CHECKS] += 1
+            pose = self.pose(state, one)
+            if pose is not None and self.check.free(pose):
+                return pose, one
+        return None
+
+    def _pushes(self, push: Array) -> list[Array]:
+        """Pushes to try after one: less of it, as much, and with a little more to each side."""
+        if not self.perturbed:
+            return [_UNPUSHED]
+        less = _KEPT * push if np.abs(push).max() > 0.01 else _UNPUSHED
+        tried = [less, push, *(push + np.array(more) for more in _PUSHES)]
+        return [one for one in tried if np.abs(one).max() <= _MOST_PUSH]
+
+    def alike(self, a: Edge, b: Edge) -> bool:
+        """Return whether two payloads at one state are the same: they are, but for pushes."""
+        return bool(np.array_equal(a[1], b[1]))

@@ -1,0 +1,94 @@
+"""Doors on the way: opened by hand while walking, from either side, or gone round."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from elbowroom.character.presets import preset
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.solids import box, merge
+from elbowroom.geometry.transforms import apply, transform
+from elbowroom.plan.director import Director
+from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Go, Open
+from elbowroom.plan.walking.doors import _door_before, _stances
+from elbowroom.plan.walking.ground import standing_at
+from elbowroom.plan.walking.walked import Spot
+from elbowroom.props.cabinets import bar_handle
+from elbowroom.world.things import Fixture, Joint
+from elbowroom.world.world import World
+
+WIDE = 0.82
+HANDLE = np.array([WIDE - 0.07, -0.075, 1.0])
+
+
+def room(long: float = 3.0) -> World:
+    """A wall of some metres to either side of a door that opens towards -Y, and is closed."""
+    leaf = box((WIDE, 0.04, 2.0)).moved(transform([WIDE / 2, 0.02, 1.0]))
+    bar = bar_handle(0.3, 0.075, 0.011, upright=True).moved(transform([WIDE - 0.07, 0.0, 1.0]))
+    joint = Joint("turns", np.array([0.0, 0.0, -1.0]), (0.0, np.radians(110.0)), np.array([0.0, -0.007, 0.0]))
+    door = Fixture.at(merge([leaf, bar]), joint, transform([0.0, 0.0, 0.005]), frames={"handle": transform(HANDLE)})
+    walls: dict[str, Mesh] = {}
+    for name, x in (("left", -0.02 - long / 2), ("right", WIDE + 0.02 + long / 2)):
+        walls[name] = box((long, 0.12, 2.4)).moved(transform([x, 0.08, 1.2]))
+    return World(static=walls, objects={"door": door}, floor=0.0)
+
+
+def director(at: tuple[float, float], long: float = 3.0) -> Director:
+    """Ann, who stands somewhere in the room."""
+    return Director(standing_at(room(long), "ann", preset("woman"), at, np.pi, 30.0), Settings(), 30.0, 0)
+
+
+def test_somebody_goes_through_a_door_that_is_opened() -> None:
+    world = standing_at(room(20.0), "ann", preset("woman"), (0.6, -1.3), np.pi, 30.0)
+    plan = plan_tasks(world, [Go(who="ann", to=(0.4, 1.5))], Settings(probes=0), fps=30.0)
+    assert plan.found, plan.why
+    door = plan.world.objects["door"]
+    assert isinstance(door, Fixture)
+    end = plan.world.span[1]
+    assert float(door.state(end)) > np.radians(40.0)
+    at = plan.world.motion("ann").sample([end])[0][0]
+    assert np.linalg.norm(at[:2] - [0.4, 1.5]) < 0.1
+    # the handle is in her hand while it moves, and she walks then
+    times = np.linspace(0.0, end, 600)
+    states = np.array([float(door.state(t)) for t in times])
+    moving = times[1:][np.diff(states) > 1e-4]
+    handles = np.array([apply(np.asarray(door.path(t)), HANDLE[None])[0] for t in moving])
+    body = plan.world.body("ann")
+    joints = body.transforms(*plan.world.motion("ann").sample(moving))
+    hands = [joints[:, body.roles[f"{side}_middle1"], :3, 3] for side in ("left", "right")]
+    far = min(float(np.linalg.norm(hand[:, :2] - handles[:, :2], axis=1).max()) for hand in hands)
+    assert far < 0.08
+    walked = joints[:, body.roles["pelvis"], :2, 3]
+    assert np.linalg.norm(walked[-1] - walked[0]) > 0.2
+
+
+def test_a_short_way_round_is_gone_instead() -> None:
+    d = director((0.6, -1.3), long=1.0)
+    assert _door_before(d, d.actor("ann"), Spot(np.array([0.4, 1.5]), None), "any", ()) is None
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_an_opened_door_is_not_opened_again(side: float) -> None:
+    d = director((0.4, side * 1.5), long=20.0)
+    spot = Spot(np.array([0.4, -side * 1.5]), None)
+    task = _door_before(d, d.actor("ann"), spot, "any", ())
+    assert task is not None and task.fixture == "door" and task.to is not None and task.to > np.radians(40.0)
+    assert _door_before(d, d.actor("ann"), spot, "any", {"door"}) is None
+
+
+def test_stances_keep_out_of_the_way_of_the_door_and_near_its_handle() -> None:
+    d = director((0.6, -1.3))
+    goal = np.radians(80.0)
+    found = list(_stances(d, d.actor("ann"), Open(who="ann", fixture="door", to=goal)))
+    assert found
+    for states, places, faces in found:
+        assert np.isclose(states[-1], goal) and len(places) == len(faces) == len(states)
+        for state, place in zip(states, places, strict=True):
+            turn = np.array([np.cos(state), -np.sin(state)])
+            along = float(np.clip(place @ turn, 0.0, WIDE))
+            assert np.linalg.norm(place - along * turn) > 0.15
+            handle = HANDLE[0] * turn + HANDLE[1] * np.array([turn[1] * -1.0, turn[0]])
+            assert np.linalg.norm(place - handle) < 0.75

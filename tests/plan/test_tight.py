@@ -1,0 +1,159 @@
+"""Whole bodies in tight places: component by component, in balance, free, and reported as such."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import elbowroom as er
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import about, exp, multiply, to_matrix
+from elbowroom.geometry.solids import box
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.tight.chain import BodyProblem, body_path
+from elbowroom.plan.tight.frames import frames_of
+from elbowroom.plan.tight.settings import FLAT, TightSettings
+from elbowroom.posing.balance import balance_margin
+from elbowroom.posing.whole_body import FEET
+from elbowroom.search.birrt import Budget
+from elbowroom.spaces.component import Balance, components, shrunk
+from elbowroom.world.allowances import supports
+from elbowroom.world.fast_body import BodyCheck
+from elbowroom.world.world import World
+
+# Directions ahead, left and up of somebody who faces -Y, in columns.
+AXES = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+QUICK = TightSettings(component=Budget(checks=120, nodes=200))
+
+
+@cache
+def room(gap: float = 0.0) -> World:
+    """A woman before a board at table height; with a gap, a second one that far above it."""
+    world = er.World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0))
+    world = world.with_static("board", box((1.2, 0.5, 0.04), (0.0, -0.5, 0.72)))
+    if gap > 0.0:
+        world = world.with_static("lid", box((1.2, 0.5, 0.04), (0.0, -0.5, 0.76 + gap)))
+    return world.with_(contacts=(*world.contacts, *supports(world)))
+
+
+def standing(world: World) -> tuple[Character, Pose]:
+    motion = world.motion("ann")
+    root, q = motion.sample(np.zeros(1))
+    assert isinstance(motion.body, Character)
+    return motion.body, Pose.of(root[0], q[0])
+
+
+@cache
+def hand_at(place: tuple[float, float, float], low: float, high: float) -> Pose:
+    """The woman in the room with her right hand at a place, free, her pelvis lowered by metres between two bounds."""
+    world = room()
+    body, pose = standing(world)
+    T, rng = body.skeleton.at(pose), np.random.default_rng(1)
+    feet = {foot: T[body.role(foot)] for foot in FEET}
+    balance, check = Balance(body, 0.0, 0.015), BodyCheck(world, "ann", 0.0, margin=0.004)
+    for _ in range(80):
+        q, T_hand = np.array(pose.rotations), T[body.role("right_hand")].copy()
+        q[0] = multiply(about((1.0, 0.0, 0.0), rng.uniform(0.0, 1.2)), q[0])
+        T_hand[:3, :3], T_hand[:3, 3] = to_matrix(exp(0.8 * rng.normal(size=3))) @ T_hand[:3, :3], place
+        start = Pose.of(pose.root + [rng.uniform(-0.1, 0.1), rng.uniform(0.0, 0.25), -rng.uniform(low, high)], q)
+        support = balance.support(pose, feet)
+        found = balance.solver.solve(start, {"right_hand": T_hand, **feet}, support=support)
+        if found.found and check.free(found.pose):
+            return found.pose
+    raise AssertionError("no posture")
+
+
+def problem(world: World, start: Pose, goal: Pose) -> BodyProblem:
+    body, _ = standing(world)
+    return BodyProblem(body, start, goal, BodyCheck(world, "ann", 0.0, margin=0.004), Balance(body, 0.0, 0.015), AXES)
+
+
+def test_bodies_have_38_degrees_of_freedom_in_five_components() -> None:
+    body, _ = standing(room())
+    found = components(body)
+    assert {name: one.width for name, one in found.items()} == {
+        "pelvis": 6, "spine": 3, "head": 3, "right_arm": 7, "left_arm": 7,
+    }  # fmt: skip
+    # six of each leg are closed over feet that stand
+    assert sum(one.width for one in found.values()) + 12 == 38
+    parts = [j for one in found.values() for j in one.parts]
+    assert sorted(parts) == list(range(len(body.parents)))
+
+
+def test_the_fast_check_with_a_root_says_what_the_exact_one_says() -> None:
+    world = room()
+    body, pose = standing(world)
+    check, exact, rng = BodyCheck(world, "ann", 0.0), Postures(world, "ann", 0.0), np.random.default_rng(3)
+    free = 0
+    for _ in range(60):
+        q = np.array(pose.rotations)
+        q[0] = multiply(about(rng.normal(size=3), 0.4 * rng.random()), q[0])
+        q[body.role("right_upper_arm")] = multiply(q[body.role("right_upper_arm")], about(rng.normal(size=3), 0.8))
+        other = Pose.of(pose.root + rng.normal(size=3) * [0.2, 0.2, 0.02] + [0.0, 0.1, 0.03], q)
+        free += check.free(other)
+        assert check.free(other) == exact.valid(other)
+        assert (check.blame(other) is None) == check.free(other)
+    assert 5 < free < 55
+
+
+def test_parts_that_are_not_there_meet_nothing() -> None:
+    world = room()
+    body, pose = standing(world)
+    into = Pose.of(pose.root + [0.0, -0.35, 0.0], pose.rotations)
+    check = BodyCheck(world, "ann", 0.0)
+    assert not check.free(into)
+    assert check.with_parts(components(body)["head"].parts).free(into)
+    assert not check.with_parts(components(body)["pelvis"].parts).free(into)
+
+
+def test_a_body_comes_out_from_under_a_board_in_balance() -> None:
+    world = room()
+    body, _ = standing(world)
+    start = hand_at((-0.15, -0.36, 0.5), 0.1, 0.6)
+    goal = hand_at((-0.15, -0.4, 0.86), 0.0, 0.1)
+    given = problem(world, start, goal)
+    found = body_path(given, seed=1)
+    assert found.path is not None and found.stats.checks > 0
+    frames = frames_of(given, found.path, 60)
+    assert frames is not None
+    poses = [Pose.of(r, q) for r, q in zip(*frames, strict=True)]
+    assert min(balance_margin(body, pose) for pose in poses) > 0.01
+    feet = body.transforms(*frames)[..., :3, 3][:, [body.role(foot) for foot in FEET]]
+    assert np.ptp(feet, axis=0).max() < 1e-3
+    assert given.check.first_hit(*frames) is None
+    again = body_path(given, seed=1)
+    assert again.path is not None
+    np.testing.assert_array_equal(again.path.rotations, found.path.rotations)
+
+
+def test_a_gap_that_is_closed_is_told_by_its_component() -> None:
+    world = room(0.03)  # no hand fits between the boards
+    start = hand_at((-0.15, -0.36, 0.5), 0.1, 0.6)
+    goal = hand_at((-0.15, -0.4, 0.86), 0.0, 0.1)
+    five = TightSettings(decompositions=QUICK.decompositions[:1], component=QUICK.component)
+    found = body_path(problem(world, start, goal), seed=1, settings=five)
+    assert found.path is None and found.blocked
+    assert found.stats.checks <= 2 * 5 * (QUICK.component.checks + 10)
+
+
+def test_flat_planning_stays_callable() -> None:
+    world = room()
+    _, pose = standing(world)
+    turned = np.array(pose.rotations)
+    flat = TightSettings(decompositions=(FLAT,), component=QUICK.component)
+    found = body_path(problem(world, pose, Pose.of(pose.root - [0.0, 0.0, 0.02], turned)), settings=flat)
+    assert found.decomposition in ((), FLAT)
+
+
+def test_supports_are_drawn_in() -> None:
+    square = np.array([[0.0, 0.0], [0.2, 0.0], [0.2, 0.2], [0.0, 0.2]])
+    np.testing.assert_allclose(np.ptp(shrunk(square, 0.02), axis=0), 0.16)
+
+
+def test_a_planner_has_one_of_two_names() -> None:
+    with pytest.raises(BadValue, match="whole-body"):
+        er.Reach(who="ann", to=(0.0, -0.5, 1.0), planner="flat")
