@@ -134,6 +134,10 @@ class Tuning:
         }
         if carrier.thing in block[0].pair and chain.endswith("_leg"):
             kinds[chain] = [("object", _RAISES_M)]
+        if chain.endswith("_arm") and all(name.startswith(f"{actor.who}.") for name in block[0].pair):
+            # arms that hang lower are off the trunk, whatever their elbows do
+            lower = tuple(-size for size in _RAISES_M)
+            kinds[chain] = [("object", lower), *(kind for kind in kinds[chain] if kind[0] != "object")]
         for kind, sizes in kinds[chain]:
             for size in sizes:
                 for sign in (1.0,) if kind in ("bend", "crouch") else (1.0, -1.0):
