@@ -178,7 +178,8 @@ def _escalates(plan: Plan, failed: PlanningFailure, settings: Settings) -> bool:
     """Return whether whole bodies may find what limbs did not: of people who stand, at times that are chosen."""
     if plan.status not in ESCALATES or settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
         return False
-    return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Go | Follow))
+    # what is moved leads whole bodies anyway
+    return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Move | Go | Follow))
 
 
 def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]:
