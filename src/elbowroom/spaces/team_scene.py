@@ -1,4 +1,4 @@
-"""What a team's space is made of: groups of balls that cover the object, narrow places and open cells of the floor."""
+"""Parts of a team's space: groups of balls that cover the object, narrow places and open cells of the floor."""
 
 from __future__ import annotations
 

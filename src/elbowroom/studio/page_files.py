@@ -103,7 +103,7 @@ class Files:
 
     @property
     def _choice(self) -> Choice:
-        """How a file is imported, from the form."""
+        """Hints for the import of a file, from the form."""
         whom = None if self._whom.value == _NOBODY or not self._whom.visible else self._whom.value
         return Choice(self._as.value, whom, importing.UNITS[self._units.value], importing.UP[self._up.value])
 
