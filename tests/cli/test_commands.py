@@ -125,7 +125,7 @@ BAD = {
     "size": (("render", "walk.bvh", "-o", "a.png", "--size", "huge"), "960x640"),
     "look": (("render", "walk.bvh", "-o", "a.png", "--look", "under"), "under"),
     "picture suffix": (("render", "walk.bvh", "-o", "a.gif"), ".png"),
-    "scene": (("demo", "nosuch"), "stroll"),
+    "scene": (("demo", "nosuch"), "jar"),
     "no such option": (("info", "walk.bvh", "--frobnicate"), "No such option"),
 }
 

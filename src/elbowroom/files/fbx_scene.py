@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from elbowroom.files.fbx_arrays import by_vertex, color_of, flat, matrix_of, rows_of, split, triangles
 from elbowroom.files.glb_build import Builder
 from elbowroom.files.glb_nodes import compose
+from elbowroom.geometry.paint import Material
 from elbowroom.geometry.rotations import Array
 
 # Exit code for a file that cannot be read; a sentence on it is in the output.
@@ -187,7 +188,7 @@ class FbxScene:
             }
             color = colors[material] if material < len(colors) else None
             if color is not None:
-                primitive["material"] = builder.material(color)
+                primitive["material"] = builder.material(Material(color=color))
             primitives.append(primitive)
         own = builder.add("meshes", {"name": mesh.name or node.name, "primitives": primitives})
         builder.entry("nodes", index)["mesh"] = own
