@@ -30,9 +30,10 @@ from elbowroom.plan.tight.capture import BLENDED, Capture, refined, smooth_rando
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import FLAT, TightSettings
+from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import FEET
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.component import Balance, PosePath
+from elbowroom.spaces.component import PosePath
 from elbowroom.world.allowances import supports
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast_body import BodyCheck

@@ -101,6 +101,17 @@ def gaits() -> None:
     gait_map(FOLDER / "gait_map.png", library)
 
 
+def tight() -> None:
+    """Whole bodies in tight places, each in eight moments."""
+    rows = []
+    for name, azimuth in (("object-retrieval", 20), ("through-the-window", -60), ("under-the-sink", 155)):
+        world = scene(name)
+        view = Camera(azimuth=np.radians(azimuth), elevation=np.radians(14), follow="")
+        times = np.linspace(world.span[0], world.span[1], 8)
+        rows.append(strip(world, times=times, size=(240, 280), columns=8, labels=False, camera=view))
+    imageio.imwrite(FOLDER / "tight.webp", np.concatenate(rows), quality=85)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     stroll()
@@ -109,3 +120,4 @@ if __name__ == "__main__":
     scenarios()
     pillar()
     gaits()
+    tight()

@@ -129,6 +129,17 @@ class Tour:
         self.take("dark")
         self.page.set_dark(False)
 
+    def curves(self) -> None:
+        """Angles of a joint before and with an edit."""
+        self.tab("Tasks")
+        self.window.get_by_text("Edits", exact=True).first.click()
+        self.window.get_by_role("button", name="ann, right arm: clear of post").click()
+        self.rest()
+        self.window.mouse.move(SIZE[0] - 100, SIZE[1] - 100)
+        self.window.mouse.wheel(0, 900)
+        self.rest()
+        self.take("curves")
+
     def trees(self) -> None:
         """Trees of the search that found a way to the hat, past its stand; what there is to do."""
         while self.studio.session.can_undo:
@@ -162,7 +173,7 @@ def main() -> None:
             window.get_by_role("alert").get_by_role("button").dispatch_event("click")  # that WebGL is done so
             tour = Tour(page, window, told.output)
             tour.rest()
-            stops = [tour.first, tour.view, tour.drag, tour.target, tour.files, tour.dark, tour.trees]
+            stops = [tour.first, tour.view, tour.drag, tour.target, tour.files, tour.dark, tour.curves, tour.trees]
             for stop in stops:
                 if not told.only or stop.__name__ in told.only:
                     stop()

@@ -23,6 +23,7 @@ _HOME = {
     "human": "character.human",
     "preset": "character.presets",
     "PRESETS": "character.presets",
+    "mobile_arm": "character.mobile_robot",
     "as_character": "character.rig",
     "Character": "character.body",
     "Skeleton": "character.skeleton",

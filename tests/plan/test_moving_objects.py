@@ -185,6 +185,25 @@ def test_what_hands_hold_collides_whatever_the_body_does():
     assert postures.carried_gap(ann, *lifted, 0.15, ("table",)) == 0.15
 
 
+def test_forearms_may_be_nearer_to_what_hands_hold_than_to_all_else():
+    world = scene()
+    clip = world.motion("ann")
+    assert isinstance(clip, Clip)
+    ann = Pose.of(clip.root[0], clip.rotations[0])
+    body = er.preset("woman")
+    elbow, wrist = (body.skeleton.at(ann)[body.role(f"left_{part}"), :3, 3] for part in ("forearm", "hand"))
+
+    def met(led: str, aside: float, room: float) -> bool:
+        beside = {"crate": transform(0.5 * (elbow + wrist) + (aside, 0.0, 0.0))}
+        there = world.with_object("crate", box((0.1, 0.05, 0.05)), Still(beside["crate"]))
+        found = Postures(there, "ann", 0.0, led=led or None)
+        # pairs with other things come before those of the body with itself
+        return "crate" in (found.blame(ann, beside if led else None, room=room, own_room=False) or ())
+
+    aside = next(x for x in np.arange(0.06, 0.2, 0.004) if not met("crate", x, 0.0)) + 0.003
+    assert met("", aside, 0.012) and not met("crate", aside, 0.012)
+
+
 def test_a_carry_is_slower_beside_a_wall():
     walled = scene().with_static("wall", box((1.4, 0.02, 0.8), (0.0, -0.77, 1.16)))
     plan = plan_tasks(walled, [Move(who="ann", object="crate", to=GOAL)], ONCE).require()

@@ -50,7 +50,9 @@ def test_a_goal_out_of_reach_says_how_far_and_how_near_would_do() -> None:
 
 def test_the_other_hand_is_named_where_it_does() -> None:
     wall = world().with_static("wall", box((0.02, 2.0, 2.0), (-0.32, -0.6, 1.0)))
-    plan = plan_tasks(wall, [Reach(who="ann", hand="right", to=(0.75, -0.1, 1.0), feet="stay")])
+    task = Reach(who="ann", hand="right", to=(0.75, -0.1, 1.0), feet="stay")
+    assert plan_tasks(wall, [task]).found  # with the whole body
+    plan = plan_tasks(wall, [task], Settings(tier="plan"))
     assert not plan.found
     assert plan.remedy == "the left hand would do (checked)", (plan.status, plan.why, plan.remedy)
 

@@ -21,7 +21,7 @@ from elbowroom.motion.quality import rms_jerk
 from elbowroom.motion.recorded import recorded_postures
 from elbowroom.plan.hands import shifted
 from elbowroom.plan.repair import ladder
-from elbowroom.plan.repair.cost import JERK_GAIN, SMALL, cost, unlike_recorded
+from elbowroom.plan.repair.cost import JERK_GAIN, LARGE, SMALL, cost, unlike_recorded
 from elbowroom.plan.repair.detours import postures
 from elbowroom.plan.repair.find import clip_of, collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairResult, by_limbs
@@ -174,16 +174,20 @@ def test_a_body_that_bends_as_recorded_people_do_costs_less_than_one_that_does_n
     assert np.array_equal(unlike_recorded(body, T[None], T[None]), [0.0])
 
 
-def test_the_body_gives_way_before_a_limb_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("angle", "searches"), [(0.3, False), (0.9, True)])
+def test_the_body_gives_way_before_a_limb_is_searched(
+    monkeypatch: pytest.MonkeyPatch, angle: float, searches: bool
+) -> None:
     world = past_a_table()
     episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
-    aside = RepairResult(world.with_character("ann", turned({"spine1": 0.9})), ())
-    searches: list[object] = []
+    aside = RepairResult(world.with_character("ann", turned({"spine1": angle})), ())
+    assert (cost(stroll(), clip_of(aside.world, "ann")) > LARGE) == searches
+    asked: list[object] = []
     monkeypatch.setattr(ladder, "leaned", lambda *_: None)
-    monkeypatch.setattr(ladder, "searched", lambda *some: searches.append(some))
+    monkeypatch.setattr(ladder, "searched", lambda *some: asked.append(some))
     monkeypatch.setattr(ladder, "_each_body", lambda *_: iter([aside]))
-    assert by_limbs(world, episode, options(), bodies=True)[0] is aside and not searches
-    assert by_limbs(world, episode, options())[0] is None and searches
+    assert by_limbs(world, episode, options(), bodies=True)[0] is aside
+    assert bool(asked) == searches
 
 
 def between_posts() -> World:

@@ -11,16 +11,18 @@ import elbowroom as er
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import about, exp, multiply, to_matrix
+from elbowroom.geometry.rotations import about, angle_between, exp, multiply, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.plan.postures import Postures
+from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin
+from elbowroom.posing.stand import Balance, shrunk
 from elbowroom.posing.whole_body import FEET
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.component import Balance, components, shrunk
+from elbowroom.spaces.component import components
 from elbowroom.world.allowances import supports
 from elbowroom.world.fast_body import BodyCheck
 from elbowroom.world.world import World
@@ -157,3 +159,26 @@ def test_supports_are_drawn_in() -> None:
 def test_a_planner_has_one_of_two_names() -> None:
     with pytest.raises(BadValue, match="whole-body"):
         er.Reach(who="ann", to=(0.0, -0.5, 1.0), planner="flat")
+
+
+def test_whole_bodies_are_planned_where_that_is_asked_for() -> None:
+    world = er.World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0))
+    task = er.Reach(who="ann", hand="right", to=(-0.2, -0.5, 0.9), feet="stay", planner="whole-body")
+    plan = er.plan_tasks(world, [task]).require()
+    assert {edit.tier for edit in plan.edits if edit.reason == "reach"} == {"whole-body"}
+    assert plan.certificate is not None and plan.certificate.free
+
+
+def test_recordings_refine_a_path_that_stays_free() -> None:
+    world = room()
+    body, _ = standing(world)
+    given = problem(world, hand_at((-0.15, -0.36, 0.5), 0.1, 0.6), hand_at((-0.15, -0.4, 0.86), 0.0, 0.1))
+    planned = body_path(given, seed=2)
+    assert planned.path is not None
+    few = TightSettings(QUICK.decompositions[:1], QUICK.component, nodes=10, clearance_samples=4)
+    done = refined(given, planned.path, Capture.of(body, [er.walk(body, seconds=1.5)]), 2, few)
+    assert given.check.first_hit(done.path.root, done.path.rotations) is None
+    assert angle_between(done.path.rotations[-1], given.goal.rotations).max() < 1e-6
+    assert done.before.similarity.shape == done.before.clearance.shape == done.inferred.shape == (10, 4)
+    assert ((done.before.clearance >= 0.0) & (done.before.clearance <= 1.0)).all()
+    assert set(done.seconds) == {"search&mapping", "PS", "TV", "CLR", "blend", "replanning", "smoothing"}

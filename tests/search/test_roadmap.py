@@ -58,7 +58,7 @@ def test_few_nodes_cover_a_space_and_lead_through_the_nearer_gap():
     assert len(roadmap.states) < 60 < roadmap.drawn
     way = roadmap.find(START, GOAL, anything)
     assert way is not None and all(space.joins(a, b) for a, b in pairwise(way))
-    short = shortened(space, way, lambda a, b, u: a + u * (b - a), np.random.default_rng(1), 200, anything)
+    short = shortened(space, way, lambda a, b, u: a + u * (b - a), np.random.default_rng(1), 200)
     assert length(short) <= length(way) and length(short) < 2.9  # straight to the gap and back takes 2.5
     assert max(p[1] for p in short) > 0.8
 

@@ -144,6 +144,16 @@ def test_limits_end_a_search_without_a_path() -> None:
         assert path.stats.checks >= 300 or path.stats.nodes == 60
 
 
+@pytest.mark.parametrize("two", [False, True])
+def test_a_search_that_cannot_leave_its_ends_is_given_up_soon(two: bool) -> None:
+    def closed(start: Array, joints: Array, end: Array, tally: np.ndarray) -> None:
+        tally[CHECKS] += 1
+
+    space = ObjectSpace(np.zeros(3), 3.0, closed, turning="fixed", step_m=_STEP_M)
+    path = plan(space, (START, start_joints()), GOAL, 1, goal_payload=start_joints() if two else None)
+    assert not path.found and path.stats.checks < 60
+
+
 def test_straight_where_nothing_is_in_the_way() -> None:
     path = plan(space_of(Arm()), (START, start_joints()), GOAL)
     assert path.found and path.stats.samples == 0 and len(path.states) == 21

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.ndimage import distance_transform_edt
 
 from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.headings import facing, heading_of
 from elbowroom.geometry.solids import box
 from elbowroom.spaces.team import OWN, PITCH, ROLL, YAW, Bearer, Floor, TeamSpace, Z
-from elbowroom.spaces.team_scene import grouped, narrow_places
+from elbowroom.spaces.team_scene import grouped, narrow_places, passage_width
 
 CELL = 0.05
 ORIGIN = np.array([-4.0, -4.0])
@@ -123,3 +124,26 @@ def test_narrow_places_lie_in_the_gap_along_it():
     inside = (found[:, 0] > 1.5) & (found[:, 0] < 2.5)
     assert len(found) > 5 and inside.all()
     assert np.abs(np.cos(found[:, 2])).max() < 0.5  # the passage leads along y
+
+
+@pytest.mark.parametrize("gap", [0.3, 0.6, 1.0])
+def test_the_width_of_a_passage_is_that_of_its_narrowest_place(gap):
+    taken = np.zeros((80, 80), bool)
+    taken[40, :] = True
+    taken[40, 40 : 40 + round(gap / CELL)] = False
+    room = distance_transform_edt(~taken) * CELL
+    ends = np.array([[2.0, 0.5]]), np.array([[2.0, 3.5]])
+    assert abs(passage_width(room, np.zeros(2), CELL, ends, 0.2) - gap) <= 2.0 * CELL
+    taken[40, :] = True
+    shut = distance_transform_edt(~taken) * CELL
+    assert passage_width(shut, np.zeros(2), CELL, ends, 0.2) == 0.0
+
+
+def test_states_near_one_that_failed_are_not_valid():
+    space = team(2)
+    state = space.state(np.array([0.0, 0.0, 0.9]), 0.0)
+    beside = state + np.eye(space.width)[0] * 0.25
+    assert space.valid(np.array([state, beside])).all()
+    closed = replace(space, closed=np.append(state, 0.2)[None])
+    assert closed.valid(np.array([state, beside])).tolist() == [False, True]
+    assert not closed.joins(beside, state - np.eye(space.width)[0] * 0.25)

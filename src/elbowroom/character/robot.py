@@ -18,6 +18,7 @@ from elbowroom.geometry.rotations import IDENTITY, Array, about
 from elbowroom.geometry.transforms import transform
 
 JointKind = Literal["base", "turns", "slides"]
+Drive = Literal["differential", "omnidirectional"]
 
 # Joint values may be off their limits by this much, radians or metres: files are written with few digits.
 _SLACK = 1e-4
@@ -53,11 +54,13 @@ class RobotJoints:
 class Robot(Body):
     """A robot. Of a pose, `q` has the base's quaternion (4), then one value for each joint but the base.
 
-    `links` names places on it: a joint and `T_joint_link` (4, 4). Chains lead from branch to branch.
+    `links` names places on it: a joint and `T_joint_link` (4, 4). Chains lead from branch to branch. A base on wheels
+    with a differential `drive` rolls along its x axis and turns on the spot.
     """
 
     joints: RobotJoints
     links: Mapping[str, tuple[int, Array]] = field(default_factory=dict)
+    drive: Drive = "omnidirectional"
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -11,12 +11,9 @@ _STEPS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 @nb.njit(cache=True, nogil=True)
-def cheapest_path(cost, switch, start, goal, least):
-    """Cells (K, 3) of the cheapest path as mode, row, column, from a start (row, column) to a goal; empty if none.
-
-    cost (M, ny, nx): of each cell's width in each mode, inf where it does not go; `switch`: of changing the mode;
-    `least`: smallest cost of any cell, for the estimate of what is left.
-    """
+def _flood(cost, switch, start, goal, least):
+    """Cost of the way from a start to each node, the node before it, and the node at which the goal was reached, -1 if
+    it was not; see `cheapest_path`."""
     modes, ny, nx = cost.shape
     total = np.full(cost.shape, np.inf)
     come = np.full(cost.shape, -1, np.int64)
@@ -59,6 +56,28 @@ def cheapest_path(cost, switch, start, goal, least):
                 dj, di = abs(a - goal[0]), abs(b - goal[1])
                 left = least * (max(dj, di) + 0.41421356 * min(dj, di))
                 heapq.heappush(heap, (new + left, new, (m * ny + a) * nx + b))
+    return total, come, found
+
+
+@nb.njit(cache=True, nogil=True)
+def costs_from(cost, switch, start):
+    """Cost of the cheapest path from a start (row, column) to each cell, (ny, nx); inf where there is none."""
+    total, _, _ = _flood(cost, switch, start, np.array([-1, -1]), 0.0)
+    best = total[0].copy()
+    for m in range(1, len(total)):
+        best = np.minimum(best, total[m])
+    return best
+
+
+@nb.njit(cache=True, nogil=True)
+def cheapest_path(cost, switch, start, goal, least):
+    """Cells (K, 3) of the cheapest path as mode, row, column, from a start (row, column) to a goal; empty if none.
+
+    cost (M, ny, nx): of each cell's width in each mode, inf where it does not go; `switch`: of changing the mode;
+    `least`: smallest cost of any cell, for the estimate of what is left.
+    """
+    _, ny, nx = cost.shape
+    _, come, found = _flood(cost, switch, start, goal, least)
     count = 0
     node = found
     while node >= 0:

@@ -80,8 +80,9 @@ class AngleDatabase:
         """
         far = self.distances(rotations, component)
         parent = PARENTS.get(component)
-        beside = self.distances(rotations, parent) if parent in self.joints else np.zeros(len(self))
+        known = parent is not None and parent in self.joints
+        beside = self.distances(rotations, str(parent)) if known else np.zeros(len(self))
         best = far[beside <= parent_rad].min(initial=np.inf)
-        known = self.counts[beside <= near_rad].sum()
-        common = self.counts[(beside <= near_rad) & (far <= own_rad)].sum() / known if known else 0.0
+        alike = self.counts[beside <= near_rad].sum()
+        common = self.counts[(beside <= near_rad) & (far <= own_rad)].sum() / alike if alike else 0.0
         return float(np.exp(-best / sigma**2) * common)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def travel(
     saved = d.save()
     try:
         if d.whole_body != "at once" or straight:
-            return _by_limbs(d, actor, hands, goal, count, what, margin, straight, back)
+            return _by_limbs(d, actor, hands, goal, count, what, _How(margin, straight, back))
     except PlanningFailure as stuck:
         if d.whole_body == "never" or not actor.stands or stuck.status not in ESCALATES:
             raise
@@ -74,14 +75,13 @@ def _by_whole_body(
 ) -> None:
     """Go to a posture with the whole body, see `travel`."""
     arm = f"{next(iter(hands), 'right')}_arm"
-    root, q, seconds, stats = whole_body_way(d, actor, goal, count, arm, what)
-    count = len(root) - 1
-    share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
+    ends = np.array(goal.rotations)
     for hand, turned in hands.items():
         actor.unpin(hand)
         joints = list(finger_joints(actor.body, hand))
-        if joints:
-            q[:, joints] = q[0, joints] if turned is None else slerp(q[0, joints], turned, share)
+        ends[joints] = actor.q[-1][joints] if turned is None else turned
+    root, q, seconds, stats = whole_body_way(d, actor, Pose.of(goal.root, ends), count, arm, what)
+    count = len(root) - 1
     add(d, actor, root, q, away=not back)
     during = (actor.time(actor.k - count), actor.now)
     way = LimbTrajectory(q[:, list(actor.body.chain(arm).joints)], "whole-body", *seconds, stats.checks, stats.nodes)
@@ -90,10 +90,17 @@ def _by_whole_body(
     require_free(d, during, what)
 
 
+class _How(NamedTuple):
+    """Manner of a travel of limbs: clearance in metres, straight or not at all, back to the base motion."""
+
+    margin: float | None
+    straight: bool
+    back: bool
+
+
 def _by_limbs(
-    d: Director, actor: Actor, hands: Mapping[str, Array | None], goal: Pose, count: int, what: str,
-    margin: float | None, straight: bool, back: bool,
-) -> None:  # fmt: skip
+    d: Director, actor: Actor, hands: Mapping[str, Array | None], goal: Pose, count: int, what: str, how: _How
+) -> None:
     """Go to a posture, the body straight, limbs as their tiers find, see `travel`."""
     root, q = body_way(actor, goal, count, hands)
     share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
@@ -103,9 +110,9 @@ def _by_limbs(
         q[:, arm] = slerp(q[0, arm], goal.rotations[arm], share)
     found = {}
     for limb, arm in arms.items():
-        found[limb] = way = limb_way(d, actor, limb, root, q, what, margin=margin, straight=straight)
+        found[limb] = way = limb_way(d, actor, limb, root, q, what, margin=how.margin, straight=how.straight)
         q[:, arm] = way.rotations
-    add(d, actor, root, q, away=not back)
+    add(d, actor, root, q, away=not how.back)
     during = (actor.time(actor.k - count), actor.now)
     for limb, way in found.items():
         d.note(actor, limb, what, during, way)

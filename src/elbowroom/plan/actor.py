@@ -42,7 +42,9 @@ class Actor:
     def __init__(self, world: World, who: str, fps: float = 60.0) -> None:
         motion = world.motion(who)
         if not isinstance(motion.body, Character):
-            raise BadValue(f"'{who}' is no person: hands are what these tasks are for.")
+            raise BadValue(
+                f"'{who}' is no person: tasks are for people; of those who carry something the first is one."
+            )
         self.who, self.body = who, motion.body
         self.base = self.original = motion if isinstance(motion, Clip) else to_clip(motion, fps)
         self.stands = stands(self.base)

@@ -186,8 +186,8 @@ class Director:
         found = self._reach(asked, actor, looked, other)
         if not found.found and looked is not None and self.whole_body != "never" and self._postures_left > 0:
             self._postures_left -= 1
-            pose = whole_body_reach(actor, hand, T_world_hand, pose, looked, other, floor)
-            found = found if pose is None else replace(found, status="found", pose=pose, missing=0.0, why="")
+            body = whole_body_reach(actor, hand, T_world_hand, pose, looked, other, floor)
+            found = found if body is None else replace(found, status="found", pose=body, missing=0.0, why="")
         return found
 
     def _reach(

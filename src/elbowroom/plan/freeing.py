@@ -50,13 +50,14 @@ def freed(body: Character, blame: Blame, pose: Pose, most_rad: float = np.inf) -
             continue
         ik = LimbIK(body, limb, pose)
         T_parent, T_end = ik.T_world_parent(pose), body.skeleton.at(pose)[ik.joints[-1]]
-        orbit, keep = ik.orbit_of(pose), ik.keep_of(pose)
-        most = max(float(ik.solve(T_parent, T_end, orbit, keep).excess.max()), EPS) + _BEYOND_RAD
-        for turn in _ORBITS_RAD[np.abs(_ORBITS_RAD) <= most_rad]:
-            solved = ik.solve(T_parent, T_end, orbit + turn, keep)
-            if not (solved.reached.all() and float(solved.excess.max()) <= most):
-                continue
-            turned = ik.posed(pose, solved)
+        turns = np.append(0.0, _ORBITS_RAD[np.abs(_ORBITS_RAD) <= most_rad])  # the first one as it is
+        solved = ik.solve(T_parent, T_end, ik.orbit_of(pose) + turns, ik.keep_of(pose))
+        beyond = solved.excess.max(axis=-1)
+        can = solved.reached & (beyond <= max(float(beyond[0]), EPS) + _BEYOND_RAD)
+        for limb_rotations in solved.rotations[1:][can[1:]]:
+            rotations = np.array(pose.rotations)
+            rotations[list(ik.joints)] = limb_rotations
+            turned = Pose.of(pose.root, rotations)
             other = blame(turned)
             if other is None or not any(f".{side}_{part}" in name for name in other for part in parts):
                 pose, pair = turned, other

@@ -178,7 +178,8 @@ def _escalates(plan: Plan, failed: PlanningFailure, settings: Settings) -> bool:
     """Return whether whole bodies may find what limbs did not: of people who stand, at times that are chosen."""
     if plan.status not in ESCALATES or settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
         return False
-    return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Go | Follow))
+    # what is moved leads whole bodies anyway
+    return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Move | Go | Follow))
 
 
 def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]:
@@ -190,7 +191,8 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]
             if number > 0:
                 d.on_top(finished(d))
             _do_all(d, layer)
-            _do_all(d, [Rest(who=who) for who in dict.fromkeys(who for task in layer for who in people_of(task))])
+            moved = dict.fromkeys(who for task in layer for who in people_of(task))
+            _do_all(d, [Rest(who=who) for who in moved if who in d.actors])  # robots have folded their arms
         planned = time.perf_counter()
         d.doing = "the proof"
         plan = proven(d, finished(d), people)
@@ -239,7 +241,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
         try:
             do = partial(_do, d, task, tasks[:k], done)
             do() if isinstance(task, Carry | Go | Follow) else on_footing(d, task, do)
-            done.append(max(d.actor(who).now for who in people_of(task)))
+            done.append(max(d.actors[who].now for who in people_of(task) if who in d.actors))
             k += 1
         except PlanningFailure as stuck:
             stuck.who, stuck.task = task.who, task

@@ -106,7 +106,7 @@ def edge_grasps(
         pair = []
         for hand, sign in (("left", 1.0), ("right", -1.0)):
             start = np.asarray(place)[:2] + sign * apart * body.height * left[:2]
-            point = _under_edge(triangles, start, ahead[:2], inside)
+            point = under_edge(triangles, start, ahead[:2], inside)
             if point is None:
                 break
             if tilted:
@@ -133,7 +133,7 @@ def _bent(angle: float) -> HandShape:
     return HandShape(f"bent{np.degrees(angle):.0f}", coordinates)
 
 
-def _under_edge(triangles: Array, start: Array, ahead: Array, inside: float) -> Array | None:
+def under_edge(triangles: Array, start: Array, ahead: Array, inside: float) -> Array | None:
     """Point (3,) under triangles (F, 3, 3), so far in from where a line (2,) on the floor first comes below them."""
     ways = np.arange(0.0, _EDGE_M, _LOOKS_M)
     for way in ways:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.solids import box, cylinder, lathe, merge, sphere
+from elbowroom.geometry.solids import assembled, box, cylinder, lathe, merge, rounded_box, sphere
 from elbowroom.props.palette import BIRCH, CLAY, LINEN, MOSS, OAK, PAPER
 
 
@@ -89,3 +89,19 @@ def plant(height: float = 1.2, seed: int = 1) -> tuple[Mesh, Mesh]:
 
 
 _CORNERS = ((-1, -1), (1, -1), (-1, 1), (1, 1))
+
+
+def piano(width: float = 1.4, depth: float = 1.3, height: float = 0.92) -> Mesh:
+    """A small grand piano on three legs, its keys towards -Y."""
+    black, white = (0.05, 0.05, 0.06), (0.92, 0.91, 0.88)
+    low, thick = 0.62, height - 0.62
+    front, back = 0.55 * depth, 0.45 * depth
+    parts = [
+        rounded_box((width, front, thick), (0.0, 0.5 * (front - depth), low + 0.5 * thick), black, radius=0.02),
+        rounded_box((0.62 * width, back + 0.04, thick), (-0.19 * width, 0.5 * (depth - back) - 0.02, low + 0.5 * thick),
+                    black, radius=0.02),
+        rounded_box((0.9 * width, 0.16, 0.05), (0.0, -0.5 * depth - 0.06, low + 0.085), white, radius=0.008),
+    ]  # fmt: skip
+    leg = [(0, 0), (0.035, 0), (0.03, 0.05), (0.04, low - 0.05), (0.045, low + 0.02), (0, low + 0.02)]
+    feet = [(-0.42 * width, -0.3 * depth), (0.42 * width, -0.3 * depth), (-0.2 * width, 0.36 * depth)]
+    return assembled([*parts, *(lathe(leg, (x, y, 0.0), black, sections=20) for x, y in feet)])

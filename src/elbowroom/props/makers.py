@@ -46,6 +46,7 @@ MAKERS: dict[str, Maker] = {
     "chair": Maker(furniture.chair),
     "sofa": Maker(furniture.sofa),
     "bookshelf": Maker(furniture.bookshelf, ("shelf", "books")),
+    "piano": Maker(furniture.piano),
     "floor_lamp": Maker(furniture.floor_lamp),
     "plant": Maker(furniture.plant, ("pot", "leaves")),
     "book": Maker(books.book),

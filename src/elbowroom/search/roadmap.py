@@ -202,7 +202,7 @@ class Roadmap:
 
 def shortened(
     space: RoadmapSpace, states: Sequence[Array], between: Callable[[Array, Array, float], Array],
-    rng: np.random.Generator, tries: int, passable: Callable[[Array, Array], bool],
+    rng: np.random.Generator, tries: int,
 ) -> list[Array]:  # fmt: skip
     """A way with corners cut off: two places on it are joined directly where that is valid and cheaper."""
     way = list(states)
@@ -217,14 +217,14 @@ def shortened(
         old = space.cost(a, way[i + 1]) + space.cost(way[j], b)
         old += sum(space.cost(p, q) for p, q in zip(way[i + 1 : j], way[i + 2 : j + 1], strict=True))
         pieces = ((way[i], a), (a, b), (b, way[j + 1]))
-        if space.cost(a, b) < 0.98 * old and all(space.joins(p, q) and passable(p, q) for p, q in pieces):
+        if space.cost(a, b) < 0.98 * old and all(space.joins(p, q) for p, q in pieces):
             way = [*way[: i + 1], a, b, *way[j + 1 :]]
     # nodes that are not needed
     k = 1
     while k < len(way) - 1:
         a, b = way[k - 1], way[k + 1]
         direct = space.cost(a, b) <= space.cost(a, way[k]) + space.cost(way[k], b) + 1e-9
-        if direct and space.joins(a, b) and passable(a, b):
+        if direct and space.joins(a, b):
             del way[k]
             k = max(k - 1, 1)
         else:

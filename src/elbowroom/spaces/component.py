@@ -9,7 +9,7 @@ where they stand, and the centre of mass is brought over them by the whole-body 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.kernels.space import CHECKS
-from elbowroom.posing.balance import hull_of
-from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
+from elbowroom.posing.stand import Balance
+from elbowroom.posing.whole_body import FEET
 from elbowroom.posing.whole_body_model import CLAVICLES, HEAD, SPINE, range_of
 from elbowroom.world.fast_body import BodyCheck
 
@@ -41,6 +40,8 @@ _ARM_LEVER_M = ((0.5, 0.5, 0.3), (0.3, 0.0, 0.1), (0.1, 0.1, 0.0))
 _NEAR_SHARE, _NEAR = 0.6, 0.22
 # Metres that a state moves in one step of a tree, and from one look at the body to the next.
 _STEP_M, _LOOK_M = 0.12, 0.04
+# Feet whose transforms differ by less stand: between two postures of a path they are off by a little.
+_STANDS = 0.005
 # Halvings of the way from a sample in collision to one that is free (retraction to the border of free space).
 _RETRACTIONS = 4
 # Pushes of the pelvis that are tried where a path is in the way of a later component: metres ahead, left, up, and a
@@ -156,7 +157,7 @@ class PosePath:
         self.length_m = float(way[-1])
         self.along = way / way[-1] if way[-1] > 0.0 else np.linspace(0.0, 1.0, len(poses))
         self._feet = {foot: self.T[:, body.roles[foot]] for foot in FEET if foot in body.roles}
-        self._standing = all(np.ptp(T, axis=0).max() < 1e-6 for T in self._feet.values())
+        self._standing = all(np.ptp(T, axis=0).max() < _STANDS for T in self._feet.values())
 
     def __len__(self) -> int:
         return len(self.root)
@@ -188,84 +189,11 @@ class PosePath:
         if self._standing:
             return {foot: T[0] for foot, T in self._feet.items()}
         k, s = self._span(share)
-        turns = {foot: rot.from_matrix(T[[k, k + 1], :3, :3]) for foot, T in self._feet.items()}
-        return {
-            foot: transform((1.0 - s) * T[k, :3, 3] + s * T[k + 1, :3, 3], rot.slerp(*turns[foot], np.array(s)))
-            for foot, T in self._feet.items()
-        }
-
-
-class Balance:
-    """Feet where they stand and the centre of mass over them, by the least change that the whole-body solver finds.
-
-    `margin_m` is how far inside of the support the centre of mass stays; `others` (K, 2) are further places that bear
-    weight, such as a hand on a table; `load` gives what is carried in a posture.
-    """
-
-    def __init__(
-        self,
-        body: Character,
-        floor: float,
-        margin_m: float,
-        others: Array | None = None,
-        load: Callable[[Array], Load | None] = lambda T: None,
-        pinned: Mapping[str, Array] | None = None,
-        wanted: bool = True,
-    ) -> None:
-        self.body, self.floor, self.margin_m, self.load, self.wanted = body, floor, margin_m, load, wanted
-        self.others = np.zeros((0, 2)) if others is None else others
-        self.pinned = dict(pinned or {})
-        self.solver = WholeBody(body)
-        self._supports: dict[bytes, Array | None] = {}
-
-    def support(self, pose: Pose, feet: Mapping[str, Array]) -> Array | None:
-        """Corners (K, 2) within which the centre of mass has to be, feet at places (4, 4) as in a posture near by."""
-        if not self.wanted:
-            return None
-        key = np.round(np.concatenate([T[:3].ravel() for T in feet.values()]), 4).tobytes()
-        if key not in self._supports:
-            self._supports[key] = self._corners(pose)
-        return self._supports[key]
-
-    def _corners(self, pose: Pose) -> Array | None:
-        corners = np.concatenate([support_of(self.body, pose, self.floor), self.others])
-        if len(corners) < 3:
-            return None
-        return shrunk(corners, self.margin_m)
-
-    def margin(self, pose: Pose, corners: Array | None) -> float:
-        """Distance of the centre of mass, with the load, inside of the corners (K, 2), metres; inf without any."""
-        if corners is None or self.body.masses is None:
-            return float(np.inf)
-        T = self.body.skeleton.at(pose)
-        com, load, mass = center_of_mass(self.body, T), self.load(T), self.body.masses.total
-        if load is not None:
-            com = (mass * com + load.mass * np.asarray(load.center)) / (mass + load.mass)
-        edge = np.roll(corners, -1, axis=0) - corners
-        inside = edge[:, 0] * (com[1] - corners[:, 1]) - edge[:, 1] * (com[0] - corners[:, 0])
-        return float((inside / np.linalg.norm(edge, axis=1)).min())
-
-    def projected(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
-        """The posture nearest to one with feet at their places and in balance; None where the solver finds none.
-
-        `like` is a posture with the feet there, by which the support is known.
-        """
-        corners = self.support(like, feet)
-        load = self.load(self.body.skeleton.at(pose)) if corners is not None else None
-        found = self.solver.solve(pose, {**self.pinned, **feet}, support=corners, load=load)
-        return found.pose if found.found else None
-
-
-def shrunk(points: Array, by_m: float) -> Array:
-    """Hull (K, 2) of points with its edges drawn inwards about its middle, so that the nearest is `by_m` further in."""
-    corners = hull_of(points)
-    if not len(corners):
-        return corners
-    middle = corners.mean(axis=0)
-    edge = np.roll(corners, -1, axis=0) - corners
-    normal = np.stack([-edge[:, 1], edge[:, 0]], axis=1) / np.linalg.norm(edge, axis=1, keepdims=True)
-    inner = float(((middle - corners) * normal).sum(axis=1).min())
-    return np.asarray(middle + max(1.0 - by_m / inner, 0.05) * (corners - middle))
+        out = {}
+        for foot, T in self._feet.items():
+            a, b = rot.from_matrix(T[[k, k + 1], :3, :3])
+            out[foot] = transform((1.0 - s) * T[k, :3, 3] + s * T[k + 1, :3, 3], rot.slerp(a, b, np.array(s)))
+        return out
 
 
 # Postures along one edge of a tree, its node's last, and the push that the pelvis has there, (4,).

@@ -9,6 +9,7 @@ need not, 3 for each more. Carriers are upright cylinders about their legs, the 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,8 @@ class Bearer:
     the object's frame; shoulders (H, 3) to the left, behind and above where one stands; reach (H, 2) of the arms;
     radius of legs and trunk; `room` (ny, nx), metres that cells have to what these would meet; `elbow_room` the same at
     the height of bent arms; `elbows`, how far they are out to either side, and `depth`, how near the middle of the body
-    may come to the object, metres."""
+    may come to the object, metres. `gait` is 'walks' of people, 'rolls' of a base that rolls along its heading, which
+    is not that of the state, and 'slides' of one that rolls any way."""
 
     stance: Array
     hands: Array
@@ -59,6 +61,7 @@ class Bearer:
     elbow_room: Array
     elbows: float
     depth: float
+    gait: Literal["walks", "rolls", "slides"] = "walks"
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +169,7 @@ class TeamSpace:
             for place in self.near:
                 there |= np.linalg.norm(at[:, k] - place[k], axis=1) < _NEAR_M
             good &= self._room(bearer.room, at[:, k]) + np.where(there, _NEARER_M, 0.0) >= bearer.radius
-            if self.arms:
+            if self.arms and bearer.gait == "walks":
                 aside = bearer.elbows * leftwards(heading[:, k])
                 for elbow in (at[:, k] + aside, at[:, k] - aside):
                     good &= there | (self._room(bearer.elbow_room, elbow) >= _ELBOW_M)
@@ -196,7 +199,9 @@ class TeamSpace:
                 from_xy = at[:, k] + shoulder[0] * left - shoulder[1] * ahead
                 way = np.concatenate([hold[:, :2] - from_xy, hold[:, 2:] - self.ground - shoulder[2]], axis=1)
                 far = np.linalg.norm(way, axis=1)
-                good &= (far >= least) & (far <= most) & (np.sum(way[:, :2] * ahead, axis=1) > 0.0)
+                good &= (far >= least) & (far <= most)
+                if bearer.gait == "walks":
+                    good &= np.sum(way[:, :2] * ahead, axis=1) > 0.0
                 if self.arms:
                     good &= self._room(bearer.elbow_room, hold[:, :2]) >= _HAND_M
         return good

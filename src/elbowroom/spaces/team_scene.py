@@ -1,4 +1,4 @@
-"""What a team's space is made of: groups of balls that cover the object, narrow places and open cells of the floor."""
+"""Parts of a team's space: groups of balls that cover the object, narrow places and open cells of the floor."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import label
 
 from elbowroom.geometry.rotations import Array
 
@@ -55,3 +56,25 @@ def open_cells(room: Sequence[Array], origin: Array, cell_m: float) -> Array:
     """Middles (M, 2) of cells that are open in any of some maps (ny, nx) of room, metres."""
     free = np.any([r > 0.0 for r in room], axis=0)
     return np.asarray(origin + cell_m * (np.argwhere(free)[:, ::-1] + 0.5))
+
+
+def passage_width(room: Array, origin: Array, cell_m: float, ends: tuple[Array, Array], near_m: float) -> float:
+    """Metres between things where the widest way over a map (ny, nx) of room is narrowest, 0 where there is none.
+
+    The way leads from near the first of two `ends`, places (K, 2) each, to near one of the second.
+    """
+    j, i = np.indices(room.shape)
+    cells = origin + cell_m * (np.stack([i, j], axis=-1) + 0.5)
+    about = [np.any([np.linalg.norm(cells - place, axis=-1) < near_m for place in end], axis=0) for end in ends]
+
+    def joined(least: float) -> bool:
+        labels = label(room >= least)[0]
+        first, last = (set(labels[near].tolist()) - {0} for near in about)
+        return bool(first & last)
+
+    widths = np.unique(np.round(room[room > 0.0], 3))
+    low, high = 0, len(widths)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if joined(float(widths[middle])) else (low, middle)
+    return 2.0 * float(widths[low - 1]) if low else 0.0

@@ -45,10 +45,14 @@ class Human(Part):
 
 
 class RobotSource(Part):
-    """A robot from a URDF file."""
+    """A robot from a URDF file; without a file, the built-in arm of six joints on a base that rolls."""
 
-    file: Text
-    base: Literal["fixed", "wheels", "free"] = "fixed"
+    file: Text | None = None
+    base: Literal["fixed", "wheels", "free"] | None = Field(default=None, description="'fixed' unless built in.")
+    drive: Literal["differential", "omnidirectional"] | None = Field(
+        default=None, description="How a base on wheels rolls: along its heading, as the built-in one does, or any way."
+    )
+    reach: Positive = Field(default=0.95, description="Of the built-in arm, from shoulder to wrist, metres.")
     packages: list[Text] = Field(default_factory=list, description="Folders in which package:// paths are resolved.")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from elbowroom.character.body import Body, Character
 from elbowroom.character.human import human
+from elbowroom.character.mobile_robot import mobile_arm
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.character.robot import Robot
 from elbowroom.errors import BadFile, BadValue
@@ -25,7 +26,7 @@ from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import place
 from elbowroom.motion.retarget import retarget
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.storyboard.cast import BodySource, CharacterPart, ClipSource, JointKey
+from elbowroom.storyboard.cast import BodySource, CharacterPart, ClipSource, JointKey, RobotSource
 from elbowroom.storyboard.things import existing, quaternion
 
 _SUFFIX_CLIP = "give a .bvh, .amc, .fbx, .glb, .gltf, .npz or .npy"
@@ -60,11 +61,7 @@ class Person:
         if source.preset is not None:
             return preset(source.preset)
         if source.robot is not None:
-            urdf = source.robot
-            folders = [self._folder / p for p in urdf.packages]
-            robot = read_urdf(self._existing(urdf.file, "give a .urdf"), packages=folders, base=urdf.base)
-            self.notes += robot.notes
-            return robot
+            return self._robot(source.robot)
         assert source.file is not None
         opened = self._open(source.file, ImportHints(source.units, source.up), _SUFFIX_BODY)
         if not opened.characters:
@@ -115,6 +112,18 @@ class Person:
         along = source.walk_along
         library = library_named(along.library, self._folder)
         return walk_along(body, np.array(along.path), along.speed, fps=self._fps, seed=along.seed, library=library)
+
+    def _robot(self, source: RobotSource) -> Robot:
+        """Robot of a URDF file, or the built-in one."""
+        if source.file is None:
+            if source.base not in (None, "wheels") or source.packages:
+                raise BadValue("the built-in robot has a base on wheels; give a 'file' for others")
+            return mobile_arm(self._name, reach=source.reach, drive=source.drive or "differential")
+        folders = [self._folder / p for p in source.packages]
+        path = self._existing(source.file, "give a .urdf")
+        robot = read_urdf(path, packages=folders, base=source.base or "fixed")
+        self.notes += robot.notes
+        return robot if source.drive is None else robot.with_(drive=source.drive)
 
     def _robot_motion(self, robot: Robot) -> RobotClip:
         """Motion of a robot through its keyframes, placed by `at` and `turn` of the character."""

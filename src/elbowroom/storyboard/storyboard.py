@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from elbowroom.character.body import Character
 from elbowroom.character.grip import grip_frame
 from elbowroom.character.robot import Robot
@@ -262,6 +264,7 @@ def _standing(world: World, name: str) -> World:
     if not isinstance(body, Robot) or body.base == "free" or world.floor is None:
         return world
     for link in sorted(bases):
-        contact = Contact(f"{name}.{link}", "floor", world.span, "support", why="a robot stands on its base")
+        always = (-np.inf, np.inf)
+        contact = Contact(f"{name}.{link}", "floor", always, "support", why="a robot stands on its base")
         world = world.with_contact(contact)
     return world

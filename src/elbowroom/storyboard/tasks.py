@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from elbowroom.character.body import Character
+from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
 from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Task
+from elbowroom.posing.robot_ik import arm_of
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
 from elbowroom.storyboard.values import style_from
@@ -81,7 +83,8 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
     with blame("who"):
         motion = world.motion(args.who)
         if not isinstance(motion.body, Character):
-            raise BadValue(f"'{args.who}' is a robot; tasks are for people")
+            told = "a person leads, name one first" if isinstance(args, CarryPart) else "tasks are for people"
+            raise BadValue(f"'{args.who}' is a robot; {told}")
     if not isinstance(args, HandPart):
         return
     if isinstance(args, LimbPart) and args.foot is not None:
@@ -131,7 +134,10 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     if isinstance(args, MovePart | CarryPart):
         with blame("helpers"):
             for helper in args.helpers:
-                if not isinstance(world.motion(helper).body, Character):
+                body = world.motion(helper).body
+                if isinstance(body, Robot) and isinstance(args, CarryPart):
+                    arm_of(body)
+                elif not isinstance(body, Character):
                     raise BadValue(f"'{helper}' is a robot; tasks are for people")
     if isinstance(args, PutPart) and args.onto is not None:
         with blame("onto"):

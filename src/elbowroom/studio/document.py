@@ -228,7 +228,7 @@ DETECTED = "detected"
 
 @dataclass(frozen=True)
 class Choice:
-    """What a file is imported as, for whom, and how it is read.
+    """Kind of an import, the character that it is for, and how the file is read.
 
     A clip or a rig is for the character `whom`; without one a new character is added. `units` is metres per unit of
     the file and `up` its axis; None is as the file states or as its content suggests.

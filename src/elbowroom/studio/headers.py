@@ -32,22 +32,27 @@ _COME_BACK = (
     f"{_LOOKS_EVERY_MS})"
 )
 _COPY = "navigator.clipboard.writeText(this.parentElement.nextElementSibling.innerText); this.innerText = 'copied'"
+# What the button accepts that takes dropped files: it is not shown, and found by this.
+DROPPED = ".dropped"
 # Files that are dropped onto the page are uploaded one after another, skeletons before the motions that need them.
 _TAKE_FILES = (
     "window.takesFiles = window.takesFiles || (() => { "
-    "const field = () => document.querySelector('input[type=file]'); "
-    "const give = file => { const one = new DataTransfer(); one.items.add(file); const to = field(); "
-    "if (to) { to.files = one.files; to.dispatchEvent(new Event('change', {bubbles: true})) } }; "
+    "const give = file => { const one = new DataTransfer(); one.items.add(file); "
+    f"const to = document.querySelector('input[accept=\"{DROPPED}\"]'); "
+    "to.files = one.files; to.dispatchEvent(new Event('change', {bubbles: true})) }; "
     "const first = file => file.name.toLowerCase().endsWith('.asf') ? 0 : 1; "
-    "addEventListener('dragover', event => event.preventDefault()); "
-    "addEventListener('drop', event => { event.preventDefault(); "
+    "window.addEventListener('dragover', event => event.preventDefault()); "
+    "window.addEventListener('drop', event => { event.preventDefault(); "
     "[...event.dataTransfer.files].sort((a, b) => first(a) - first(b))"
     f".forEach((file, k) => setTimeout(() => give(file), {_BETWEEN_FILES_MS} * k)) }}); return true }})()"
 )
 HANDLERS = (_COME_BACK, _COPY, _TAKE_FILES)
 
 _NO_PICTURE = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
-TAKES_FILES = f'<img alt="" style="display:none" src="{_NO_PICTURE}" onload="{escape(_TAKE_FILES)}">'
+TAKES_FILES = (
+    f'<style>div:has(> input[accept="{DROPPED}"]){{display:none}}</style>'
+    f'<img alt="" style="display:none" src="{_NO_PICTURE}" onload="{escape(_TAKE_FILES)}">'
+)
 COMES_BACK = f'<img alt="" style="display:none" src="{_NO_PICTURE}" onload="{escape(_COME_BACK)}">'
 
 

@@ -1,4 +1,4 @@
-"""Where new objects land: upright on the selected surface, else beside everything on the floor."""
+"""Landing places of new objects: upright on the selected surface, else beside everything on the floor."""
 
 from __future__ import annotations
 

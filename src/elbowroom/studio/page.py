@@ -137,6 +137,7 @@ class Page:
         """Light or dark."""
         self.dark = self.timeline.dark = self.scene.dark = dark
         self.theme()
+        light(self.server.scene, dark=dark)
         self.scene.lay_floor()
         self.notify("motion")
 

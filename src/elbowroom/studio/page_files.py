@@ -11,14 +11,14 @@ from elbowroom.studio import filing, importing
 from elbowroom.studio.document import DETECTED, Choice, Imported
 from elbowroom.studio.exporting import FORMATS, as_command, as_python, export, report_on
 from elbowroom.studio.folders import KINDS
-from elbowroom.studio.headers import TAKES_FILES, with_copy_button
+from elbowroom.studio.headers import DROPPED, with_copy_button
 from elbowroom.studio.page_looks import asked, offer, put
 from elbowroom.studio.studio import Studio, Topic
 
 _REPORT = "Measures the quality of the motion, on one page that opens offline."
 _DROP = (
     '<div style="margin:2px 10px 6px 10px;font-size:12.5px;opacity:.8">Drop files anywhere on the page, or choose one. '
-    f"What it is, its units and its up axis are detected; choose others here to read it again.</div>{TAKES_FILES}"
+    "What it is, its units and its up axis are detected; choose others here to read it again.</div>"
 )
 _NOBODY = "a new character"
 
@@ -28,6 +28,7 @@ class Files:
 
     def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
         self._server, self._studio, gui = server, studio, server.gui
+        drops = gui.add_upload_button("Dropped", mime_type=DROPPED, order=1.5)
         with tab:
             with gui.add_folder("Storyboard"):
                 self._open = gui.add_dropdown("Open", tuple(filing.choices(studio)))
@@ -53,6 +54,7 @@ class Files:
         saves.on_click(asked(studio, lambda: filing.save(studio, self._name.value)))
         brings.on_click(asked(studio, lambda: importing.bring_in(studio, self._path.value, self._choice)))
         loads.on_upload(asked(studio, lambda: self._load(loads.value)))
+        drops.on_upload(asked(studio, lambda: self._load(drops.value)))
         exports.on_click(asked(studio, self._export))
         reports.on_click(asked(studio, lambda: report_on(studio, self._stem.value)))
         copies.on_click(asked(studio, self._show_code))
@@ -101,7 +103,7 @@ class Files:
 
     @property
     def _choice(self) -> Choice:
-        """How a file is imported, from the form."""
+        """Hints for the import of a file, from the form."""
         whom = None if self._whom.value == _NOBODY or not self._whom.visible else self._whom.value
         return Choice(self._as.value, whom, importing.UNITS[self._units.value], importing.UP[self._up.value])
 

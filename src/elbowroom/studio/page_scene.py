@@ -35,6 +35,8 @@ _GHOSTLY: dict[str, Any] = {
 # The ghost is shown where any joint of the motion is farther than this from where it was, metres.
 _DIFFERS = 0.01
 # Colours of the floor: cells, sections, the plane.
+_DARK = ((122, 126, 131), (134, 138, 143), (112, 116, 121))
+_DARK_BACKGROUND = (78, 81, 85)
 _LIGHT = ((216, 218, 221), (190, 193, 197), (226, 228, 230))
 # Metres over the floor up to which what is larger than furniture is never cut open: floors, thresholds.
 _THRESHOLD = 0.1
@@ -270,16 +272,21 @@ def _place(frame: viser.FrameHandle, T: Array) -> None:
     frame.position, frame.wxyz = T[:3, 3], from_matrix(T[:3, :3])
 
 
-def light(scene: viser.SceneApi) -> None:
-    """Set up soft lights; viser's own environment map washes colours out."""
+def light(scene: viser.SceneApi, *, dark: bool = False) -> None:
+    """Set up soft lights; viser's own environment map washes colours out.
+
+    In the dark the background is grey as in other programs, and lights are stronger, so that dark objects stand out.
+    """
     scene.set_up_direction("+z")
     scene.configure_environment_map(None)
-    scene.add_light_hemisphere("/light/sky", ground_color=(178, 170, 162), intensity=2.4)
-    scene.add_light_directional("/light/fill", intensity=0.9, position=(-3.0, -4.0, 5.0))
+    sky, fill = (4.2, 2.0) if dark else (2.4, 0.9)
+    scene.add_light_hemisphere("/light/sky", ground_color=(178, 170, 162), intensity=sky)
+    scene.add_light_directional("/light/fill", intensity=fill, position=(-3.0, -4.0, 5.0))
+    scene.set_background_image(np.full((2, 2, 3), _DARK_BACKGROUND, np.uint8) if dark else None)
 
 
 def _floor(scene: viser.SceneApi, height: float, *, dark: bool) -> viser.GridHandle:
-    cell, section, plane = ((77, 81, 86), (86, 90, 96), (70, 74, 78)) if dark else _LIGHT
+    cell, section, plane = _DARK if dark else _LIGHT
     return scene.add_grid(
         "/floor",
         infinite_grid=True,

@@ -11,7 +11,7 @@ import viser
 from elbowroom.studio import filing
 from elbowroom.studio.actions import repair_all, to_repair
 from elbowroom.studio.dragging import MEASURING
-from elbowroom.studio.headers import COMES_BACK
+from elbowroom.studio.headers import COMES_BACK, TAKES_FILES
 from elbowroom.studio.messages import nearest
 from elbowroom.studio.page_looks import asked, halves, pinned
 from elbowroom.studio.studio import Studio, Tone, Topic
@@ -35,7 +35,7 @@ class Status:
         self._cancel = gui.add_button("Cancel", icon=viser.Icon.X, color="gray", order=-2, visible=False)
         self._repair = gui.add_button("Repair", icon=viser.Icon.BANDAGE, order=-1, visible=False, hint=_REPAIR)
         self._line = gui.add_html("", order=0)
-        gui.add_html(pinned(_TOP, [self._cancel, self._repair]) + COMES_BACK, order=1)
+        gui.add_html(pinned(_TOP, [self._cancel, self._repair]) + COMES_BACK + TAKES_FILES, order=1)
         self._undo = gui.add_button("Undo", icon=viser.Icon.ARROW_BACK_UP, color="gray", order=4, disabled=True)
         self._redo = gui.add_button("Redo", icon=viser.Icon.ARROW_FORWARD_UP, color="gray", order=4.1, disabled=True)
         gui.add_html(halves(self._undo, self._redo), order=4.2)

@@ -46,7 +46,7 @@ class Player:
 
     @property
     def range(self) -> tuple[float, float]:
-        """What is played: from the in point to the out point where they are set, else all, seconds."""
+        """Span that is played: from the in point to the out point where they are set, else all, seconds."""
         begin = self._span[0] if self._in is None else self._in
         return begin, self._span[1] if self._out is None else self._out
 

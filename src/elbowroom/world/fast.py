@@ -67,6 +67,8 @@ class LimbCheck:
             raise BadValue(
                 "a check of a limb needs a rate above 0, a span that goes forward, and a margin of 0 or more."
             )
+        if 0 in searched and (during is None or begin != end):
+            raise BadValue("a limb has no root among its joints; a whole body is checked at one time.")
         self.world, self.who, self.joints, self.margin = world, who, searched, margin
         self.exact = exact or ExactWorld(world)
         rows = int(np.ceil((end - begin) * rate - 1e-9)) + 1

@@ -26,17 +26,18 @@ from elbowroom.world.world import World
 class BodyCheck:
     """Validity of whole postures of a person at one time, all else as a world has it then; for one thread.
 
-    Fingers stay as the world has them, and what hands hold goes with them. `margin` is a clearance in metres. Belly
-    and thighs may press each other as deep as soft tissue of a body folded so does.
+    Fingers stay as the world has them, or with `fingers` are those of each posture; what hands hold goes with them.
+    `margin` is a clearance in metres. Belly and thighs may press each other as deep as soft tissue of a body folded so
+    does.
     """
 
-    def __init__(self, world: World, who: str, t: float, *, margin: float = 0.0) -> None:
+    def __init__(self, world: World, who: str, t: float, *, margin: float = 0.0, fingers: bool = False) -> None:
         body = world.body(who)
         assert isinstance(body, Character), "people have postures"
         self.body, self.who, self.time, self.margin = body, who, t, margin
-        fingers = {j for hand in ("left", "right") for j in finger_joints(body, hand)}
+        rides = set() if fingers else {j for hand in ("left", "right") for j in finger_joints(body, hand)}
         eyes = {body.roles[role] for role in ("left_eye", "right_eye") if role in body.roles}
-        self.joints = tuple(j for j in range(len(body.parents)) if j not in fingers | eyes)
+        self.joints = tuple(j for j in range(len(body.parents)) if j not in rides | eyes)
         soft = tissue_contacts(body, who, (-np.inf, np.inf), world.caps.tissue)
         self._most_tissue = world.caps.tissue
         worlds = [world.with_(contacts=(*world.contacts, *some)) for some in ([], soft)] if soft else [world]

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from elbowroom.character.robot import Robot
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
+from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, held_frames, walks
-from elbowroom.plan.teams.stances import in_place, slots, walk_up
+from elbowroom.plan.teams.robots import RobotCarrier
+from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
 from elbowroom.plan.teams.trajectory import Trajectory, trajectory
 from elbowroom.plan.teams.tuning import Tuning
 from elbowroom.plan.teams.way import Ways, team_space
@@ -28,13 +33,15 @@ from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.verbs.move import Crew, crew_of, free_hands
 from elbowroom.plan.walking.walked import until_end
-from elbowroom.posing.two_hands import edge_grasps
+from elbowroom.posing.two_hands import edge_grasps, under_edge
 from elbowroom.spaces.team import YAW, TeamSpace
 from elbowroom.world.certificate import certify
 
-# Height of the object's middle, or of its underside where that is higher, to which it is lifted: share of the mean
-# height of those who carry it. What is taller than a share of that is lifted less.
-_LIFTED, _TALL, _LIFTED_TALL = 0.5, 0.3, 0.5
+# Height of the object's middle to which it is lifted, share of the mean height of those who carry it: between palms,
+# or with fingers under its edge, where forearms that hang lower stay off the trunk.
+_LIFTED, _LIFTED_EDGE = 0.56, 0.5
+# An object taller than this share is lifted less, by the edge where that is above its middle; metres in from the edge.
+_TALL, _EDGE_M = 0.3, 0.06
 # Metres that it is lifted off what it lies on at least, and held above its goal before it is set down.
 _OFF_M = 0.05
 # Turns of the object about the vertical that are tried at a goal, where none is given, radians: by number of carriers.
@@ -62,12 +69,21 @@ class Lifted:
 
     carriers: tuple[Carrier, ...]
     grips: tuple[Grips, ...]
+    robots: tuple[RobotCarrier, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of people and robots."""
+        return len(self.carriers) + len(self.robots)
 
 
 def carry(d: Director, task: Carry) -> None:
-    """Carry an object to its goal; raises `PlanningFailure`."""
+    """Carry an object to its goal; raises `PlanningFailure`. Robots hold it from where they stand."""
     what = f"carry {task.object}"
+    machines = [name for name in task.helpers if isinstance(d.world.body(name), Robot)]
+    task = replace(task, helpers=tuple(name for name in task.helpers if name not in machines))
     actors = crew_of(d, task, what)
+    robots = tuple(RobotCarrier(d, name, task.object, what, actors[0].base.fps) for name in machines)
     for actor in actors:
         until_end(d, actor)
     T_start = np.asarray(d.world.frame(task.object, actors[0].now))
@@ -75,7 +91,7 @@ def carry(d: Director, task: Carry) -> None:
     for actor in actors:
         free_hands(d, actor, "both", what)
     if in_place(d.world, task.object, actors):
-        return _carried_from(d, task, actors, T_goal, what)
+        return _carried_from(d, task, actors, robots, T_goal, what)
 
     saved = d.save()
     stuck: list[PlanningFailure] = []
@@ -84,7 +100,7 @@ def carry(d: Director, task: Carry) -> None:
         try:
             walk_up(d, actors, spots, what)
             there = True
-            return _carried_from(d, task, actors, T_goal, what)
+            return _carried_from(d, task, actors, robots, T_goal, what)
         except PlanningFailure as failed:
             # why it cannot be carried tells more than where there is no room to stand
             stuck.insert(0, failed) if there and len(stuck) < 1 else stuck.append(failed)
@@ -92,14 +108,16 @@ def carry(d: Director, task: Carry) -> None:
     raise stuck[0]
 
 
-def _carried_from(d: Director, task: Carry, actors: list[Actor], T_goal: Array, what: str) -> None:
+def _carried_from(
+    d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarrier, ...], T_goal: Array, what: str
+) -> None:
     """Carry the object from where everybody stands at it now."""
-    lifted = _lift(d, task, actors, what)
+    lifted = _lift(d, task, actors, robots, what)
     lead = lifted.carriers[0]
     T = np.asarray(d.world.frame(task.object, lead.actor.now))
-    turns = (_TURNS_ALONE if len(actors) == 1 else _TURNS) if task.turn is None else (None,)
+    turns = (_TURNS_ALONE if lifted.count == 1 else _TURNS) if task.turn is None else (None,)
     goals = [_turned(T_goal, turn) for turn in turns]
-    space = team_space(d.world, lifted.carriers, lifted.grips, goals, tilts=not task.level)
+    space = team_space(d.world, lifted.carriers, lifted.grips, robots, goals, tilts=not task.level)
     space = replace(space, heights=(min(space.heights[0], T[2, 3]), T[2, 3], max(space.heights[2], T[2, 3])))
     start = space.state(T[:3, 3], 0.0)
     above = [_above(space, T, goal) for goal in goals]
@@ -170,33 +188,63 @@ def _above(space: TeamSpace, T_start: Array, T_goal: Array) -> Array:
     return out
 
 
-def _lift(d: Director, task: Carry, actors: list[Actor], what: str) -> Lifted:
-    """Everybody takes the object and lifts it to where it is carried; raises `PlanningFailure`."""
+def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarrier, ...], what: str) -> Lifted:
+    """Robots take the object, then people, who lift it to where it is carried; raises `PlanningFailure`."""
+    now = max(actor.now for actor in actors)
+    _wait(d, actors, max([robot.take(now) for robot in robots], default=0.0))
     T = np.asarray(d.world.frame(task.object, actors[0].now))
     corners = d.world.objects[task.object].mesh.vertices @ T[:3, :3].T
     low, high = float(corners[:, 2].min()), float(corners[:, 2].max())
     tall = float(np.mean([actor.body.height for actor in actors]))
     floor = 0.0 if d.world.floor is None else d.world.floor
-    share = _LIFTED_TALL if high - low > _TALL * tall else _LIFTED
-    z = max(floor + share * tall - 0.5 * (low + high), T[2, 3] + _OFF_M)
+    held, share = 0.5 * (low + high), _LIFTED
+    if high - low > _TALL * tall:  # what stands on legs is held by the edge above them
+        held, share = max(held, _edge(d, task.object, T, actors[0]) - T[2, 3]), _LIFTED_EDGE
+    elif any(holds_edge(d.world, task.object, actor) for actor in actors):
+        share = _LIFTED_EDGE
+    z = max(floor + share * tall - held, T[2, 3] + _OFF_M)
     up = Move(who=task.who, object=task.object, to=(float(T[0, 3]), float(T[1, 3]), float(z)), helpers=task.helpers)
-    carriers = [TeamCarrier(d, actor, up, what, len(actors)) for actor in actors]
+    carriers = [TeamCarrier(d, actor, up, what, len(actors) + len(robots)) for actor in actors]
     for carrier in carriers:
         carrier.T_goal = np.array(T)
         carrier.T_goal[2, 3] = z
-    crew = Crew(d, list(carriers), [["left", "right"]] * len(actors))
+    crew = Crew(d, list(carriers), [["left", "right"]] * len(actors), partial(_stay, robots))
     chosen = crew.lift()
-    return Lifted(tuple(carriers), tuple(option.grips for option in chosen))
+    return Lifted(tuple(carriers), tuple(option.grips for option in chosen), robots)
+
+
+def _stay(robots: Sequence[RobotCarrier], until: float) -> None:
+    """Robots hold the object up to a time, their bases where they are."""
+    for robot in robots:
+        robot.stay(until)
+
+
+def _edge(d: Director, thing: str, T: Array, actor: Actor) -> float:
+    """Height of the edge of an object at a place (4, 4) before somebody, minus infinity where there is none."""
+    place, heading = stance_of(actor.body, actor.pose)
+    mesh = d.world.objects[thing].mesh
+    point = under_edge(mesh.moved(T).vertices[mesh.faces], place, facing(heading), _EDGE_M)
+    return -np.inf if point is None else float(point[2])
+
+
+def _wait(d: Director, actors: Sequence[Actor], until: float) -> None:
+    """Let people stand as they do until a time."""
+    for actor in actors:
+        if (count := actor.frame(until) - actor.k) > 0:
+            acting.wait(d, actor, count)
 
 
 def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -> None:
     """Everybody walks with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
-    carriers, grips = lifted.carriers, lifted.grips
+    carriers, grips, robots = lifted.carriers, lifted.grips, lifted.robots
+    fps = carriers[0].actor.base.fps
+    bases = _bases(space, robots, timing.at(timing.times))
+    turns = [robot.turn(float(headings[0])) for robot, (_, headings) in zip(robots, bases, strict=True)]
+    _hold_still(d, carriers, max(turns, default=0.0))
     begin, first = carriers[0].actor.now, [carrier.actor.k for carrier in carriers]
     clips = walks(d, carriers, timing)
-    fps = carriers[0].actor.base.fps
     states = timing.at(np.arange(len(clips[0])) / fps - STANDS_S)
-    if len(carriers) == 1:
+    if lifted.count == 1:
         _follow(space, states, clips[0])
     places = space.places(states)
     made: list[Frames] = []
@@ -204,12 +252,39 @@ def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -
         made.append(held_frames(carrier, held, clip, places))
     for carrier, held, frames in zip(carriers, grips, made, strict=True):
         add_frames(d, carrier, held, frames)
+    _roll(space, robots, begin, states, places)
     if d.settings.tier == "ik":
         return
     during = (begin, carriers[0].actor.now)
     found = certify(d.world, during=during, clearance=False, contacts="never")
     if not found.free:
-        Tuning(d, list(zip(carriers, grips, first, strict=True)), made).tune(during, found)
+        rolled = partial(_roll, space, robots, begin, states)
+        Tuning(d, list(zip(carriers, grips, first, strict=True)), made, rolled).tune(during, found)
+
+
+def _bases(space: TeamSpace, robots: Sequence[RobotCarrier], states: Array) -> list[tuple[Array, Array]]:
+    """Places (N, 2) and headings (N,) of the bases of robots, who are the last carriers of states (N, W)."""
+    at, heading = space.carriers(states)
+    out = []
+    for k, robot in enumerate(robots, start=len(space.bearers) - len(robots)):
+        free = space.bearers[k].gait == "slides"
+        out.append((at[:, k], np.unwrap(heading[:, k]) if free else rolling(at[:, k], robot.place[1])))
+    return out
+
+
+def _roll(space: TeamSpace, robots: Sequence[RobotCarrier], begin: float, states: Array, places: Array) -> None:
+    """Robots roll through states (N, W) since a time, their arms with the object at places (N, 4, 4)."""
+    for robot in robots:
+        robot.back_to(begin)
+    for robot, (at, heading) in zip(robots, _bases(space, robots, states), strict=True):
+        times = begin + np.arange(1, len(states)) / robot.fps
+        robot.follow(times, robot.bases(at[1:], heading[1:]), places[1:])
+
+
+def _hold_still(d: Director, carriers: Sequence[Carrier], seconds: float) -> None:
+    """Let people who hold the object stand as they do for some seconds."""
+    for carrier in carriers if seconds > 0.0 else ():
+        carrier.wait(carrier.actor.k + carrier.actor.frames(seconds))
 
 
 def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
@@ -231,11 +306,13 @@ def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str
     """Everybody lowers the object onto its goal (4, 4), lets go, and goes back to standing."""
     goal = tuple(float(x) for x in T_goal[:3, 3])
     down = Move(who=task.who, object=task.object, to=goal, helpers=task.helpers)  # type: ignore[arg-type]
-    carriers = [TeamCarrier(d, carrier.actor, down, what, len(lifted.carriers)) for carrier in lifted.carriers]
+    carriers = [TeamCarrier(d, carrier.actor, down, what, lifted.count) for carrier in lifted.carriers]
     options = []
     for carrier, grips in zip(carriers, lifted.grips, strict=True):
         carrier.T_goal = T_goal
         pose = carrier.actor.pose
         carrier.guide = None
         options.append(Option(grips, pose, pose, carrier.held_at(grips, T_goal, pose), (None, 0.0)))
-    Crew(d, list(carriers), []).set_down(tuple(options))
+    Crew(d, list(carriers), [], partial(_stay, lifted.robots)).set_down(tuple(options))
+    for robot in lifted.robots:
+        robot.leave(lifted.carriers[0].actor.now)

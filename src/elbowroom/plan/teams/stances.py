@@ -59,6 +59,14 @@ def footprint(world: World, thing: str, t: float) -> tuple[Array, Array, Array]:
     return (middle, axes, half) if half[0] >= half[1] else (middle, axes[:, ::-1] * [1.0, -1.0], half[::-1])
 
 
+def holds_edge(world: World, thing: str, actor: Actor) -> bool:
+    """Return whether the side of an object before somebody is so long that it is held with fingers under its edge."""
+    middle, axes, half = footprint(world, thing, actor.now)
+    local = axes.T @ (stance_of(actor.body, actor.pose)[0] - middle)
+    side = int(np.argmax(np.abs(local) - half))
+    return bool(2.0 * half[1 - side] > _EDGE * actor.body.height)
+
+
 def slots(world: World, thing: str, t: float, actors: Sequence[Actor]) -> list[list[Spot]]:
     """Places for all of some people, one list for each way to stand round the object, the best first."""
     middle, axes, half = footprint(world, thing, t)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.character.body import Character
+from elbowroom.geometry.headings import rolling
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import captured
 from elbowroom.locomotion.course import Course, speed_limits, speeds_within
@@ -30,6 +31,8 @@ _STAYS_M = 0.02
 _STEPS = 1.3
 # Rounds in which too fast parts are slowed down, and rows around them.
 _ROUNDS, _AROUND_ROWS = 40, 25
+# Radians per second of a base that rolls along its heading or turns on the spot.
+TURN_RAD_S = 0.8
 # Share of the acceleration that the timing uses: the rest is for where object and carriers go unequally far.
 _OF_ACCEL = 0.92
 
@@ -58,7 +61,8 @@ def trajectory(
     library: ClipLibrary,
 ) -> Trajectory:  # fmt: skip
     """Timing of states (K, W) from rest to rest: nobody, and not the object, is faster than `speed` or gains more than
-    `accel`; carriers are slower where they turn, go sideways or backwards, as recorded people do."""
+    `accel`; people, who are the first carriers, are slower where they turn, go sideways or backwards, as recorded ones
+    do, and bases that roll along their heading where they turn."""
     states = _evenly(space, states)
     at, heading = space.carriers(states)
     heading = np.unwrap(heading, axis=0)
@@ -82,6 +86,9 @@ def trajectory(
     cap = np.minimum(cap, speed / along)
     inner = inner_rate(fps, RATE_WALK)
     places = [states[:, :3], *(at[:, k] for k in range(at.shape[1]))]
+    for k, bearer in enumerate(space.bearers):
+        if bearer.gait == "rolls":  # turns count as metres at the highest speed
+            places.append(rolling(at[:, k], 0.0)[:, None] * (speed / TURN_RAD_S))
     for _ in range(_ROUNDS):
         t = _timed(cap, _OF_ACCEL * accel)
         times = np.arange(-round(_AROUND_S * inner), int(np.ceil((t[-1] + _AROUND_S) * inner)) + 1) / inner

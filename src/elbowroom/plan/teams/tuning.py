@@ -75,10 +75,10 @@ class Change:
 
 
 class Tuning:
-    """Frames of a team while blocks of them are changed."""
+    """Frames of a team while blocks of them are changed; `rolled` lets robots follow the object at places (N, 4, 4)."""
 
-    def __init__(self, d: Director, team: Team, made: Sequence[Frames]) -> None:
-        self.d, self.team, self.made = d, team, list(made)
+    def __init__(self, d: Director, team: Team, made: Sequence[Frames], rolled: Callable[[Array], None]) -> None:
+        self.d, self.team, self.made, self.rolled = d, team, list(made), rolled
         self.changes: list[list[Change]] = [[] for _ in team]
         self.places = made[0].places
 
@@ -134,6 +134,10 @@ class Tuning:
         }
         if carrier.thing in block[0].pair and chain.endswith("_leg"):
             kinds[chain] = [("object", _RAISES_M)]
+        if chain.endswith("_arm") and all(name.startswith(f"{actor.who}.") for name in block[0].pair):
+            # arms that hang lower are off the trunk, whatever their elbows do
+            lower = tuple(-size for size in _RAISES_M)
+            kinds[chain] = [("object", lower), *(kind for kind in kinds[chain] if kind[0] != "object")]
         for kind, sizes in kinds[chain]:
             for size in sizes:
                 for sign in (1.0,) if kind in ("bend", "crouch") else (1.0, -1.0):
@@ -184,6 +188,8 @@ class Tuning:
                     carrier, grips, self.made[k].walk, self.places, bend, since=(a, last, self.made[k])
                 )
                 replace_frames(self.d, carrier, grips, self.made[k], first)
+            if change.kind == "object":
+                self.rolled(self.places)
         except Blocked:
             return False
         carrier, _, first = self.team[number]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +15,20 @@ from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.on_disk import remembered
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
 from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace
-from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells
-from elbowroom.world.columns import CELL_M, columns_of
+from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width
+from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import World
@@ -42,10 +45,15 @@ _LOW_M, _TRUNK = 0.05, 0.8
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
+# Metres that a robot's base keeps from things and its middle from the outline of the object; share of an arm that it
+# stretches.
+_BESIDE_ROBOT_M, _DEPTH_ROBOT_M, _STRETCHED = 0.03, 0.2, 0.95
 # Metres that legs and trunk keep from things: steps to the side and turns are wider than those ahead.
 _BESIDE_M = 0.05
 # Cells nearer to a surface are taken for solid: walls are thin, metres.
 _SHELL_M = 0.08
+# Metres from a start or goal within which a way may begin or end where its width is told.
+_ENDS_M = 0.5
 # Widest passage that is looked for as a narrow one, metres.
 _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
@@ -78,9 +86,10 @@ class Way:
 
 
 def team_space(
-    world: World, carriers: Sequence[Carrier], grips: Sequence[Grips], goals: Sequence[Array], *, tilts: bool
-) -> TeamSpace:
-    """Space of people who stand at an object, and hold it so, with all else as it is now; `goals` (4, 4) of it."""
+    world: World, carriers: Sequence[Carrier], grips: Sequence[Grips], robots: Sequence[RobotCarrier],
+    goals: Sequence[Array], *, tilts: bool,
+) -> TeamSpace:  # fmt: skip
+    """Space of people and robots that stand at an object and hold it so, with all else as it is now; `goals` (4, 4)."""
     lead = carriers[0]
     now, thing = lead.actor.now, lead.thing
     T = np.asarray(world.frame(thing, now))
@@ -124,6 +133,7 @@ def team_space(
                 _DEPTH * body.height,
             )
         )
+    bearers += [_robot_bearer(robot, T, columns) for robot in robots]
     floor = Floor(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
                   narrow_places(bearers[0].room < _SHELL_M, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
     lows, usual, highs = np.array(spans).T
@@ -136,6 +146,26 @@ def team_space(
     outline = np.concatenate([0.5 * (flat.max(axis=0) + flat.min(axis=0)), 0.5 * np.ptp(flat, axis=0)])
     return TeamSpace(tuple(bearers), floor, grouped(balls), outline, _scene(world, thing, now), T[:3, :3], heights,
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
+
+
+def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
+    """Carrier of a team's space that is a robot, with the object at a place (4, 4)."""
+    place, heading = robot.place
+    _, frames = robot.ik.grips(robot.values[None])
+    shoulder = frames[0, 1, :3, 3]
+    base = [shape_mesh(shape).vertices for shape in robot.robot.shapes if shape.joint == 0]
+    corners = np.concatenate([*base, np.zeros((1, 3))])
+    radius = float(np.linalg.norm(corners[:, :2], axis=1).max()) + _BESIDE_ROBOT_M
+    room = columns.room(_LOW_M, max(float(corners[:, 2].max()), shoulder[2]))
+    longest = float(np.linalg.norm(np.diff(frames[0, 1:, :3, 3], axis=0), axis=1).sum())
+    longest += float(np.linalg.norm(robot.ik.T_end_grip[:3, 3]))
+    off = float(np.linalg.norm(shoulder[:2]))
+    reach = np.array([[_FOLDED * longest, _STRETCHED * longest - off]])
+    gait: Literal["rolls", "slides"] = "rolls" if robot.robot.drive == "differential" else "slides"
+    return Bearer(
+        np.array([*(place - T[:2, 3]), heading]), robot.T_thing_grip[None, :3, 3], np.array([[0.0, 0.0, shoulder[2]]]),
+        reach, radius, room, room, 0.0, _DEPTH_ROBOT_M, gait,
+    )  # fmt: skip
 
 
 def _scene(world: World, thing: str, now: float) -> Fields | None:
@@ -180,14 +210,30 @@ class Ways:
                 self.roadmap.learn(rng, _MORE, done)
             found = self._found(start, goals)
         if not found:
-            raise PlanningFailure("no-path", f"{what}: no way was found on which all of them and the object pass")
+            why = f"{what}: no way was found on which all of them and the object pass; {self._narrowest(start, goals)}"
+            raise PlanningFailure("no-path", why)
         best: tuple[float, list[Array]] | None = None
         for _, states in found[:_SHORTENED]:
-            short = shortened(self.space, states, self._at, rng, _SHORTCUTS, self.passable)
+            short = shortened(self.space, states, self._at, rng, _SHORTCUTS)
             cost = self._cost(short)
             best = (cost, short) if best is None or cost < best[0] else best
         assert best is not None
         return self._spaced(best[1])
+
+    def _narrowest(self, start: Array, goals: Sequence[Array]) -> str:
+        """Return how wide the way is where it is narrowest, for whom it lacks most, in words."""
+        space = self.space
+        at = space.carriers(np.array([start, *goals]))[0]
+        lacks = []
+        for k, bearer in enumerate(space.bearers):
+            ends = (at[:1, k], at[1:, k])
+            wide = passage_width(bearer.room, space.floor.origin, CELL_M, ends, _ENDS_M)
+            lacks.append((2.0 * bearer.radius - wide, wide, 2.0 * bearer.radius))
+        lack, wide, needed = max(lacks)
+        if wide == 0.0:
+            return "nobody gets there on foot"
+        told = f"the widest way there is {wide:.2f} m wide where it is narrowest"
+        return f"{told}, and one of them takes {needed:.2f} m" if lack > 0.0 else f"{told}, too little with the object"
 
     def _at(self, a: Array, b: Array, share: float) -> Array:
         return np.asarray(self.space.between(a, b, np.array([share]))[0])
@@ -261,7 +307,7 @@ class Ways:
 def _key(space: TeamSpace) -> Iterator[object]:
     """All that a roadmap depends on: the people, the object and the scene."""
     for b in space.bearers:
-        yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room, b.elbow_room)
+        yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room, b.elbow_room, b.gait)
     yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.arms, space.floor.origin)
     if space.scene is not None:
         yield from (space.scene.center, space.scene.corner, space.scene.origin)

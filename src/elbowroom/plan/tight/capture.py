@@ -15,11 +15,13 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.character.strength import STRENGTH, strength_of
 from elbowroom.finish.rounding import interpolate
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, continuous, exp, multiply, slerp
+from elbowroom.geometry.rotations import Array, continuous, exp, multiply, normalize, slerp
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.posture_angles import AngleDatabase
+from elbowroom.motion.smooth import smoothed
 from elbowroom.motion.warp import Match, best_segment
 from elbowroom.plan.tight.chain import BodyProblem, body_path
+from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.spaces.component import PosePath, components
 from elbowroom.stopping import may_stop_here
@@ -31,6 +33,8 @@ _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "r
            "left_upper_arm", "left_forearm", "left_hand", "right_upper_arm", "right_forearm", "right_hand")  # fmt: skip
 # Share of a path at either end over which the blend comes in: both ends stay as they are.
 _FADE = 0.2
+# Nodes to either side over which a blend is evened out.
+_EVENED = 6
 # Mean speed of what moves farthest where no recording gives a time, m/s, and frames a second for torques.
 _SPEED, _RATE = 0.5, 30.0
 
@@ -103,7 +107,7 @@ def refined(
     """A planned path with unnatural postures in the open replaced by recorded ones, planned again along that."""
     seconds: dict[str, float] = {}
     clock = _Clock(seconds)
-    nodes = _nodes(problem.body, path, settings.nodes)
+    nodes = _nodes(problem.body, _smoothed(problem, path, settings), settings.nodes)
     match = best_segment(_points(problem.body, nodes.T), capture.points, settings.match_m) if capture.points else None
     times = _times(capture, nodes, match)
     clock.stop("search&mapping")
@@ -114,7 +118,8 @@ def refined(
     clock.stop("blend")
     found = body_path(problem, seed, settings, follow=blend)
     clock.stop("replanning")
-    done = path if found.path is None else found.path
+    done = path if found.path is None else _smoothed(problem, found.path, settings)
+    clock.stop("smoothing")
     again = _nodes(problem.body, done, settings.nodes)
     after = criteria(problem, again, times, capture, seed, settings, None)
     return Refined(done, times, before, after, inferred, match, found.path is not None, seconds)
@@ -138,9 +143,15 @@ def _nodes(body: Character, path: PosePath, count: int) -> PosePath:
     return PosePath(body, [path.at(share) for share in np.linspace(0.0, 1.0, count)])
 
 
+def _smoothed(problem: BodyProblem, path: PosePath, settings: TightSettings) -> PosePath:
+    """A path with its corners rounded as far as is free, as its frames are; as it is where none are."""
+    frames = frames_of(problem, path, 2 * settings.nodes)
+    return path if frames is None else PosePath(problem.body, [Pose.of(*row) for row in zip(*frames, strict=True)])
+
+
 def _points(body: Character, T: Array) -> Array:
     joints = [body.roles[role] for role in _POINTS if role in body.roles]
-    return np.ascontiguousarray(T[:, joints, :3, 3])
+    return np.ascontiguousarray(T[..., :3, 3][:, joints])
 
 
 def _times(capture: Capture, nodes: PosePath, match: Match | None) -> Array:
@@ -180,7 +191,9 @@ def _variation(
     even = np.linspace(0.0, times[-1], count + 1)
     root = np.stack([np.interp(even, times, nodes.root[:, k]) for k in range(3)], axis=1)
     dynamics = Dynamics(body)
-    frames = _Frames(count / times[-1], root, continuous(interpolate(times, nodes.rotations, even)))
+    rate = count / times[-1]
+    q = normalize(smoothed(continuous(interpolate(times, nodes.rotations, even)), rate))
+    frames = _Frames(rate, smoothed(root, rate), q)
     torque = dynamics.torques(frames)
     share = (even / even[-1])[:, None]
     literal, robust = np.zeros((len(nodes), len(names))), np.zeros((len(nodes), len(names)))
@@ -236,7 +249,7 @@ def _blended(
                 weight = 1.0 - (own if found.clearance[k, c] > settings.open_above else 1.0 - own)
                 weight = min(weight, 0.5)
             out[k, joints] = slerp(base[k, joints], database.rotations[nearest, joints], np.array(weight))
-    out = _evened(continuous(out), 3)
+    out = _evened(continuous(out), _EVENED)
     u = np.linspace(0.0, 1.0, len(base))
     fade = smoothstep(np.minimum(u, 1.0 - u) / _FADE)[:, None]
     blend = slerp(base, out, fade)

@@ -13,9 +13,10 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
+from elbowroom.posing.stand import Balance
 from elbowroom.search.birrt import Stats
 from elbowroom.search.rrt import CarriedPath, plan, smooth
-from elbowroom.spaces.component import Balance, Component, ComponentSpace, Edge, PosePath, components, joined
+from elbowroom.spaces.component import Component, ComponentSpace, Edge, PosePath, components, joined
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck
 
@@ -132,7 +133,7 @@ def _along(body: Character, found: CarriedPath[Edge]) -> PosePath | None:
     return PosePath(body, [pose for edge, _ in found.payloads for pose in edge])
 
 
-def edge_poses(problem: BodyProblem, a: Pose, b: Pose, feet: tuple[dict[str, Array], ...]) -> list[Pose] | None:
+def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
     """Postures after one up to another, in balance and free; None where one is not. The middle is looked at first."""
     body = problem.body
     T = body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
@@ -161,7 +162,7 @@ def shortened(problem: BodyProblem, path: PosePath, seed: int, settings: TightSe
         i, j = sorted(int(k) for k in rng.integers(0, len(poses), 2))
         if j - i < 3:
             continue
-        between_them = edge_poses(problem, poses[i], poses[j], ())
+        between_them = edge_poses(problem, poses[i], poses[j])
         if between_them is not None and len(between_them) < j - i:
             poses = [*poses[: i + 1], *between_them, *poses[j + 1 :]]
     return PosePath(problem.body, poses)

@@ -60,7 +60,7 @@ def _closed(problem: BodyProblem, path: PosePath, root: Array, q: Array, share: 
     out = [problem.start]
     for k in range(1, len(share) - 1):
         feet = path.feet(float(share[k]))
-        pose = problem.balance.projected(Pose.of(roots[k], rows[k]), feet, path.at(float(share[k])))
+        pose = problem.balance.closed(Pose.of(roots[k], rows[k]), feet, path.at(float(share[k])))
         if pose is None or not problem.check.free(pose):
             return None
         out.append(pose)

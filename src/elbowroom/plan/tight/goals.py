@@ -17,9 +17,9 @@ from elbowroom.plan.hands import front_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.posing.balance import feet_of
+from elbowroom.posing.stand import shrunk
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, WholeBody, support_of
-from elbowroom.spaces.component import shrunk
 
 # Where the pelvis starts from when a posture is solved: back, to the left and down, shares of the body's height, tilted
 # ahead and turned to the left, radians. Least changes first; random ones follow, within the last row's bounds.

@@ -10,7 +10,8 @@ from elbowroom.search.birrt import Budget
 Decomposition = tuple[tuple[str, ...], ...]
 
 # Components in their order, those that are planned at once in brackets of their own. The paper's five first; then with
-# trunk, then with trunk and arms planned at once, for where the path of one component blocks the next.
+# trunk, then with both arms planned at once, where the path of one component blocks the next. Flat planning is there
+# to be compared with.
 FIVE: Decomposition = (("pelvis",), ("spine",), ("head",), ("right_arm",), ("left_arm",))
 TRUNK: Decomposition = (("pelvis", "spine", "head"), ("right_arm",), ("left_arm",))
 ARMS: Decomposition = (("pelvis", "spine"), ("head", "right_arm", "left_arm"))
@@ -29,13 +30,13 @@ class TightSettings:
     epsilons; `smooth_weight` is lambda, `follow` p_follow.
     """
 
-    decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARMS, FLAT)
+    decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARMS)
     component: Budget = field(default_factory=lambda: Budget(checks=1500, nodes=1500))
     smoothing: Budget = field(default_factory=lambda: Budget(checks=300))
     shortcuts: int = 40
     margin: float = 0.006
     balance: float = 0.015
-    postures: int = 40
+    postures: int = 60
     # capture meets plan: nodes of a path that are judged, metres within which recorded poses match, samples of a
     # clearance and their size in radians, the paper's T1 to T3, sigma, epsilons, lambda and p_follow
     nodes: int = 32
@@ -49,7 +50,7 @@ class TightSettings:
     parent_rad: float = 0.5
     own_rad: float = 0.4
     near_rad: float = 0.5
-    smooth_weight: float = 0.5
+    smooth_weight: float = 1.0
     follow: float = 0.5
 
     def __post_init__(self) -> None:

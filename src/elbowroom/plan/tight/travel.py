@@ -6,23 +6,27 @@ import time
 
 import numpy as np
 
+from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, angle_between
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.result import PlanningFailure, Status, blamed
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import USUAL, TightSettings
+from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import Load
 from elbowroom.search.birrt import Stats
-from elbowroom.spaces.component import Balance, PosePath
+from elbowroom.spaces.component import PosePath
 from elbowroom.world.allowances import supports
 from elbowroom.world.fast_body import BodyCheck
 
 # Clearances that are tried where an end has no more, metres.
 _MARGINS_M = (0.002, 0.0)
+# Fingers that turn less than this on the way count as still, radians.
+_MOVED_RAD = 0.02
 # Searches with other samples, where the frames of a path are not free.
 _SEARCHES = 3
 
@@ -40,8 +44,8 @@ def whole_body_way(
         seed, begun = d.seed(), time.perf_counter()
         found = body_path(problem, seed, settings)
         if found.path is None:
-            blocked = blocked or found.blocked
-            continue
+            blocked = found.blocked
+            break
         first = time.perf_counter()
         short = shortened(problem, found.path, seed, settings)
         frames = frames_of(problem, short, max(count, _frames(d, actor, short)))
@@ -57,13 +61,15 @@ def body_problem(
     """Problem of a whole body from where somebody is to a posture; raises `PlanningFailure` where an end collides."""
     world = d.world.with_(contacts=(*d.world.contacts, *supports(d.world)))
     start = actor.pose
+    fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
+    moved = bool(fingers) and float(angle_between(start.rotations[fingers], goal.rotations[fingers]).max()) > _MOVED_RAD
     for margin in (settings.margin, *_MARGINS_M):
-        check = BodyCheck(world, actor.who, actor.now, margin=margin)
+        check = BodyCheck(world, actor.who, actor.now, margin=margin, fingers=moved)
         pairs = [check.blame(pose) for pose in (start, goal)]
         if pairs == [None, None]:
             break
     else:
-        status = "start-in-collision" if pairs[0] is not None else "target-in-collision"
+        status: Status = "start-in-collision" if pairs[0] is not None else "target-in-collision"
         raise PlanningFailure(status, f"{what}: {blamed(pairs[0] or pairs[1])}")
     return BodyProblem(actor.body, start, goal, check, _balance(d, actor, goal, settings), axes_of(actor), arm)
 

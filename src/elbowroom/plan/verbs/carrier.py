@@ -77,7 +77,7 @@ class Carrier(Holding):
                 given += 1
                 yield option
         if not given:
-            raise failed[0]
+            raise next((stuck for stuck in failed if stuck.status == "too-heavy"), failed[0])
 
     def ranked(self, hands: Sequence[str]) -> list[Grips]:
         """Ways to hold the object, the easiest first, whether they can be had or not."""

@@ -150,7 +150,7 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
 
 
 def hand_on(d: Director, actor: Actor, hand: str, name: str) -> Place:
-    """Where a hand is that holds a fixture as now, for any state of it and turn about its bar."""
+    """Place of a hand that holds a fixture as now, for any state of it and turn about its bar."""
     fixture = fixture_of(d, name)
     T_fixture_hand = inverse(np.asarray(fixture.path(actor.now))) @ hand_of(actor, hand, actor.pose)
     # the bar that is in the hand

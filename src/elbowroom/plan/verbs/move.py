@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice, product
@@ -79,10 +79,16 @@ def free_hands(d: Director, actor: Actor, hands: str, what: str) -> list[str]:
 
 
 class Crew:
-    """Those who move one object, the first of them leading."""
+    """Those who move one object, the first of them leading; `follow` lets robots go with it up to a time."""
 
-    def __init__(self, d: Director, carriers: list[Carrier], hands: list[list[str]]) -> None:
-        self.d, self.carriers, self.hands = d, carriers, hands
+    def __init__(
+        self,
+        d: Director,
+        carriers: list[Carrier],
+        hands: list[list[str]],
+        follow: Callable[[float], None] | None = None,
+    ) -> None:
+        self.d, self.carriers, self.hands, self.follow = d, carriers, hands, follow
 
     def move(self) -> None:
         """Move the object with the first options that do without a search; else search, once for each guide."""
@@ -188,6 +194,8 @@ class Crew:
             carrier.allow_folds(began)
         begin = min(carrier.actor.time(k) for carrier, k in zip(self.carriers, first, strict=True))
         end = max(carrier.actor.now for carrier in self.carriers)
+        if self.follow is not None:
+            self.follow(end)
         require_free(self.d, (begin, end), self.carriers[0].what)
 
     def _in_step(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -20,13 +20,15 @@ from elbowroom.plan.tasks import Close, Move, Open, Task
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Spot, ways_to
+from elbowroom.plan.walking.walked import Blocked, Spot, ways_to
 from elbowroom.plan.walking.ways import Ways
 
 # What standing elsewhere may help against.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
 # Places that are tried, and how far they are apart, metres.
 _TRIES, _APART_M = 6, 0.12
+# The same where whole bodies are planned, which takes longer.
+_TIGHT_TRIES = 2
 # Stances of a move that are tried: each is known to hold the object at its start and goal.
 _STANCES = 3
 # Distances of the middle of the body from the target that are looked at, and the best one, shares of its height: there
@@ -68,14 +70,23 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             d.restore(saved)
             first = stuck
     spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, found[1], task.hand)
-    for spot in islice(spots, _STANCES if isinstance(task, Move) else _TRIES):
-        try:
-            walk_through(d, actor, spot, what=f"step up to {found[0]}")
-            arrived = actor.k
-            do()
-            return set_out_early(d, actor, arrived)
-        except PlanningFailure:
-            d.restore(saved)
+    most = _STANCES if isinstance(task, Move) else _TRIES
+    untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
+    # a walk that is free as it is comes first: to repair one takes long
+    for repairs in (False, True):
+        blocked = []
+        for spot in untried:
+            try:
+                walk_through(d, actor, spot, what=f"step up to {found[0]}", repairs=repairs)
+                arrived = actor.k
+                do()
+                return set_out_early(d, actor, arrived)
+            except Blocked:
+                blocked.append(spot)
+                d.restore(saved)
+            except PlanningFailure:
+                d.restore(saved)
+        untried = blocked
     raise first
 
 

@@ -29,13 +29,13 @@ from elbowroom.world.things import Fixture
 # shares of the height.
 _NEAR, _FAR, _EASY = 0.18, 0.4, 0.27
 # States of a door at which they are looked at, metres between places, and of a step from one state to the next at most.
-_STATES, _SPACED_M, _STEP_M = 9, 0.1, 0.32
-# What a metre of going along with it, a metre of way before, and a narrow place count against a share of the height.
-_GOING, _WAY, _NARROW, _MOST_NARROW = 0.15, 0.02, 0.02, 4.0
+_STATES, _SPACED_M, _STEP_M = 10, 0.1, 0.32
+# What a metre of going along with it, of way before and after, and a narrow place count against a share of the height.
+_GOING, _WAY, _WAY_ON, _NARROW, _MOST_NARROW = 0.15, 0.02, 0.3, 0.02, 4.0
+# Metres that count where there is no way, and the first state with which somebody may be content who goes on.
+_NO_WAY_M, _STOPS_FROM = 50.0, 3
 # Places that are tried, metres that they are apart; who goes no farther stands, metres.
 _TRIES, _APART_M, _STAYS_M = 6, 0.15, 0.05
-# Shares of what a door may still be opened that are looked at, and metres of way that all of it is worth.
-_AJAR, _OPENING_M = np.linspace(0.4, 1.0, 13), 3.0
 # Metres of way, as `Way.cost` has them, that somebody goes round rather than open a door.
 _ROUND_M = 6.0
 # A hinge is upright if its axis is so near to the vertical, cosine; a way leads past a door that is nearer, metres.
@@ -43,26 +43,36 @@ _UPRIGHT, _PAST_M = 0.95, 0.45
 
 
 def walk_through(
-    d: Director, actor: Actor, spot: Spot, *, gait: Gait = "any", at: float | None = None, what: str = "go"
+    d: Director,
+    actor: Actor,
+    spot: Spot,
+    *,
+    gait: Gait = "any",
+    at: float | None = None,
+    what: str = "go",
+    repairs: bool = True,
 ) -> None:
-    """Walk to a spot; doors on the way that is much shorter, or the only one, are opened. Raises `PlanningFailure`."""
+    """Walk to a spot as `walk_to`; doors on the way that is much shorter, or the only one, are opened."""
     opened: set[str] = set()
     while (task := _door_before(d, actor, spot, gait, opened)) is not None:
         opened.add(task.fixture)
         saved = d.save()
         try:
-            step_and_open(d, task)
+            step_and_open(d, task, spot.place)
         except PlanningFailure as stuck:
             d.restore(saved)
             try:
-                return walk_to(d, actor, spot, gait=gait, at=at, what=what)
+                return walk_to(d, actor, spot, gait=gait, at=at, what=what, repairs=repairs)
             except NoWay as closed:
                 raise PlanningFailure(closed.status, f"{closed.why}; {stuck.why}") from stuck
-    walk_to(d, actor, spot, gait=gait, at=at, what=what)
+    walk_to(d, actor, spot, gait=gait, at=at, what=what, repairs=repairs)
 
 
-def step_and_open(d: Director, task: Open | Close) -> None:
-    """Open or close a fixture from where somebody stands, or else from places that they walk to and along with it."""
+def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) -> None:
+    """Open or close a fixture from where somebody stands, or else from places that they walk to and along with it.
+
+    `beyond` (2,) is where they go then, if anywhere.
+    """
     actor, saved = d.actor(task.who), d.save()
     task = replace(task, to=state_asked(d, task))
     fixture = fixture_of(d, task.fixture)
@@ -79,12 +89,12 @@ def step_and_open(d: Director, task: Open | Close) -> None:
             stuck = here
     if not may_step(actor, task):
         raise stuck
-    for states, places, faces in _stances(d, actor, task):
+    for states, places, faces in _stances(d, actor, task, beyond):
         try:
             walk_to(d, actor, Spot(places[0], float(faces[0])), what=f"step up to {task.fixture}")
             stays = float(np.linalg.norm(places - places[0], axis=1).max()) < _STAYS_M
             lead = partial(_led, d, actor, task.fixture, states, places, faces)
-            return open_fixture(d, task, None if stays else lead)
+            return open_fixture(d, replace(task, to=float(states[-1])), None if stays else lead)
         except PlanningFailure as there:
             d.restore(saved)
             stuck = there if stuck.missing else stuck
@@ -99,7 +109,9 @@ def _led(
     walk_with(d, actor, hand, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
 
 
-def _stances(d: Director, actor: Actor, task: Open | Close) -> Iterator[tuple[Array, Array, Array]]:
+def _stances(
+    d: Director, actor: Actor, task: Open | Close, beyond: Array | None = None
+) -> Iterator[tuple[Array, Array, Array]]:
     """States (S,) of a fixture on the way to the one that is asked for, places (S, 2) of the body and headings (S,)
     from which its handle is at ease then, out of its way; the best first, each from another place."""
     assert task.to is not None
@@ -116,13 +128,21 @@ def _stances(d: Director, actor: Actor, task: Open | Close) -> Iterator[tuple[Ar
     near = (far > _NEAR) & (far < _FAR) & _same_side(fixture, states, at, handles)
     cost = np.where(near, np.abs(far - _EASY), np.inf)
     cost = np.where(np.isfinite(narrow), cost + _NARROW * np.minimum(narrow, _MOST_NARROW), np.inf)
+    ends = np.full(cost.shape, np.inf)
+    ends[:, -1] = 0.0
+    if beyond is not None:
+        for k in range(_STOPS_FROM, _STATES):
+            # who goes on afterwards opens it as far as is good for that
+            on = Ways(bodies[k].columns, actor.body).costs_to(beyond, at)
+            ends[:, k] = _WAY_ON * np.minimum(on, _NO_WAY_M)
+    cost[:, -1] += ends[:, -1]
     apart = np.linalg.norm(at[:, None] - at, axis=2)
     step = np.where(apart < _STEP_M, _GOING * apart, np.inf)
     after = np.zeros((len(at), _STATES), dtype=int)
     for k in range(_STATES - 2, -1, -1):
         onward = step + cost[None, :, k + 1]
-        after[:, k] = np.argmin(onward, axis=1)
-        cost[:, k] += onward.min(axis=1)
+        after[:, k] = np.where(onward.min(axis=1) < ends[:, k], np.argmin(onward, axis=1), -1)
+        cost[:, k] += np.minimum(onward.min(axis=1), ends[:, k])
     start = stance_of(actor.body, actor.pose)[0]
     first = cost[:, 0] + _WAY * np.linalg.norm(at - start, axis=1)
     for _ in range(_TRIES):
@@ -130,10 +150,11 @@ def _stances(d: Director, actor: Actor, task: Open | Close) -> Iterator[tuple[Ar
         if not np.isfinite(first[n]):
             return
         chain = [n]
-        for k in range(_STATES - 1):
-            chain.append(int(after[chain[-1], k]))
-        places = at[chain]
-        yield states, places, np.unwrap([towards(p, h) for p, h in zip(places, handles, strict=True)])
+        while len(chain) < _STATES and (then := int(after[chain[-1], len(chain) - 1])) >= 0:
+            chain.append(then)
+        places, count = at[chain], len(chain)
+        faces = [towards(p, h) for p, h in zip(places, handles[:count], strict=True)]
+        yield states[:count], places, np.unwrap(faces)
         first = np.where(np.linalg.norm(at - at[n], axis=1) < _APART_M, np.inf, first)
 
 
@@ -181,16 +202,10 @@ def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait, but: Collect
         if near.any():
             first[name] = int(np.argmax(near))
     for name in sorted(first, key=lambda n: first[n]):
-        door, now = doors[name], float(doors[name].state(actor.now))
+        door = doors[name]
         end = max(door.joint.range, key=abs)
-        passing = {
-            float(share): found.cost + _OPENING_M * share
-            for share in _AJAR
-            if (found := _past(ways, _moved(door, now + share * (end - now)), gait).find(start, spot.place)) is not None
-        }
-        if passing:
-            share = min(passing, key=lambda x: passing[x])
-            return Open(who=actor.who, fixture=name, to=now + share * (end - now))
+        if np.isfinite(_past(ways, _moved(door, end), gait).costs_to(spot.place, start[None])[0]):
+            return Open(who=actor.who, fixture=name, to=end)
     return None
 
 

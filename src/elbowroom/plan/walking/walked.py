@@ -69,7 +69,7 @@ class Walk:
     """A way to walk to a spot: at which speed, in frames from now, arriving `at` a time; why, in words.
 
     `not_before`, and `feet` in which it ends, see `walk_route`. People who cross it are gone round elsewhere unless the
-    walk is to `mend` that.
+    walk is to `mend` that; without `repairs` nothing is met on it.
     """
 
     way: Way
@@ -81,6 +81,7 @@ class Walk:
     not_before: Callable[[Array], Array] | None = None
     mend: bool = False
     feet: Footprints = field(default_factory=dict)
+    repairs: bool = True
 
 
 class Blocked(PlanningFailure):
@@ -96,9 +97,19 @@ class NoWay(PlanningFailure):
 
 
 def walk_to(
-    d: Director, actor: Actor, spot: Spot, *, gait: Gait = "any", at: float | None = None, what: str = "go"
+    d: Director,
+    actor: Actor,
+    spot: Spot,
+    *,
+    gait: Gait = "any",
+    at: float | None = None,
+    what: str = "go",
+    repairs: bool = True,
 ) -> None:
-    """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`."""
+    """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`.
+
+    Without `repairs` it is the first way, and free as it is, or `Blocked`.
+    """
     start, heading = stance_of(actor.body, actor.pose)
     turn = 0.0 if spot.face is None else wrapped(spot.face - heading)
     there = float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD
@@ -114,7 +125,9 @@ def walk_to(
         ways = ways if first is None else climbing
     if first is None:
         raise no_way(d, actor, ways, start, spot.place, what)
-    walk = Walk(first, spot.face, SPEEDS[gait], what, at, feet=spot.feet)
+    walk = Walk(first, spot.face, SPEEDS[gait], what, at, feet=spot.feet, repairs=repairs)
+    if not repairs:
+        return walked(d, actor, walk)
     avoid: list[Disc] = []
     stuck: Blocked | None = None
     way: Way | None = first
@@ -180,6 +193,8 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     try:
         if people and not walk.mend:
             raise _passing(d.world, actor, people[0], walk.what)
+        if not walk.repairs:
+            raise Blocked(f"{walk.what}: {actor.who} meets something on the way", (), False)
         _mended(d, actor, [*things, *people][0], walk)
     except Blocked:
         d.restore(saved)

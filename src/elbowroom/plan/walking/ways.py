@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
-from elbowroom.kernels.grid_path import cheapest_path, line_cost
+from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import Manner
 from elbowroom.world.columns import CELL_M, Columns
@@ -134,6 +134,12 @@ class Ways:
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
         return self._way(cells, cost, start, goal) if len(cells) else None
+
+    def costs_to(self, goal: Array, points: Array) -> Array:
+        """Cost (N,) of the cheapest way from each of some points (N, 2) to a goal (2,); inf where there is none."""
+        cost = self._near(self._cost, goal, goal)
+        cells = np.array([self.columns.cell(p) for p in points])
+        return np.asarray(costs_from(cost, _SWITCH_M, np.array(self.columns.cell(goal)))[cells[:, 0], cells[:, 1]])
 
     @property
     def spare(self) -> Array:

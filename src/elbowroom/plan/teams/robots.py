@@ -1,0 +1,240 @@
+"""Robots that carry an object with people: bases roll, arms hold it by inverse kinematics (E1, E6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from elbowroom.character.robot import Robot
+from elbowroom.errors import BadValue
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.rotations import UP, Array, about, from_matrix
+from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.motion.robot_clip import RobotClip
+from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.hands import released
+from elbowroom.plan.postures import PRESS, hand_contacts
+from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.teams.animate import Blocked
+from elbowroom.plan.teams.stances import footprint
+from elbowroom.plan.teams.trajectory import TURN_RAD_S
+from elbowroom.posing.robot_ik import RobotArmIK
+from elbowroom.posing.two_hands import under_edge
+from elbowroom.world.certificate import certify
+from elbowroom.world.certificate_findings import Collision, Unproven
+
+# Grips that are tried: metres to the side of the middle of the robot, and of the fork in from the edge.
+_ASIDE_M = (0.0, 0.12, -0.12, 0.24, -0.24)
+_INSIDE_M = (0.05, 0.035)
+# Metres between fork and object, and from where it comes in its own frame, straight: before it and below it.
+_GAP_M = 0.0005
+_COMES_FROM_M = (np.array([-0.12, 0.0, -0.04]), np.array([-0.3, 0.0, -0.05]))
+# Postures of the arm that are tried for one grip.
+_POSTURES = 4
+# Radians per second of the arm's joints, seconds of a reach at least, and metres per second of its last, straight part.
+_ARM_RAD_S = 1.2
+_LEAST_S, _STRAIGHT_M_S = 1.0, 0.15
+# Highest speed of a smooth step against its mean.
+_PEAK = 1.9
+# Radians that a joint of the arm may turn from one frame to the next at 60 frames a second: more is a leap.
+_LEAP_RAD = 0.2
+
+
+class RobotCarrier:
+    """A robot of a team, and where its gripper holds the object, `T_thing_grip` (4, 4)."""
+
+    def __init__(self, d: Director, who: str, thing: str, what: str, fps: float) -> None:
+        body = d.world.body(who)
+        assert isinstance(body, Robot)
+        if body.base != "wheels":
+            raise BadValue(f"{what}: {who} stands on a base that is {body.base}; one on wheels can carry things.")
+        self.d, self.who, self.thing, self.what, self.fps = d, who, thing, what, fps
+        self.robot, self.ik = body, RobotArmIK.of(body)
+        self.T_thing_grip = np.eye(4)
+        self.folded = self.values
+
+    @property
+    def clip(self) -> RobotClip:
+        """Motion up to now."""
+        motion = self.d.world.motion(self.who)
+        assert isinstance(motion, RobotClip)
+        return motion
+
+    @property
+    def values(self) -> Array:
+        """Values (n,) of the arm's joints at the end of the motion so far."""
+        return np.array(self.clip.q[-1, 3 + np.array(self.ik.run)])
+
+    @property
+    def place(self) -> tuple[Array, float]:
+        """Place (2,) and heading of the base at the end of the motion so far; it faces along its x axis."""
+        w, _, _, z = self.clip.q[-1, :4]
+        return np.array(self.clip.root[-1, :2]), float(2.0 * np.arctan2(z, w) + 0.5 * np.pi)
+
+    def bases(self, places: Array, headings: Array) -> Array:
+        """Transforms (N, 4, 4) of bases at places (N, 2) with headings (N,)."""
+        height = np.full(len(places), self.clip.root[-1, 2])
+        turns = np.stack([about(UP, h - 0.5 * np.pi) for h in headings])
+        return transform(np.column_stack([places, height]), turns)
+
+    def take(self, now: float) -> float:
+        """Bring the gripper to the object and hold it; return when it does. Raises `PlanningFailure`."""
+        if self.clip.span[1] < now - 1e-9:
+            self._add(np.array([now]), self.bases(*self._still(1)), self.values[None])
+        place, heading = self.place
+        T_thing = np.asarray(self.d.world.frame(self.thing, now))
+        base = self.bases(place[None], np.array([heading]))[0]
+        stuck: PlanningFailure | None = None
+        saved = self.d.save()
+        for T_grip in self._candidates(T_thing, place, now):
+            rng = np.random.default_rng(self.d.settings.seed)
+            postures = self.ik.solutions(inverse(base) @ T_grip, rng, self.folded)[:_POSTURES]
+            for values, comes_from in product(postures, _COMES_FROM_M):
+                self.T_thing_grip = inverse(T_thing) @ T_grip
+                try:
+                    return self._taken(T_grip, comes_from, values, max(now, self.clip.span[1]))
+                except PlanningFailure as failed:
+                    stuck = stuck or failed
+                    self.d.restore(saved)
+        if stuck is None:
+            raise PlanningFailure("target-out-of-reach", f"{self.what}: the arm of {self.who} does not reach it from "
+                                  "where it stands")  # fmt: skip
+        raise stuck
+
+    def _still(self, count: int) -> tuple[Array, Array]:
+        place, heading = self.place
+        return np.tile(place, (count, 1)), np.full(count, heading)
+
+    def _candidates(self, T_thing: Array, place: Array, now: float) -> Iterator[Array]:
+        """Places (4, 4) of the gripper under the edge that is before the robot."""
+        middle, axes, half = footprint(self.d.world, self.thing, now)
+        local = axes.T @ (place - middle)
+        out = local - np.clip(local, -half, half)
+        side = int(np.argmax(np.abs(out)))
+        ahead = np.array([*(-np.sign(out[side]) * axes[:, side]), 0.0])
+        left = np.cross(UP, ahead)
+        mesh = self.d.world.objects[self.thing].mesh
+        triangles = mesh.moved(T_thing).vertices[mesh.faces]
+        for inside in _INSIDE_M:
+            for aside in _ASIDE_M:
+                point = under_edge(triangles, place + aside * left[:2], ahead[:2], inside)
+                if point is not None:
+                    T = np.eye(4)
+                    T[:3, :3] = np.stack([ahead, left, UP], axis=1)
+                    T[:3, 3] = point - _GAP_M * UP
+                    yield T
+
+    def _taken(self, T_grip: Array, comes_from: Array, values: Array, now: float) -> float:
+        """Reach a grip with the arm's values (n,) there, at first to `comes_from` (3,) of it, and hold the object."""
+        base = self.bases(*self._still(1))[0]
+        straight = np.linspace(1.0, 0.0, self._straight_frames(comes_from) + 1)
+        steps = np.tile(T_grip, (len(straight), 1, 1))
+        steps[:, :3, 3] += smootherstep(straight)[:, None] * (T_grip[:3, :3] @ comes_from)
+        back, bad = self.ik.followed(np.tile(base, (len(steps), 1, 1)), steps[::-1], values)
+        if bad is not None:
+            raise PlanningFailure("target-out-of-reach", f"{self.what}: {self.who} cannot come to it")
+        on = back[::-1]
+        far = float(np.abs(on[0] - self.values).max())
+        count = round(max(far / _ARM_RAD_S * _PEAK, _LEAST_S) * self.fps)
+        share = smootherstep(np.arange(1, count + 1) / count)[:, None]
+        rows = np.concatenate([self.values + share * (on[0] - self.values), on[1:]])
+        times = now + np.arange(1, len(rows) + 1) / self.fps
+        self._add(times, np.tile(base, (len(rows), 1, 1)), rows)
+        end = float(times[-1])
+        self.d.allow(hand_contacts(self.d.world, self.who, self.ik.hand, self.thing, (now, end), PRESS))
+        self._require_free((now, end))
+        T_hold = inverse(self.T_thing_grip)
+        self.d.world = self.d.world.with_hold(self.thing, self.who, self.ik.hand, (end, FOREVER), T_hold, leads=False)
+        return end
+
+    def _require_free(self, during: tuple[float, float]) -> None:
+        if self.d.settings.tier == "ik":
+            return
+        found = certify(self.d.world, during=during, clearance=False, contacts="never")
+        every: list[Collision | Unproven] = [*found.collisions, *found.unproven]
+        for met in every:
+            if any(name.partition(".")[0] == self.who for name in met.pair):
+                raise PlanningFailure("no-path", f"{self.what}: {blamed(met.pair)}")
+
+    def stay(self, until: float) -> None:
+        """Follow the object to a time with the base where it is; raises `Blocked`."""
+        count = round((until - self.clip.span[1]) * self.fps)
+        if count > 0:
+            times = self.clip.span[1] + np.arange(1, count + 1) / self.fps
+            T = np.stack([np.asarray(self.d.world.frame(self.thing, t)) for t in times])
+            self.follow(times, self.bases(*self._still(count)), T)
+
+    def turn(self, heading: float) -> float:
+        """Turn on the spot, the arm with the object; return the seconds that it takes."""
+        place, first = self.place
+        turn = (heading - first + np.pi) % (2.0 * np.pi) - np.pi
+        count = round(abs(turn) / TURN_RAD_S * _PEAK * self.fps)
+        if count:
+            begin = self.clip.span[1]
+            times = begin + np.arange(1, count + 1) / self.fps
+            headings = first + smootherstep(np.arange(1, count + 1) / count) * turn
+            T = np.tile(np.asarray(self.d.world.frame(self.thing, begin)), (count, 1, 1))
+            self.follow(times, self.bases(np.tile(place, (count, 1)), headings), T)
+        return count / self.fps
+
+    def follow(self, times: Array, bases: Array, things: Array) -> None:
+        """Hold the object at places (N, 4, 4) with bases at (N, 4, 4) at times (N,); raises `Blocked`."""
+        before = self.values
+        values, bad = self.ik.followed(bases, things @ self.T_thing_grip, before)
+        if bad is not None:
+            raise Blocked(f"{self.what}: it is out of reach of the arm of {self.who}", bad)
+        turns = np.abs(np.diff(np.concatenate([before[None], values]), axis=0)).max(axis=1)
+        if turns.max() > _LEAP_RAD * 60.0 / self.fps:
+            raise Blocked(f"{self.what}: the arm of {self.who} would leap", int(np.argmax(turns)))
+        self._add(times, bases, values)
+
+    def back_to(self, now: float) -> None:
+        """Forget all frames after a time."""
+        clip = self.clip
+        rows = clip.times <= now + 1e-6
+        kept = RobotClip(self.robot, clip.times[rows], clip.root[rows], clip.q[rows], clip.name)
+        self.d.world = self.d.world.with_character(self.who, kept)
+        self.stay(now)
+
+    def leave(self, now: float) -> None:
+        """Let go of the object at a time, draw the gripper back and fold the arm, where that is free."""
+        self.stay(now)
+        self.d.world = released(self.d.world, self.thing, now, self.who)
+        self.d.first(product((True, False), _COMES_FROM_M), lambda option: self._left(now, *option))
+
+    def _left(self, now: float, folds: bool, comes_from: Array) -> None:
+        """Draw the gripper back since a time to `comes_from` (3,) of it, and fold the arm; raises `PlanningFailure`."""
+        base = self.bases(*self._still(1))[0]
+        T_grip = np.asarray(self.d.world.frame(self.thing, now)) @ self.T_thing_grip
+        share = smootherstep(np.linspace(0.0, 1.0, self._straight_frames(comes_from) + 1))[1:]
+        steps = np.tile(T_grip, (len(share), 1, 1))
+        steps[:, :3, 3] += share[:, None] * (T_grip[:3, :3] @ comes_from)
+        rows, bad = self.ik.followed(np.tile(base, (len(steps), 1, 1)), steps, self.values)
+        if bad is not None:
+            raise PlanningFailure("no-path", f"{self.what}: {self.who} cannot leave it")
+        if folds:
+            far = float(np.abs(self.folded - rows[-1]).max())
+            count = round(max(far / _ARM_RAD_S * _PEAK, _LEAST_S) * self.fps)
+            fold = smootherstep(np.arange(1, count + 1) / count)[:, None]
+            rows = np.concatenate([rows, rows[-1] + fold * (self.folded - rows[-1])])
+        times = now + np.arange(1, len(rows) + 1) / self.fps
+        self.d.allow(hand_contacts(self.d.world, self.who, self.ik.hand, self.thing, (now, float(times[-1])), PRESS))
+        self._add(times, np.tile(base, (len(rows), 1, 1)), rows)
+        self._require_free((now, float(times[-1])))
+
+    def _straight_frames(self, comes_from: Array) -> int:
+        return round(float(np.linalg.norm(comes_from)) / _STRAIGHT_M_S * self.fps)
+
+    def _add(self, times: Array, bases: Array, values: Array) -> None:
+        """Add frames at times (N,) with bases at (N, 4, 4) and the arm's values (N, n)."""
+        clip = self.clip
+        q = np.repeat(clip.q[-1:], len(times), axis=0)
+        q[:, :4] = from_matrix(bases[:, :3, :3])
+        q[:, 3 + np.array(self.ik.run)] = values
+        made = RobotClip(
+            self.robot, np.concatenate([clip.times, times]), np.concatenate([clip.root, bases[:, :3, 3]]),
+            np.concatenate([clip.q, q]), clip.name,
+        )  # fmt: skip
+        self.d.world = self.d.world.with_character(self.who, made)

@@ -1,0 +1,139 @@
+"""Inverse kinematics of a robot's arm, numeric and for many frames at once: six joints that turn, or more (E1, E6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.body import Chain
+from elbowroom.character.robot import Robot
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse
+
+# Joints that an arm needs to bring its gripper to any place.
+LEAST_JOINTS = 6
+# Iterations of damped least squares, metres and radians that are exact enough, and the damping near singular postures.
+_ITERATIONS = 60
+_EXACT = 1e-6
+_DAMPING = 1e-3
+# Largest turn of a joint in one iteration, radians.
+_STEP_RAD = 0.5
+# Frames from one that is solved from the one before to the next; those between begin from between them.
+_EVERY = 8
+# Starts from which solutions are looked for, and radians by which two of them differ at least.
+_STARTS = 60
+_DIFFERENT_RAD = 0.1
+
+
+def arm_of(robot: Robot) -> Chain:
+    """The arm of a robot: its longest chain of six joints or more; raises where it has none."""
+    arms = [chain for chain in robot.chains.values() if len(chain.lead) + len(chain.joints) >= LEAST_JOINTS]
+    if not arms:
+        raise BadValue(f"{robot.name} has no arm of {LEAST_JOINTS} joints or more, and cannot carry anything.")
+    return max(arms, key=lambda chain: len(chain.lead) + len(chain.joints))
+
+
+@dataclass(frozen=True, eq=False)
+class RobotArmIK:
+    """Inverse kinematics of a robot's arm with its gripper, the link `grip` or the end of the arm."""
+
+    robot: Robot
+    hand: str
+    run: tuple[int, ...]
+    T_end_grip: Array
+
+    @staticmethod
+    def of(robot: Robot) -> RobotArmIK:
+        """Inverse kinematics of a robot's arm; raises where it has none."""
+        chain = arm_of(robot)
+        hand = "grip" if "grip" in robot.links else chain.name
+        return RobotArmIK(robot, hand, (*chain.lead, *chain.joints), robot.hand(hand)[1])
+
+    def grips(self, values: Array) -> tuple[Array, Array]:
+        """Places (N, 4, 4) of the gripper and of joint frames (N, n, 4, 4) in the base's frame, by values (N, n)."""
+        joints, T = self.robot.joints, np.broadcast_to(np.eye(4), (len(values), 4, 4))
+        frames = []
+        for k, j in enumerate(self.run):
+            own = np.zeros((len(values), 4, 4))
+            own[:] = np.eye(4)
+            if joints.kinds[j] == "slides":
+                own[:, :3, 3] = values[:, k, None] * joints.axes[j]
+            else:
+                x, y, z = joints.axes[j]
+                K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+                s, c = np.sin(values[:, k])[:, None, None], np.cos(values[:, k])[:, None, None]
+                own[:, :3, :3] = np.eye(3) + s * K + (1.0 - c) * (K @ K)
+            T = T @ joints.T_parent_joint[j] @ own
+            frames.append(T)
+        return T @ self.T_end_grip, np.stack(frames, axis=1)
+
+    def solved(self, targets: Array, start: Array) -> tuple[Array, Array]:
+        """Values (N, n) near others with the gripper at targets (N, 4, 4) in the base's frame, and what each misses."""
+        q, joints = np.array(start), self.robot.joints
+        lower, upper = joints.lower[list(self.run)], joints.upper[list(self.run)]
+        slides = np.array([joints.kinds[j] == "slides" for j in self.run])
+        missing = np.full(len(q), np.inf)
+        for _ in range(_ITERATIONS):
+            T, frames = self.grips(q)
+            error = np.concatenate([targets[:, :3, 3] - T[:, :3, 3], _turn(targets[:, :3, :3], T[:, :3, :3])], axis=1)
+            missing = np.abs(error).max(axis=1)
+            if missing.max() < _EXACT:
+                break
+            axes = np.einsum("nkij,kj->nki", frames[:, :, :3, :3], joints.axes[list(self.run)])
+            arms = T[:, None, :3, 3] - frames[:, :, :3, 3]
+            linear = np.where(slides[:, None], axes, np.cross(axes, arms))
+            J = np.concatenate([linear, np.where(slides[:, None], 0.0, axes)], axis=2).transpose(0, 2, 1)
+            damping = _DAMPING * np.minimum(missing, 1.0)[:, None, None] * np.eye(6)
+            step = (J.transpose(0, 2, 1) @ np.linalg.solve(J @ J.transpose(0, 2, 1) + damping, error[..., None]))[
+                ..., 0
+            ]
+            longest = np.abs(step).max(axis=1, keepdims=True)
+            q = np.clip(q + step * np.minimum(1.0, _STEP_RAD / np.maximum(longest, 1e-12)), lower, upper)
+        return q, missing
+
+    def solutions(self, target: Array, rng: np.random.Generator, near: Array) -> list[Array]:
+        """Different values (n,) with the gripper at a target (4, 4) in the base's frame, those near others first."""
+        joints = self.robot.joints
+        lower = np.maximum(joints.lower[list(self.run)], near - np.pi)
+        upper = np.minimum(joints.upper[list(self.run)], near + np.pi)
+        starts = np.concatenate([near[None], rng.uniform(lower, upper, (_STARTS, len(near)))])
+        q, missing = self.solved(np.tile(target, (len(starts), 1, 1)), starts)
+        q = q[missing < 10 * _EXACT]
+        out: list[Array] = []
+        for values in q[np.argsort(np.abs(q - near).max(axis=1), kind="stable")]:
+            if all(np.abs(values - other).max() > _DIFFERENT_RAD for other in out):
+                out.append(values)
+        return out
+
+    def followed(self, T_base: Array, T_grip: Array, start: Array) -> tuple[Array, int | None]:
+        """Values (N, n) of frames with bases and the gripper at (N, 4, 4), led on from values (n,), and the first frame
+        that is out of reach, None where all are met."""
+        targets = inverse(T_base) @ T_grip
+        rows = np.unique(np.append(np.arange(0, len(targets), _EVERY), len(targets) - 1))
+        coarse = np.zeros((len(rows), len(start)))
+        values = np.asarray(start, dtype=float)[None]
+        for n, row in enumerate(rows):
+            values, missing = self.solved(targets[row][None], values)
+            if missing[0] > 10 * _EXACT:
+                return np.zeros((0, len(start))), int(row)
+            coarse[n] = values[0]
+        k = np.arange(len(targets))
+        between = np.stack([np.interp(k, rows, coarse[:, c]) for c in range(coarse.shape[1])], axis=-1)
+        found, missing = self.solved(targets, between)
+        bad = np.flatnonzero(missing > 10 * _EXACT)
+        return found, int(bad[0]) if len(bad) else None
+
+
+def _turn(R_to: Array, R_from: Array) -> Array:
+    """Rotation vectors (N, 3), in the world, that turn rotations (N, 3, 3) into others."""
+    R = R_to @ R_from.transpose(0, 2, 1)
+    w = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=-1)
+    sine = np.linalg.norm(w, axis=1)
+    cosine = 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
+    angle = np.arctan2(sine, cosine)
+    # half turns have no direction in w: any direction across them leads on
+    flat = sine < 1e-9
+    axis = np.where(flat[:, None], np.array([1.0, 0.0, 0.0]), w / np.maximum(sine, 1e-12)[:, None])
+    return np.where((flat & (cosine > 0.0))[:, None], w, angle[:, None] * axis)

@@ -1,0 +1,103 @@
+"""Postures of a body that stands: feet at their places, the centre of mass over them, by the least change (P2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.masses import center_of_mass
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.balance import hull_of
+from elbowroom.posing.whole_body import Load, WholeBody, support_of
+
+# Radians that joints of a leg may be out of their ranges: rounding of what was within them.
+_BEYOND_RAD = 0.02
+
+
+class Balance:
+    """Feet where they stand and the centre of mass over them, by the least change that the whole-body solver finds.
+
+    `margin_m` is how far inside of the support the centre of mass stays; `others` (K, 2) are further places that bear
+    weight, such as a hand on a table; `load` gives what is carried in a posture.
+    """
+
+    def __init__(
+        self,
+        body: Character,
+        floor: float,
+        margin_m: float,
+        others: Array | None = None,
+        load: Callable[[Array], Load | None] = lambda T: None,
+        pinned: Mapping[str, Array] | None = None,
+        wanted: bool = True,
+    ) -> None:
+        self.body, self.floor, self.margin_m, self.load, self.wanted = body, floor, margin_m, load, wanted
+        self.others = np.zeros((0, 2)) if others is None else others
+        self.pinned = dict(pinned or {})
+        self.solver = WholeBody(body)
+        self._supports: dict[bytes, Array | None] = {}
+
+    def support(self, pose: Pose, feet: Mapping[str, Array]) -> Array | None:
+        """Corners (K, 2) within which the centre of mass has to be, feet at places (4, 4) as in a posture near by."""
+        if not self.wanted:
+            return None
+        key = np.round(np.concatenate([T[:3].ravel() for T in feet.values()]), 4).tobytes()
+        if key not in self._supports:
+            self._supports[key] = self._corners(pose)
+        return self._supports[key]
+
+    def _corners(self, pose: Pose) -> Array | None:
+        corners = np.concatenate([support_of(self.body, pose, self.floor), self.others])
+        if len(corners) < 3:
+            return None
+        return shrunk(corners, self.margin_m)
+
+    def margin(self, pose: Pose, corners: Array | None) -> float:
+        """Distance of the centre of mass, with the load, inside of the corners (K, 2), metres; inf without any."""
+        if corners is None or self.body.masses is None:
+            return float(np.inf)
+        T = self.body.skeleton.at(pose)
+        com, load, mass = center_of_mass(self.body, T), self.load(T), self.body.masses.total
+        if load is not None:
+            com = (mass * com + load.mass * np.asarray(load.center)) / (mass + load.mass)
+        edge = np.roll(corners, -1, axis=0) - corners
+        inside = edge[:, 0] * (com[1] - corners[:, 1]) - edge[:, 1] * (com[0] - corners[:, 0])
+        return float((inside / np.linalg.norm(edge, axis=1)).min())
+
+    def closed(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
+        """A posture with its feet at their places by the legs alone, if that is in balance, else `projected`."""
+        turned = pose
+        for foot, T_foot in feet.items():
+            leg = self.solver.limb(foot)
+            solved = leg.solve(leg.T_world_parent(turned), T_foot, leg.orbit_of(turned), leg.keep_of(turned))
+            if not solved.reached.all() or float(solved.excess.max()) > _BEYOND_RAD:
+                return self.projected(pose, feet, like)
+            turned = leg.posed(turned, solved)
+        if self.margin(turned, self.support(like, feet)) < 0.0:
+            return self.projected(pose, feet, like)
+        return turned
+
+    def projected(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
+        """The posture nearest to one with feet at their places and in balance; None where the solver finds none.
+
+        `like` is a posture with the feet there, by which the support is known.
+        """
+        corners = self.support(like, feet)
+        load = self.load(self.body.skeleton.at(pose)) if corners is not None else None
+        found = self.solver.solve(pose, {**self.pinned, **feet}, support=corners, load=load)
+        return found.pose if found.found else None
+
+
+def shrunk(points: Array, by_m: float) -> Array:
+    """Hull (K, 2) of points with its edges drawn inwards about its middle, so that the nearest is `by_m` further in."""
+    corners = hull_of(points)
+    if not len(corners):
+        return corners
+    middle = corners.mean(axis=0)
+    edge = np.roll(corners, -1, axis=0) - corners
+    normal = np.stack([-edge[:, 1], edge[:, 0]], axis=1) / np.linalg.norm(edge, axis=1, keepdims=True)
+    inner = float(((middle - corners) * normal).sum(axis=1).min())
+    return np.asarray(middle + max(1.0 - by_m / inner, 0.05) * (corners - middle))
