@@ -6,11 +6,13 @@ import numpy as np
 
 import elbowroom as er
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.profiles import tube
 from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.slide import slide_to_edge
@@ -52,3 +54,15 @@ def test_a_plate_is_slid_over_the_edge() -> None:
 def test_a_heavy_bar_is_refused() -> None:
     plan = plan_tasks(room(cylinder(0.015, 0.5).moved(LYING), 40.0), [GRAB], settings=Settings(probes=0))
     assert plan.status == "too-heavy" and "40 kg" in plan.why
+
+
+def test_a_ring_with_nothing_in_its_middle_is_no_bad_value() -> None:
+    angle = np.linspace(0.0, 2.0 * np.pi, 33)[:-1]
+    ring = tube(np.stack([0.1 * np.cos(angle), 0.1 * np.sin(angle), 0.0 * angle], axis=1), 0.008, ring=True)
+    d = Director(room(ring), Settings(), 60.0, 0)
+    try:
+        slide_to_edge(d, d.actor("ann"), Grab(who="ann", object="thing"))
+    except PlanningFailure as failed:
+        assert "slide thing" in failed.why
+    else:
+        assert d.world.frame("thing", d.actor("ann").now)[1, 3] > -0.42

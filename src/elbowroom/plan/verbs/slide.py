@@ -13,7 +13,7 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.hands import hand_of, joints_of, released, shifted
-from elbowroom.plan.places import resting, supported, top_of
+from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab
@@ -93,7 +93,9 @@ def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what
         grasps = []
         for share in _SPOTS:
             spot = transform(middle + share * half * along)
-            spot[2, 3] = top_of(mesh, spot[:2, 3], task.object)
+            spot[2, 3] = highest(mesh.vertices[mesh.faces], spot[None, :2, 3])
+            if not np.isfinite(spot[2, 3]):  # a ring has nothing in its middle
+                continue
             spot[:3, :3] = np.stack([UP, along, np.cross(UP, along)], axis=1)
             grasps += press_target(actor.body, hand, inverse(T_thing) @ spot, "flat")
         order = ranked(actor, hand, grasps, T_thing, actor.k)[:_LOOKS]
@@ -101,7 +103,8 @@ def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what
         given += len(suited)
         yield from suited
     if not given:
-        raise min(failed, key=lambda f: f[0])[1]
+        none = (2.0, PlanningFailure("target-in-collision", f"{what}: fingers find no place on it"))
+        raise min(failed, key=lambda f: f[0], default=none)[1]
 
 
 def _slide(d: Director, actor: Actor, thing: str, under: list[str], way: Array, what: str, taking: Taking) -> None:
