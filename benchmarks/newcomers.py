@@ -1,10 +1,10 @@
-"""Storyboards as new users write them: what works as first written, what is refused with a change that works, what fails.
+"""Storyboards as new users write them: what works, what is refused with a change that works, what fails.
 
-The 30 storyboards in `newcomers/` were written from README and docs/storyboard.md alone, and are not tuned to the planner.
-`DATA/` in them stands for the folder of recordings, rigs and scenes (ELBOWROOM_DATA); those that need it are left out
-without it. Each is planned in a process of its own with seed 0.
+The 30 storyboards in `newcomers/` were written from README and docs/storyboard.md alone, and are not tuned to the
+planner. `DATA/` in them stands for the folder of recordings, rigs and scenes (ELBOWROOM_DATA); those that need it are
+left out without it. Each is planned in a process of its own with seed 0.
 
-    python benchmarks/newcomers.py [--only 4 24 ...] [--pictures DIR] [--timeout 600] [--json]
+    python benchmarks/newcomers.py [--only 4 24 ...] [--pictures DIR] [--seconds 300] [--json]
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import argparse
 import json
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,17 +70,19 @@ def outcome(row: dict[str, Any]) -> str:
     return "refused, its advice works" if row["advice"].endswith("(checked)") else "fails"
 
 
-def run(path: Path, pictures: Path | None, timeout: float) -> dict[str, Any]:
+def run(path: Path, pictures: Path | None, seconds: int) -> dict[str, Any]:
     """One storyboard in a process of its own."""
     command = [sys.executable, __file__, "--child", str(path)]
     command += ["--pictures", str(pictures)] if pictures else []
-    row: dict[str, Any] = {"name": path.stem, "why": "", "advice": "", "proven": False, "seconds": timeout}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
+    row: dict[str, Any] = {"name": path.stem, "why": "", "advice": "", "proven": False, "seconds": seconds}
+    limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (seconds, seconds + 5))
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, check=False)
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return row | {"status": "no answer"}
     last = done.stdout.strip().splitlines()
-    return json.loads(last[-1]) if done.returncode == 0 and last else row | {"status": "crash", "why": done.stderr[-300:]}
+    return (
+        json.loads(last[-1]) if done.returncode == 0 and last else row | {"status": "crash", "why": done.stderr[-300:]}
+    )
 
 
 def main() -> None:
@@ -85,7 +90,7 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--only", nargs="*", type=int, default=None, help="numbers of storyboards")
     ask.add_argument("--pictures", type=Path, default=None, help="folder for strips of frames")
-    ask.add_argument("--timeout", type=float, default=600.0, help="seconds of the wall clock for each")
+    ask.add_argument("--seconds", type=int, default=300, help="processor seconds for each, proof and advice included")
     ask.add_argument("--json", action="store_true")
     ask.add_argument("--child", type=Path, default=None, help=argparse.SUPPRESS)
     asked = ask.parse_args()
@@ -101,10 +106,10 @@ def main() -> None:
         if absent := [p.name for p in needed(path) if not p.exists()]:
             print(f"{path.stem}: left out, without {', '.join(absent)} (set ELBOWROOM_DATA)", file=sys.stderr)
             continue
-        row = run(path, asked.pictures, asked.timeout)
+        row = run(path, asked.pictures, asked.seconds)
         rows.append(row | {"outcome": outcome(row)})
-        line = f"{row['name']}: {rows[-1]['outcome']}, {row['seconds']:.0f} s: {row['status']} {row['why']} {row['advice']}"
-        print(line, file=sys.stderr, flush=True)
+        why = f"{row['status']} {row['why']} {row['advice']}"
+        print(f"{row['name']}: {rows[-1]['outcome']}, {row['seconds']:.0f} s: {why}", file=sys.stderr, flush=True)
     counts = Counter(r["outcome"] for r in rows)
     print(json.dumps(rows, indent=1) if asked.json else f"{len(rows)} storyboards: {dict(counts)}")
 

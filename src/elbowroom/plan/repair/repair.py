@@ -18,6 +18,7 @@ from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
+from elbowroom.plan.repair.pieces import clips_in, fits, piece_of, pieces
 from elbowroom.plan.repair.whole_clip import moved_ways
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
@@ -26,8 +27,9 @@ from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.world.allowances import Changed
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
-from elbowroom.world.edit import Edit
+from elbowroom.world.edit import Edit, motions
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.intervals import Interval
 from elbowroom.world.world import World
 
 # How often what a repair brings about is repaired in turn.
@@ -122,7 +124,7 @@ def repair(
         progress,
     )
     with deadline(budget):
-        plan = _by_limbs(world, people, options)
+        plan = _in_pieces(world, people, options)
         for name in people if max_shift > 0.0 or max_delay > 0.0 else ():
             if plan.status == "partial":
                 plan = _moved(plan, world, name, people, options, max_shift, max_delay)
@@ -213,6 +215,50 @@ def _by_limbs(
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
     collisions = () if work.before is None else work.before.collisions
     return Plan(status, result, tuple(work.edits), why, after, seconds, collisions, world.characters)
+
+
+def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
+    """Repair a long take piece by piece, with one proof of all of it before and one after; others as a whole."""
+    work = _Work(freeze_grips(world), options)
+    try:
+        proof = work.certified("if free")
+    except OutOfTime:
+        proof = None
+    found = pieces(work.world, proof) if proof is not None else []
+    if proof is None or not found:
+        return _by_limbs(world, people, options, proof=proof)
+    reasons = []
+    late = ""
+    for number, during in enumerate(found, 1):
+        piece = piece_of(work.world, during)
+        how = _piece_options(options, during, f"piece {number} of {len(found)}")
+        done = _by_limbs(piece, people, how)
+        if not fits(work.world, piece, done.edits):
+            reasons.append(f"{during[0]:.1f}–{during[1]:.1f} s: no repair returns to the motion in time")
+        elif done.edits:
+            work.edits += done.edits
+            work.world = work.world.with_(characters=motions(work.world.characters, done.edits))
+        if done.status == "budget-spent":
+            late = done.why
+            break
+        reasons += [f"{during[0]:.1f}–{during[1]:.1f} s: {done.why}"] if done.why else []
+    work.proof = None
+    after = work.certified_late() if late else work.certified()
+    notes = balance(world, work.world, [e.who for e in work.edits])
+    status: Status = "budget-spent" if late else "found" if after is not None and after.free else "partial"
+    left = [late] if late else reasons[:1]
+    why = "" if status == "found" else "; ".join([*left, _so_far(work, after)])
+    seconds = {stage: round(s, 4) for stage, s in options.clocks.seconds.items()}
+    result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
+    return Plan(status, result, tuple(work.edits), why, after, seconds, proof.collisions, world.characters)
+
+
+def _piece_options(options: RepairOptions, during: Interval, name: str) -> RepairOptions:
+    """Options for a piece of a take, which name it where they tell of progress."""
+    say = options.progress
+    tell = None if say is None else (lambda doing: say(f"{name}, {doing}"))
+    cut = {who: tuple(clips_in({who: clip}, during)[who] for clip in clips) for who, clips in options.apart.items()}
+    return replace(options, sources=clips_in(options.sources, during), apart=cut, progress=tell)
 
 
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
