@@ -10,7 +10,7 @@ from pathlib import Path
 import imageio.v3 as imageio
 import numpy as np
 
-from elbowroom.character.presets import PRESETS, preset
+from elbowroom.character.human import PRESETS, preset
 from elbowroom.gallery.scenes import scene
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.locomotion.library_arrays import recorded_cycles

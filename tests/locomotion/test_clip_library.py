@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from conftest import benchmark_module
-from elbowroom.character.human import human
-from elbowroom.character.presets import preset
+from elbowroom.character.human import human, preset
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
 from elbowroom.geometry.easing import smoothstep

@@ -12,7 +12,7 @@ from motion_makers import odd_rig, person, planted, stepping, wild
 
 from conftest import real_files
 from elbowroom.character.body import Character
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
 from elbowroom.files.bvh import read_bvh

@@ -17,8 +17,7 @@ from elbowroom.motion.clip import Clip, Source
 from elbowroom.pictures.camera import LOOKS, Camera
 from elbowroom.pictures.clouds import Cloud
 from elbowroom.pictures.direction import Direction, whole_span
-from elbowroom.pictures.draw import draw
-from elbowroom.pictures.images import film, still, strip, write_png
+from elbowroom.pictures.images import draw, film, still, strip, write_png
 from elbowroom.pictures.renderer import Renderer, drawing_context
 from elbowroom.world.extent import action, joint_transforms
 from elbowroom.world.world import World

@@ -16,10 +16,9 @@ from elbowroom.pictures.camera import Camera
 from elbowroom.pictures.direction import Direction
 from elbowroom.pictures.images import still
 from elbowroom.pictures.renderer import drawing_context
-from elbowroom.world.cells import Cells, samples
 from elbowroom.world.extent import facing
 from elbowroom.world.viewpoint import USUAL, axes_towards, best_azimuth, open_side
-from elbowroom.world.visibility import seen_from
+from elbowroom.world.visibility import Cells, samples, seen_from
 from elbowroom.world.world import World
 
 FRONT = np.array([0.0, -1.0, 0.0])

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.character.mobile_robot import mobile_arm
-from elbowroom.character.robot import RobotJoints
+from elbowroom.character.robot import RobotJoints, mobile_arm
 from elbowroom.errors import BadValue
 from elbowroom.geometry.headings import facing, rolling, slips
 from elbowroom.geometry.rotations import UP, about, angle, from_matrix

@@ -16,7 +16,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.slide import slide_to_edge
-from elbowroom.props.pantry import plate
+from elbowroom.props.kitchen import plate
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 

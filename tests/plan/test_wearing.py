@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.places import CLEAR_ABOVE, worn_place
-from elbowroom.props.hats import hat
+from elbowroom.props.wardrobe import hat
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.things import Thing

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from studio_makers import studio_of, umbrella
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.cli import placing
 from elbowroom.errors import BadValue
 from elbowroom.files.open import ImportHints, open_file

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from elbowroom.cli import options, placing
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
-from elbowroom.cli.reading import is_storyboard, named
+from elbowroom.cli.options import is_storyboard, named
 from elbowroom.cli.results import exit_code, plan_facts, print_free, print_plans, print_why
 from elbowroom.errors import BadFile
 

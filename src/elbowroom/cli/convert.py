@@ -11,7 +11,7 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, print_json, print_notes, print_written
-from elbowroom.cli.reading import is_storyboard, named, open_source
+from elbowroom.cli.options import is_storyboard, named, open_source
 from elbowroom.errors import BadValue
 
 if TYPE_CHECKING:

@@ -47,8 +47,8 @@ def go(
     Example: elbowroom go house.glb --from 0,0 --to 4,-2 --to sofa -o walk.glb
     """
     from elbowroom.files.clip_library import read_clip_library
+    from elbowroom.files.open import read_scene
     from elbowroom.files.save import check_outputs
-    from elbowroom.files.scene import read_scene
     from elbowroom.plan.manipulate import plan_tasks
     from elbowroom.plan.settings import Settings
     from elbowroom.plan.walking.ground import standing_at

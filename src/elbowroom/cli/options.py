@@ -1,4 +1,4 @@
-"""Options that several commands share, and functions that turn them into worlds."""
+"""Options and input files that several commands share, and functions that turn them into worlds."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from elbowroom.cli.console import Clock
 from elbowroom.errors import BadFile, BadValue, UnknownName
 
 if TYPE_CHECKING:
     from elbowroom.character.body import Character
-    from elbowroom.files.open import Opened
+    from elbowroom.files.open import ImportHints, Opened
     from elbowroom.plan.edit import EditChange
     from elbowroom.plan.settings import Tier
+    from elbowroom.storyboard.storyboard import Storyboard
     from elbowroom.world.world import World
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
@@ -122,7 +124,7 @@ def edit_changes(strength: list[str] | None, mute: list[str] | None, variants: i
 
 def character_named(name: str) -> Character:
     """A preset by its name, or the first character in a file."""
-    from elbowroom.character.presets import PRESETS, preset
+    from elbowroom.character.human import PRESETS, preset
     from elbowroom.files.open import open_file
 
     if name in PRESETS or not Path(name).suffix:
@@ -196,3 +198,49 @@ def pixels(text: str) -> tuple[int, int]:
     if not (16 <= width <= 8192 and 16 <= height <= 8192):
         raise BadValue(f"a picture is 16 to 8192 pixels wide and high, not {width}x{height}.")
     return width, height
+
+
+_STORYBOARDS = (".yaml", ".yml")
+
+
+def is_storyboard(path: Path) -> bool:
+    """Return whether a file name is that of a storyboard."""
+    return path.suffix.lower() in _STORYBOARDS
+
+
+def named(source: Path) -> Path:
+    """Path of an input file; if there is no such file, the gallery storyboard of that name."""
+    if source.suffix or source.is_file():
+        return source
+    from elbowroom.gallery.scenes import storyboard_path
+
+    return storyboard_path(str(source))
+
+
+def open_source(path: Path, hints: ImportHints, clock: Clock) -> Opened:
+    """Open a file. A storyboard becomes one world with its tasks planned; raises `NoMotion` if that fails."""
+    from elbowroom.files.open import open_file
+
+    if not is_storyboard(path):
+        with clock("load", f"reading {path.name}"):
+            return open_file(path, hints)
+    from elbowroom.storyboard.plan import plan_storyboard
+    from elbowroom.storyboard.storyboard import read_storyboard
+
+    with clock("load", f"reading {path.name}"):
+        board = read_storyboard(path)
+    if not board.tasks:
+        return board_as_opened(board, board.world)
+    with clock("plan", f"planning {path.name}"):
+        return board_as_opened(board, plan_storyboard(board).require().world)
+
+
+def board_as_opened(board: Storyboard, world: World) -> Opened:
+    """A storyboard's world in the form of a file that was read."""
+    from elbowroom.files.open import Opened
+    from elbowroom.motion.clip import Clip
+
+    clips = {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
+    characters = {name: clip.character for name, clip in clips.items()}
+    kind, still, things = "storyboard", world.static, world.objects
+    return Opened(board.path, kind, characters, clips, still, things, notes=world.notes, whole=world, floor=world.floor)

@@ -55,8 +55,7 @@ def clip_in_scene(clip: Path, hints: ImportHints, around: Around, onto: str | No
     The floor is the one that is given; else the one that the clip's file stores (NPZ, GLB of elbowroom); else it is
     found as `scene_floor` does, from the scene and from where the clip's feet go in it.
     """
-    from elbowroom.files.open import CLIP_FORMATS, open_file
-    from elbowroom.files.scene import on_floor, read_scene
+    from elbowroom.files.open import CLIP_FORMATS, on_floor, open_file, read_scene
 
     at, floor = options.point(around.at), floor_height(around.floor)
     opened = open_file(clip, hints)

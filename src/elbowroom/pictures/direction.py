@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.hands import grip_frame
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply

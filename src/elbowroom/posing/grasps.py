@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Body, Character
-from elbowroom.character.grip import grip_frame, hand_size
 from elbowroom.character.hand_shapes import HandShape, finger_roles, hand_shape
+from elbowroom.character.hands import grip_frame, hand_size
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.kept import kept

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.settle import between_free

@@ -30,8 +30,8 @@ from elbowroom.posing.grasps import Grasp, closed_on
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
 from elbowroom.world.contacts import Contact
+from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.pairs import Pair
-from elbowroom.world.soft_tissue import tissue_contacts
 
 # A posture is solved from itself up to so often, until no joint turns by more than this, radians.
 _SETTLES = 5

@@ -9,8 +9,8 @@ from itertools import islice
 
 import numpy as np
 
-from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_rotations, hand_shape
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
