@@ -1,8 +1,8 @@
 """Mass, centre and inertia of each segment, for the built-in person and for any rig.
 
-The body is cut into pieces in the rest pose; a piece goes to the joint that plays its part, or to the nearest part above
-it that the rig has. The pieces follow de Leva 1996, 'Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters', J. Biomechanics 29(9),
-table 4. How the table's segments become the person's:
+The body is cut into pieces in the rest pose; a piece goes to the joint that plays its part, or to the nearest part
+above it that the rig has. The pieces follow de Leva 1996, 'Adjustments to Zatsiorsky-Seluyanov's segment inertia
+parameters', J. Biomechanics 29(9), table 4:
 
 - Trunk: de Leva cuts it at xiphion and omphalion into an upper, middle and lower part. Each part is a slab
   along the line from mid-hip to the root of the neck; every joint of the trunk takes what lies between its

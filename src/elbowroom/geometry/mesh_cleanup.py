@@ -1,6 +1,7 @@
 """Cleanup of imported meshes for collision checks: no duplicates, consistent orientation of closed parts.
 
-Cracks are closed: open edges that lie on each other but for rounding become one. Files in single precision hold a place 100 m from their origin to 8 µm; parts that were computed apart agree no better.
+Cracks are closed: open edges that lie on each other but for rounding become one. Files in single precision hold a place
+100 m from their origin to 8 µm; parts that were computed apart agree no better.
 A shell with such a crack would count as open, and a body inside of it as free.
 """
 
