@@ -40,10 +40,10 @@ def go(
     scene_up: placing.SceneUp = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find a way through a scene, walk it like recorded people, and prove the motion collision-free.
+    """Find a path through a scene, walk it like recorded people, and prove the motion collision-free.
 
-    The walk is upright where there is room; under low things the character crouches, through narrow gaps it goes
-    sideways. Exit code 0: written and proven; 1: no way found, with the reason; 2: bad input.
+    The walk is upright where there is room; the character crouches under low obstacles and goes sideways through
+    narrow gaps. Exit code 0: written and proven; 1: no path found, with the reason; 2: bad input.
     Example: elbowroom go house.glb --from 0,0 --to 4,-2 --to sofa -o walk.glb
     """
     from elbowroom.files.clip_library import read_clip_library

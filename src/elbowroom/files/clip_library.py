@@ -45,7 +45,7 @@ def clip_library(
         names = ", ".join(Path(f).name for f in list(files)[:6])
         raise BadValue(
             f"no gait cycles were found in {names}: nobody in them takes three even steps whose contacts with the "
-            "floor can be told; give clips in which people walk."
+            "floor can be detected; give clips in which people walk."
         )
     return ClipLibrary(thinned(found), name, source or ", ".join(dict.fromkeys(c.source for c in found)))
 
@@ -59,7 +59,7 @@ def _cycles(path: Path, hints: ImportHints) -> list[Cycle]:
     out = []
     for name, clip in opened.clips.items():
         if not has_feet(clip.character):
-            raise BadFile(path, "has a rig without feet, so no steps can be told", would_do="give a whole person")
+            raise BadFile(path, "has a rig without feet, so no steps can be detected", would_do="give a whole person")
         out += cycles_of(clip, path.stem if len(opened.clips) == 1 else f"{path.stem}/{name}")
     return out
 

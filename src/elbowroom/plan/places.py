@@ -68,7 +68,7 @@ def top_of(mesh: Mesh, xy: Array, name: str) -> float:
     """Height of the highest triangle above or below a place on the ground (2,), metres."""
     top = highest(mesh.vertices[mesh.faces], np.asarray(xy)[None])
     if not np.isfinite(top):
-        raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put things on.")
+        raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put objects on.")
     return top
 
 
@@ -95,7 +95,7 @@ def resting(world: World, thing: str, t: float, T_world_thing: Array | None = No
 
 
 def under_cover(world: World, thing: str, t: float, T_world_thing: Array) -> bool:
-    """Return whether a thing at a place would meet something if it was lifted, as on a shelf."""
+    """Return whether a thing at a place would collide with something if it was lifted, as on a shelf."""
     lifts = [transform([0.0, 0.0, z]) @ T_world_thing for z in _HEADROOM]
     return any(_beside(world, thing, t, T, 0.0) for T in lifts)
 
@@ -129,7 +129,7 @@ def alone(world: World, thing: str, t: float) -> tuple[ExactWorld, dict[str, Arr
 # Metres above its place, along its own upright axis, from which on what is worn may go anywhere.
 CLEAR_ABOVE = 0.13
 
-# What is put on is lowered in such steps, metres, until it would meet the part, and stays this far above that.
+# What is put on is lowered in such steps, metres, until it would collide with the part, and stays this far above that.
 _LOWERED, _WORN_ABOVE = 0.002, 0.001
 
 

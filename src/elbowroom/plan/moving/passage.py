@@ -80,7 +80,7 @@ def freed(d: Director, actor: Actor, limb: str, rows: Frames, exact: NDArray[np.
     else:
         done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid")
     if done is None:
-        raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'the straight way is not free'}")
+        raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'the straight path is blocked'}")
     return replace(done.way, rotations=clip_of(spliced(job, done), who).rotations[rows][:, list(arm)])
 
 

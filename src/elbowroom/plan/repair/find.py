@@ -43,7 +43,7 @@ class CollisionEpisode:
     def text(self) -> str:
         """In words, for a sentence."""
         a, b = self.pairs[0]
-        return f"{a} meets {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
+        return f"{a} collides with {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
 
 
 def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Collision | Unproven]) -> list[CollisionEpisode]:

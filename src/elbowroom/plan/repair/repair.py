@@ -56,7 +56,7 @@ class _Work:
     def certified(self, contacts: Literal["always", "if free"] = "always") -> Certificate:
         """Proof of the world as it is; that of the world as it came is kept as `before`."""
         start = time.perf_counter()
-        self.tell("looking for collisions" if self.before is None else "proving what was repaired")
+        self.tell("looking for collisions" if self.before is None else "proving the repair")
         told = with_edit_contacts(self.world, self.edits)
         changed = [*self.changed, *changed_by(self.edits)]
         self.proof = certify(told, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
@@ -315,7 +315,7 @@ def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
     exact = ExactWorld(work.world)
     left = [t for name in people for t in collision_episodes(exact, name, [*after.collisions, *after.unproven])]
     if not left:
-        return "somebody who was not to be repaired runs into something"
+        return "a character that was not to be repaired collides"
     first = left[0]
     why: Mapping[tuple[str, str, int], str] = work.failed
     reason = why.get(_key(first), "rounds of repair were used up")

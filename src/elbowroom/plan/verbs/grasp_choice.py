@@ -141,7 +141,7 @@ def takings(
         raise (
             min(failed, key=lambda f: f[0])[1]
             if failed
-            else PlanningFailure("target-out-of-reach", f"{what}: no way to grasp it is known")
+            else PlanningFailure("target-out-of-reach", f"{what}: no grasp of it is known")
         )
 
 
