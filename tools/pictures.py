@@ -18,7 +18,7 @@ from elbowroom.locomotion.route import route
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_route
 from elbowroom.motion.edit import place
-from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.direction import Camera
 from elbowroom.pictures.gait_map import gait_map
 from elbowroom.pictures.images import still, strip, write_png
 from elbowroom.world.world import World

@@ -40,10 +40,10 @@ _HOME = {
     "splice": "motion.edit",
     "resample": "motion.edit",
     "place": "motion.edit",
-    "mirror": "motion.mirror",
+    "mirror": "motion.edit",
     "retarget": "motion.retarget",
     "foot_contacts": "motion.contacts",
-    "posture_database": "files.postures",
+    "posture_database": "files.clip_library",
     "recorded_postures": "motion.recorded",
     # built-in clips
     "idle": "locomotion.standing",

@@ -18,7 +18,7 @@ from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import route
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_route
-from elbowroom.motion.mirror import mirror
+from elbowroom.motion.edit import mirror
 
 bench = benchmark_module("clip_library")
 

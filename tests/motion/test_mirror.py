@@ -8,7 +8,7 @@ from motion_makers import odd_rig, person, stepping, wild
 
 from elbowroom.character.human import preset
 from elbowroom.geometry import rotations as rot
-from elbowroom.motion.mirror import counterparts, mirror
+from elbowroom.motion.edit import counterparts, mirror
 
 
 @pytest.mark.parametrize("character", [person(), odd_rig(), preset("gorilla")], ids=lambda c: c.name)

@@ -21,8 +21,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, steps
 from elbowroom.motion.edit import place
-from elbowroom.motion.retarget import jolts, retarget, without_jolts
-from elbowroom.motion.retarget_feet import plant_feet
+from elbowroom.motion.retarget import jolts, plant_feet, retarget, without_jolts
 from elbowroom.motion.retarget_pose import carry_over, is_finger, leg_length
 from elbowroom.motion.soles import sole_points
 from elbowroom.motion.stance import foot_slide

@@ -12,8 +12,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
-from elbowroom.pictures.camera import Camera
-from elbowroom.pictures.direction import Direction
+from elbowroom.pictures.direction import Camera, Direction
 from elbowroom.pictures.images import still
 from elbowroom.pictures.renderer import drawing_context
 from elbowroom.world.extent import facing

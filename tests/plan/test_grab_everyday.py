@@ -6,9 +6,8 @@ import numpy as np
 
 import elbowroom as er
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.profiles import tube
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.solids import box, cylinder
+from elbowroom.geometry.solids import box, cylinder, tube
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks

@@ -88,8 +88,7 @@ def _edited(
     turn: float,
 ) -> Motion:
     from elbowroom.motion.clip import Clip
-    from elbowroom.motion.edit import cut, place, resample
-    from elbowroom.motion.mirror import mirror
+    from elbowroom.motion.edit import cut, mirror, place, resample
 
     assert isinstance(motion, Clip)
     if cut_to is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from elbowroom.cli import options, placing
+from elbowroom.cli import options
 from elbowroom.cli.console import Clock, compile_first, print_json, print_written
 from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import write_plan
@@ -33,11 +33,11 @@ def go(
         Path | None, typer.Option(metavar="FILE", help="Walk like the people in a library of `elbowroom library`.")
     ] = None,
     fps: Annotated[float, typer.Option(help="Frames per second.")] = 30.0,
-    floor: placing.Floor = "auto",
+    floor: options.Floor = "auto",
     budget: options.BudgetSeconds = None,
     seed: options.Seed = 0,
-    scene_units: placing.SceneUnits = None,
-    scene_up: placing.SceneUp = None,
+    scene_units: options.SceneUnits = None,
+    scene_up: options.SceneUp = None,
     as_json: options.Json = False,
 ) -> None:
     """Find a path through a scene, walk it like recorded people, and prove the motion collision-free.
@@ -62,7 +62,7 @@ def go(
     compile_first(as_json)
     gaits = None if library is None else read_clip_library(library)
     with clock("load", f"reading {scene.name}"):
-        height = placing.floor_height(floor)
+        height = options.floor_height(floor)
         world = read_scene(scene, units=scene_units, up=scene_up, floor=height)
         first = tasks[0].to
         aim = (0.0, 0.0) if isinstance(first, str) else (first[0] - begin[0], first[1] - begin[1])

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from elbowroom.character.markers import MARKERS
 from elbowroom.errors import BadFile, UnknownName
 from elbowroom.files.conventions import checked_fps, checked_units, checked_up, turned_points
-from elbowroom.files.regular import read_bytes
-from elbowroom.files.text import MOST, shown
+from elbowroom.files.text import MOST, read_bytes, shown
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 

@@ -18,7 +18,7 @@ from elbowroom.files.glb_container import buffer_files
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.glb_read import GlbFile
 from elbowroom.files.meshes import read_meshes
-from elbowroom.files.regular import check_regular
+from elbowroom.files.text import check_regular
 from elbowroom.files.urdf import mesh_files
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, still_clip

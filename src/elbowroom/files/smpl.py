@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Character
+from elbowroom.character.body import Character, Skin
 from elbowroom.character.human import human
 from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.character.skin import Skin
 from elbowroom.errors import BadFile
 from elbowroom.files.conventions import checked_fps, checked_up, file_points, guess_up, turned_points, turned_rotations
 from elbowroom.files.npz_arrays import Arrays

@@ -18,10 +18,9 @@ from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.files.atomic import check_writable, writing
 from elbowroom.files.c3d import Markers
 from elbowroom.geometry.rotations import Array
-from elbowroom.pictures.camera import Camera
-from elbowroom.pictures.clouds import Cloud
-from elbowroom.pictures.direction import whole_span
+from elbowroom.pictures.direction import Camera, whole_span
 from elbowroom.pictures.renderer import Pixels, Renderer
+from elbowroom.pictures.surfaces import Cloud
 from elbowroom.world.extent import frame_times
 from elbowroom.world.world import World
 

@@ -11,8 +11,8 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.geometry.mesh import Mesh, highest
 from elbowroom.geometry.rotations import UP, Array, about
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
-from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.plan.tasks import Carry, Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
@@ -145,7 +145,7 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
     T_axes[:3, :3] = facing.T @ body.T_rest[joint, :3, :3]
     if "worn" in thing.frames:
         return np.asarray(inverse(T_axes) @ inverse(thing.frame("worn")))
-    shapes = [shape_mesh(s).moved(T_axes @ s.T_joint_shape) for s in body.shapes if s.joint == joint]
+    shapes = [shape_mesh(s).moved(T_axes) for s in body.shapes if s.joint == joint]
     if not shapes:
         raise BadValue(f"'{part}' of {body.name} has no surface to wear '{name}' on.")
     wearer = merge(shapes)

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom.geometry.mesh import Color, Mesh
-from elbowroom.geometry.profiles import prism, tube
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.solids import assembled, lathe, rounded_box, sphere
+from elbowroom.geometry.solids import assembled, lathe, prism, rounded_box, sphere, tube
 from elbowroom.props.cabinets import bar_handle
 from elbowroom.props.palette import (
     BIRCH,

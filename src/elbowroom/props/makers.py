@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, stairs, wardrobe
+from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, wardrobe
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
 _LARGEST, _MOST = 100.0, 1000
@@ -30,9 +30,8 @@ class Maker:
 
 # Names of makers by module. Those that make several meshes follow below.
 _NAMES = {
-    furniture: "table chair sofa piano floor_lamp kitchen_table spindle_chair hanging_lamp window_wall",
+    furniture: "table chair sofa piano floor_lamp kitchen_table spindle_chair hanging_lamp window_wall stairs ramp",
     shelves: "book book_row book_stack bookend bookcase low_shelf wall_board wall",
-    stairs: "stairs ramp",
     cabinets: "bar_handle chest drawer door door_frame switch_plate switch_button",
     wardrobe: "wardrobe hat coat_stand",
     kitchen: "counter jar bottle mug tin bowl carton ball cheese crate loaf board plate apple kettle herbs",

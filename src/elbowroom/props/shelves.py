@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.geometry.mesh import Color, Mesh
-from elbowroom.geometry.profiles import arc_line, prism, rounded_line, tube
 from elbowroom.geometry.rotations import Array, about
-from elbowroom.geometry.solids import assembled, outward, rounded_box, turned
+from elbowroom.geometry.solids import arc_line, assembled, outward, prism, rounded_box, rounded_line, tube, turned
 from elbowroom.geometry.transforms import transform
 from elbowroom.props.palette import BIRCH, BRASS, CLOTHS, IRON, OAK, PAGES, PINE, PLASTER, WALNUT, WHITE
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.geometry.mesh import Color, Mesh
-from elbowroom.geometry.profiles import prism, rounded_line, tube
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.solids import assembled, lathe, rounded_box
+from elbowroom.geometry.solids import assembled, lathe, prism, rounded_box, rounded_line, tube
 from elbowroom.props.cabinets import door
 from elbowroom.props.palette import BIRCH, BRASS, CLOTHS, IRON, OAK, PINE, SLATE, STEEL, WALNUT
 

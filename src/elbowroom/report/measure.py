@@ -15,8 +15,7 @@ from elbowroom.motion.layers import to_clip
 from elbowroom.report.balance import Balance, balance_of
 from elbowroom.report.clearance import Clearance, clearance_of
 from elbowroom.report.difference import Difference, difference_of
-from elbowroom.report.feet import Feet, feet_of_person
-from elbowroom.report.footing import Footing, bearing_height, floating_of, gaps_of, sinking_of
+from elbowroom.report.footing import Feet, Footing, bearing_height, feet_of_person, floating_of, gaps_of, sinking_of
 from elbowroom.report.forces import ENOUGH, forces_of, loads_of, weighed
 from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.how import TITLES, thresholds

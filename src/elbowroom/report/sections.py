@@ -8,8 +8,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.report.balance import OUTSIDE, Balance
 from elbowroom.report.clearance import NEAR, Clearance, plain
 from elbowroom.report.difference import Difference
-from elbowroom.report.feet import SLIDE, Feet
-from elbowroom.report.footing import Footing
+from elbowroom.report.footing import SLIDE, Feet, Footing
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
 from elbowroom.report.parts import Cell, Measure, light_of, table

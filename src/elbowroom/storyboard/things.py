@@ -9,7 +9,7 @@ import numpy as np
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.files.meshes import read_meshes
 from elbowroom.files.open import LARGEST
-from elbowroom.files.regular import check_regular
+from elbowroom.files.text import check_regular
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh

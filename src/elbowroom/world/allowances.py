@@ -14,9 +14,9 @@ import numpy as np
 from elbowroom.motion.clip import Clip
 from elbowroom.world.contacts import DECLARED, Contact, Kind
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import Interval, outside
 from elbowroom.world.own_pairs import BELLY, THIGHS
 from elbowroom.world.pairs import FLOOR, Part, parts_of
+from elbowroom.world.paths import Interval, outside
 from elbowroom.world.world import World
 
 # The cap of a contact is no more than this share of how thick the thinnest part of a body in it is: at any time a ball

@@ -15,9 +15,9 @@ from elbowroom.geometry.solidity import Demoted
 from elbowroom.world.contacts import Caps
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import mesh_surface
-from elbowroom.world.ground import FLUSH_M, Dropped
-from elbowroom.world.intervals import Interval
 from elbowroom.world.pairs import Pair
+from elbowroom.world.paths import Interval
+from elbowroom.world.scene_floor import FLUSH_M, Dropped
 from elbowroom.world.world import World
 
 # Metres: middles of triangles that are nearer than this are one.

@@ -11,8 +11,8 @@ from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
 from elbowroom.world.certificate_findings import Collision, Unproven, limb_of
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.pairs import Pair, Part
+from elbowroom.world.paths import Interval, merged
 from elbowroom.world.world import World
 
 # Trouble of one limb less than this apart, seconds, is one: there is no time to return in between.

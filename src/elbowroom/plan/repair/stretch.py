@@ -25,7 +25,7 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.extent import outline
 from elbowroom.world.fast import LimbCheck
-from elbowroom.world.intervals import Interval
+from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
 # Metres beyond touch that count as near: as far as any check looks.

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Character
 from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.headings import facing, leftwards
-from elbowroom.geometry.on_disk import remembered
+from elbowroom.geometry.kept import remembered
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope

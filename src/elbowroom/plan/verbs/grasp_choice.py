@@ -8,9 +8,9 @@ from itertools import islice, takewhile
 
 import numpy as np
 
+from elbowroom.character.dynamics import slips, too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import slips, too_heavy
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array, angle
 from elbowroom.geometry.transforms import apply, inverse

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from elbowroom.character.dynamics import too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import too_heavy
-from elbowroom.files.postures import posture_database
+from elbowroom.files.clip_library import posture_database
 from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
