@@ -21,11 +21,15 @@ _AROUND_S = 4.0
 _KEPT_FRAMES = 2
 
 
-def pieces(world: World, proof: Certificate) -> list[Interval]:
-    """Intervals of a long take that hold all of its collisions; none where they make up most of it, or it is short."""
+def is_long(world: World) -> bool:
+    """Return whether a world lasts so long that it is repaired in pieces; all who move in it have clips."""
     begin, end = world.span
-    if end - begin < LONG_S or not all(isinstance(m, Clip) for m in world.characters.values()):
-        return []
+    return end - begin > LONG_S and all(isinstance(m, Clip) for m in world.characters.values())
+
+
+def pieces(world: World, proof: Certificate) -> list[Interval]:
+    """Intervals of a take that hold all of its collisions; none where they make up most of it."""
+    begin, end = world.span
     around = [(c.during[0] - _AROUND_S, c.during[1] + _AROUND_S) for c in (*proof.collisions, *proof.unproven)]
     found = [(max(a, begin), min(b, end)) for a, b in merged(around, 0.0)]
     return found if sum(b - a for a, b in found) < 0.5 * (end - begin) else []

@@ -18,13 +18,13 @@ from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
-from elbowroom.plan.repair.pieces import clips_in, fits, piece_of, pieces
-from elbowroom.plan.repair.whole_clip import moved_ways
+from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces
+from elbowroom.plan.repair.whole_clip import moved_ways, raised
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.stopping import OutOfTime, deadline, overtime
-from elbowroom.world.allowances import Changed
+from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.edit import Edit, motions
@@ -34,6 +34,8 @@ from elbowroom.world.world import World
 
 # How often what a repair brings about is repaired in turn.
 _ROUNDS = 6
+# How often people are raised out of the floor: the second time only for what was at the edge of the allowed depth.
+_RAISES = 3
 # Checks that one search may make.
 USUAL = Budget(checks=60_000)
 # Metres that a body may go aside for a while.
@@ -58,7 +60,7 @@ class _Work:
     def certified(self, contacts: Literal["always", "if free"] = "always") -> Certificate:
         """Proof of the world as it is; that of the world as it came is kept as `before`."""
         start = time.perf_counter()
-        self.tell("looking for collisions" if self.before is None else "proving what was repaired")
+        self.tell("looking for collisions" if self.before is None else "proving the repair")
         told = with_edit_contacts(self.world, self.edits)
         changed = [*self.changed, *changed_by(self.edits)]
         self.proof = certify(told, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
@@ -220,13 +222,14 @@ def _by_limbs(
 def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
     """Repair a long take piece by piece, with one proof of all of it before and one after; others as a whole."""
     work = _Work(freeze_grips(world), options)
+    found = []
     try:
-        proof = work.certified("if free")
+        if is_long(world):
+            found = pieces(work.world, _above_floor(work, people, work.certified("if free")))
     except OutOfTime:
-        proof = None
-    found = pieces(work.world, proof) if proof is not None else []
-    if proof is None or not found:
-        return _by_limbs(world, people, options, proof=proof)
+        pass  # told by the repair of the whole, which has no time left either
+    if not found:
+        return _by_limbs(world, people, options, proof=work.before)
     reasons = []
     late = ""
     for number, during in enumerate(found, 1):
@@ -250,7 +253,8 @@ def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> P
     why = "" if status == "found" else "; ".join([*left, _so_far(work, after)])
     seconds = {stage: round(s, 4) for stage, s in options.clocks.seconds.items()}
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
-    return Plan(status, result, tuple(work.edits), why, after, seconds, proof.collisions, world.characters)
+    collisions = () if work.before is None else work.before.collisions
+    return Plan(status, result, tuple(work.edits), why, after, seconds, collisions, world.characters)
 
 
 def _piece_options(options: RepairOptions, during: Interval, name: str) -> RepairOptions:
@@ -263,7 +267,7 @@ def _piece_options(options: RepairOptions, during: Interval, name: str) -> Repai
 
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
     """Repair people round by round until nothing more gives way; the last proof."""
-    after = work.proof or work.certified("if free")
+    after = _above_floor(work, people, work.proof or work.certified("if free"))
     # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
     for _ in range(_ROUNDS + len(people) - 1):
         exact, moved = ExactWorld(work.world), set[str]()
@@ -275,6 +279,29 @@ def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
             break
         after = work.certified()
     return after if work.whole else work.certified()
+
+
+def _above_floor(work: _Work, people: Sequence[str], proof: Certificate) -> Certificate:
+    """Proof of the world once recorded people are out of the floor as far as need be."""
+    for _ in range(_RAISES):
+        if proof.free or not _raised(work, people, proof):
+            break
+        proof = work.certified("if free")
+    return proof
+
+
+def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
+    """Raise recorded people whose legs are deeper in the floor than allowed; whether there are any."""
+    if work.options.fix_self or work.options.pins:
+        return False
+    left = [*proof.collisions, *proof.unproven]
+    found = [raised(work.world, name, left) for name in people if name in recorded_people(work.world)]
+    for rise in filter(None, found):
+        who = rise.changed.who
+        there = work.world.with_character(who, rise.world.motion(who))
+        edit = Edit(who, rise.name, rise.text, rise.changed.during, "avoid")
+        _took(work, RepairResult(there, (edit_between(work.world, there, edit),)))
+    return any(found)
 
 
 def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
@@ -361,7 +388,7 @@ def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
     exact = ExactWorld(work.world)
     left = [t for name in people for t in collision_episodes(exact, name, [*after.collisions, *after.unproven])]
     if not left:
-        return "somebody who was not to be repaired runs into something"
+        return "a character that was not to be repaired collides"
     first = left[0]
     why: Mapping[tuple[str, str, int], str] = work.failed
     reason = why.get(_key(first), "rounds of repair were used up")
