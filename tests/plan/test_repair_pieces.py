@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.character.human import human
-from elbowroom.geometry.solids import cylinder
+from elbowroom.character.human import preset
+from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk_along
 from elbowroom.plan.repair import repair as repairs
 from elbowroom.plan.repair.pieces import is_long, piece_of, pieces
@@ -16,9 +16,9 @@ from elbowroom.world.world import World
 
 @pytest.fixture(scope="module")
 def long_walk() -> World:
-    walk = walk_along(human(name="ann", skin=False), np.array([(0.0, 0.0), (0.0, -46.0)]), 1.4, fps=20)
+    walk = walk_along(preset("woman"), np.array([(0.0, 0.0), (0.0, -46.0)]), 1.4, fps=30)
     world = World(floor=0.0).with_character("ann", walk)
-    return world.with_static("post", cylinder(0.04, 1.4, (0.33, -18.0, 0.7)))
+    return world.with_static("rail", box((0.05, 0.8, 0.3), (0.31, -18.0, 0.85)))
 
 
 def test_a_long_take_is_repaired_around_its_collisions(long_walk: World):

@@ -137,8 +137,8 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
         moved[: down[0]] = moved[down[-1] :] = 0.0
         on = contacts.on[inside, 2 * side : 2 * side + 2]
         height = points[inside, side, :2, 2]
-        down = height < np.percentile(height, 10.0, axis=0) + _RAISED_M * size
-        on = np.where((on & down).any(axis=1, keepdims=True), on & down, on)
+        low_enough = height < np.percentile(height, 10.0, axis=0) + _RAISED_M * size
+        on = np.where((on & low_enough).any(axis=1, keepdims=True), on & low_enough, on)
         bears = on[1:] & on[:-1]
         # where heel hands over to ball, whichever was down
         bears |= ~bears.any(axis=1, keepdims=True) & (on[1:] | on[:-1])

@@ -28,6 +28,8 @@ from elbowroom.world.things import Fixture, GraspMark, Joint
 _PARALLEL = 1e-3
 # A handle farther than this from the box around its mesh is given in other axes or for another mesh, metres.
 _OFF_MESH_M = 0.03
+# What slides no farther is a button, pressed on its face where it has no handle, metres.
+_BUTTON_M = 0.03
 
 _NO_MESH = "give a .glb, .gltf, .fbx, .obj, .stl or .ply"
 
@@ -166,9 +168,20 @@ def fixture_of(part: FixturePart, mesh: Mesh, T_place: Array) -> Fixture:
     state = KeyedState(np.array([k.t for k in keys]), unit * np.array([k.value for k in keys]))
     grasps = {name: mark(g) for name, g in part.grasps.items()}
     frames = frames_of(part)
+    if joint.kind == "slides" and "handle" not in frames and joint.range[1] - joint.range[0] <= _BUTTON_M:
+        frames["handle"] = _pressed_face(mesh, joint.axis)
     _near_its_mesh(frames, mesh)
     T = T_place @ transform(part.at, quaternion(part.turn))
     return Fixture.at(mesh, joint, T, state, frames, part.mass, grasps)
+
+
+def _pressed_face(mesh: Mesh, axis: Array) -> Array:
+    """Frame (4, 4) in the middle of the face of a button that looks against its slide: x out of it, z upwards."""
+    out = -rot.normalize(axis)
+    middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
+    at = middle + out * float(((mesh.vertices - middle) @ out).max())
+    along = [0.0, 0.0, 1.0] if abs(out[2]) < 0.9 else [0.0, 1.0, 0.0]
+    return handle_frame(Handle(at=at.tolist(), along=along, out=out.tolist()))
 
 
 def _near_its_mesh(frames: Mapping[str, Array], mesh: Mesh) -> None:

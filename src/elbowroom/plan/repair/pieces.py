@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.edit import Edit
-from elbowroom.world.intervals import Interval, merged
+from elbowroom.world.paths import Interval, merged
 from elbowroom.world.world import World
 
 # Takes that are shorter are repaired as a whole, seconds.
@@ -30,7 +30,8 @@ def is_long(world: World) -> bool:
 def pieces(world: World, proof: Certificate) -> list[Interval]:
     """Intervals of a take that hold all of its collisions; none where they make up most of it."""
     begin, end = world.span
-    around = [(c.during[0] - _AROUND_S, c.during[1] + _AROUND_S) for c in (*proof.collisions, *proof.unproven)]
+    hits = [c.during for c in proof.collisions] + [u.during for u in proof.unproven]
+    around = [(first - _AROUND_S, last + _AROUND_S) for first, last in hits]
     found = [(max(a, begin), min(b, end)) for a, b in merged(around, 0.0)]
     return found if sum(b - a for a, b in found) < 0.5 * (end - begin) else []
 

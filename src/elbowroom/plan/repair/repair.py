@@ -27,9 +27,10 @@ from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit, motions
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import Interval
+from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
 # How often what a repair brings about is repaired in turn.
@@ -97,20 +98,22 @@ def repair(
     max_shift: float = 0.0,
     max_delay: float = 0.0,
     apart: Sequence[World] = (),
+    keep: Sequence[Pin] = (),
     progress: Callable[[str], None] | None = None,
     budget: float | None = None,
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
     Limbs to blame are re-planned for as long as need be and stay close to the clip; all other frames stay as they
-    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot keep
-    to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too. Where limbs
-    cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in steps; then a whole
-    clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed
-    gives the same motion. Where something is left, the status is 'partial', the world has the best repair, and `why`
-    says what is left and why. `apart` are other repairs of the same world that this one is to look different from,
-    where it can. `search_budget` is what one search may do, counted in checks. After `budget` seconds of the wall
-    clock, proofs included, the status is 'budget-spent', and the world has what was repaired until then; what is found
+    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot
+    keep to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too.
+    Where limbs cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in
+    steps; then a whole clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at
+    most. The same seed gives the same motion. Where something is left, the status is 'partial', the world has the
+    best repair, and `why` says what is left and why. `apart` are other repairs of the same world that this one is
+    to look different from, where it can. Limbs in `keep` stay where they are at their times, and the body with
+    them. `search_budget` is what one search may do, counted in checks. After `budget` seconds of the wall clock,
+    proofs included, the status is 'budget-spent', and the world has what was repaired until then; what is found
     within a budget is the same motion as without one.
     """
     people = _people(world, who)
@@ -124,7 +127,10 @@ def repair(
         max_aside,
         others,
         progress,
+        pins=tuple(keep),
     )
+    for pin in keep:
+        pin.joint(clip_of(world, pin.who).character)
     with deadline(budget):
         plan = _in_pieces(world, people, options)
         for name in people if max_shift > 0.0 or max_delay > 0.0 else ():
@@ -203,20 +209,15 @@ def _by_limbs(
 ) -> Plan:
     """Repair within a clip: by limbs, and by going aside for a while. `proof` is that of the world, where there is."""
     work = _Work(freeze_grips(world), options, changed, before=proof, proof=proof)
-    notes: tuple[str, ...] = ()
-    status: Status = "found"
     try:
-        done = _in_rounds(work, people)
-        notes = balance(world, work.world, [e.who for e in work.edits])
-        after: Certificate | None = done
-        status, why = ("found", "") if done.free else ("partial", _left(work, people, done))
+        after: Certificate | None = _in_rounds(work, people)
+        assert after is not None
+        status: Status = "found" if after.free else "partial"
+        why = "" if after.free else _left(work, people, after)
     except OutOfTime as spent:
         after = work.certified_late()
         status, why = "budget-spent", f"{spent}; {_so_far(work, after)}"
-    seconds = {stage: round(s, 4) for stage, s in work.options.clocks.seconds.items()}
-    result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
-    collisions = () if work.before is None else work.before.collisions
-    return Plan(status, result, tuple(work.edits), why, after, seconds, collisions, world.characters)
+    return _plan(work, world, status, why, after)
 
 
 def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
@@ -246,12 +247,19 @@ def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> P
             break
         reasons += [f"{during[0]:.1f}–{during[1]:.1f} s: {done.why}"] if done.why else []
     work.proof = None
-    after = work.certified_late() if late else work.certified()
-    notes = balance(world, work.world, [e.who for e in work.edits])
+    try:
+        after = work.certified_late() if late else work.certified()
+    except OutOfTime as spent:
+        after, late = None, str(spent)
     status: Status = "budget-spent" if late else "found" if after is not None and after.free else "partial"
-    left = [late] if late else reasons[:1]
-    why = "" if status == "found" else "; ".join([*left, _so_far(work, after)])
-    seconds = {stage: round(s, 4) for stage, s in options.clocks.seconds.items()}
+    why = "" if status == "found" else "; ".join([*([late] if late else reasons[:1]), _so_far(work, after)])
+    return _plan(work, world, status, why, after)
+
+
+def _plan(work: _Work, world: World, status: Status, why: str, after: Certificate | None) -> Plan:
+    """Result of a repair of a world."""
+    notes = balance(world, work.world, [e.who for e in work.edits]) if status in ("found", "partial") else ()
+    seconds = {stage: round(s, 4) for stage, s in work.options.clocks.seconds.items()}
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
     collisions = () if work.before is None else work.before.collisions
     return Plan(status, result, tuple(work.edits), why, after, seconds, collisions, world.characters)
@@ -294,7 +302,7 @@ def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
     """Raise recorded people whose legs are deeper in the floor than allowed; whether there are any."""
     if work.options.fix_self or work.options.pins:
         return False
-    left = [*proof.collisions, *proof.unproven]
+    left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
     found = [raised(work.world, name, left) for name in people if name in recorded_people(work.world)]
     for rise in filter(None, found):
         who = rise.changed.who
