@@ -241,7 +241,7 @@ def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
     """Raise recorded people whose legs are deeper in the floor than allowed; whether there are any."""
     if work.options.fix_self or work.options.pins:
         return False
-    left = [*proof.collisions, *proof.unproven]
+    left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
     found = [raised(work.world, name, left) for name in people if name in recorded_people(work.world)]
     for rise in filter(None, found):
         who = rise.changed.who
