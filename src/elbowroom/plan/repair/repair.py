@@ -26,6 +26,7 @@ from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
