@@ -3,7 +3,7 @@
     python benchmarks/soft_tissue.py
     python benchmarks/soft_tissue.py --hips     # where hip joints lie between belly and back
 
-Shapes are rigid; people are not. The clips are lifts from low places on their own rigs. `world/soft_tissue.py` has the
+Shapes are rigid; people are not. The clips are lifts from low places on their own rigs. `world/own_pairs.py` has the
 rule that was read off the table: no depth above the fold at which the first percent of the frames touches, then growing
 in a straight line, cut at 30 mm by default.
 
@@ -23,7 +23,7 @@ from scipy.optimize import least_squares
 from elbowroom.files.c3d import read_c3d
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.soft_tissue import BELLY, THIGHS, folds
+from elbowroom.world.own_pairs import BELLY, THIGHS, folds
 from elbowroom.world.world import World
 from repair_clips import DATA, read
 
