@@ -26,6 +26,7 @@ from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
@@ -241,7 +242,7 @@ def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
     """Raise recorded people whose legs are deeper in the floor than allowed; whether there are any."""
     if work.options.fix_self or work.options.pins:
         return False
-    left = [*proof.collisions, *proof.unproven]
+    left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
     found = [raised(work.world, name, left) for name in people if name in recorded_people(work.world)]
     for rise in filter(None, found):
         who = rise.changed.who
