@@ -24,6 +24,8 @@ from elbowroom.world.world import Snapshot, World
 
 # What is put onto something ends this far above it, metres.
 _ABOVE = 0.0005
+# Unevenness of cushions and mattresses below a thing that it is put on top of, metres.
+_UNEVEN_M = 0.012
 
 # Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
@@ -43,6 +45,7 @@ def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) ->
     T[:3, 3] = surface_at(world, task.onto, t, task.to, taken[:3, 3])
     if task.onto == "floor" or task.onto in world.static or task.onto in world.objects:
         T[2, 3] += _ABOVE - float(apply(T, mesh.vertices)[:, 2].min() - T[2, 3])
+        T = clear_of_support(world, task.object, t, T)
     return T
 
 
@@ -105,12 +108,28 @@ def supported(thing: str, on: Iterable[str], during: tuple[float, float]) -> lis
     return [Contact(thing, other, during, "support", _PRESS, "rests on it") for other in on]
 
 
+def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -> Array:
+    """A place (4, 4) of a thing, raised by as much as it is in an uneven surface; the same where that is much."""
+    exact, places = alone(world, thing, t)
+    for raised in np.arange(0.0, _UNEVEN_M, _ABOVE):
+        places[thing] = transform([0.0, 0.0, raised]) @ T_world_thing
+        exact.place_snapshot(Snapshot(t, {}, places))
+        if not _touched(exact, thing, 0.0):
+            return np.asarray(places[thing])
+    return T_world_thing
+
+
 def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
     """Names of walls and things that a thing would touch, or come near to by some metres."""
     exact, places = alone(world, thing, t)
     if T_world_thing is not None:
         places[thing] = T_world_thing
     exact.place_snapshot(Snapshot(t, {}, places))
+    return _touched(exact, thing, within)
+
+
+def _touched(exact: ExactWorld, thing: str, within: float) -> list[str]:
+    """Names of what a thing touches as it is placed, or comes near to by some metres."""
     limit = max(within, 1e-6)
     near = [exact.distance(int(k), limit) for k in exact.near(within) if thing in exact.pairs[k]]
     touching = [d.pair for d in near if d.value is None or d.value < limit]

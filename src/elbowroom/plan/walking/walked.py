@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.ground import LOW_M, Ground
@@ -39,6 +40,12 @@ _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
 _FOOT_THERE_M = 0.005
 # Ways that are tried, each without the places where those before it failed.
 _WAYS = 4
+# The same where walks are changed little, since other places are tried, too.
+_QUICK_WAYS = 2
+# Metres from the start or the end of a walk within which what is met there calls for another start or end of it.
+_AT_AN_END_M = 0.75
+# Collisions of arms that are leaned aside before another place is tried.
+_FEW = 6
 # Metres around such a place that the next way leaves out, and between two people who pass each other.
 _AVOID_M, _PASSING_M = 0.35, 0.06
 # Seconds before and after two people meet in which they pass each other, and how much dearer a way round may be.
@@ -64,52 +71,55 @@ class Spot:
     feet: Footprints = field(default_factory=dict)
 
 
+# How much a walk may be changed to bring it out of what it meets: not at all, limbs leaned aside, or all that is known.
+Effort = Literal["none", "leans", "all"]
+
+
+@dataclass(frozen=True, eq=False)
+class Errand:
+    """Reason for a walk in words, gait, time of arrival, and the effort of bringing it out of what it meets.
+
+    Paths leave out the discs in `avoid`, where earlier walks failed.
+    """
+
+    what: str = "go"
+    gait: Gait = "any"
+    at: float | None = None
+    effort: Effort = "all"
+    avoid: tuple[Disc, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A way to walk to a spot: at which speed, in frames from now, arriving `at` a time; why, in words.
+    """A path to walk to a spot on an errand, at a speed in m/s, `delay` frames from now.
 
-    `not_before`, and `feet` in which it ends, see `walk_route`. People who cross it are gone round elsewhere unless the
-    walk is to `mend` that; without `repairs` nothing is met on it.
+    `not_before`: see `walk_route`. People who cross it are passed elsewhere unless the walk is to `mend` that.
     """
 
     way: Way
-    face: float | None
+    spot: Spot
+    errand: Errand
     speed: float
-    what: str
-    at: float | None = None
     delay: int = 0
     not_before: Callable[[Array], Array] | None = None
     mend: bool = False
-    feet: Footprints = field(default_factory=dict)
-    repairs: bool = True
 
 
 class Blocked(PlanningFailure):
-    """A walk that cannot be made free: discs for the next way to leave out, and whether somebody is there."""
+    """A walk that cannot be made free: place (2,) on the path, discs for the next path to leave out, and whether
+    somebody is there."""
 
-    def __init__(self, why: str, discs: Sequence[Disc], person: bool) -> None:
+    def __init__(self, why: str, at: Array, discs: Sequence[Disc], person: bool) -> None:
         super().__init__("no-path", why)
-        self.discs, self.person = discs, person
+        self.at, self.discs, self.person = at, discs, person
 
 
 class NoWay(PlanningFailure):
     """There is no way to a place, as the scene is."""
 
 
-def walk_to(
-    d: Director,
-    actor: Actor,
-    spot: Spot,
-    *,
-    gait: Gait = "any",
-    at: float | None = None,
-    what: str = "go",
-    repairs: bool = True,
-) -> None:
-    """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`.
-
-    Without `repairs` it is the first way, and free as it is, or `Blocked`.
-    """
+def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
+    """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`."""
     start, heading = stance_of(actor.body, actor.pose)
     turn = 0.0 if spot.face is None else wrapped(spot.face - heading)
     there = float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD
@@ -117,40 +127,66 @@ def walk_to(
         return
     if actor.away:  # what is in the hands is carried at ease
         rest(d, Rest(who=actor.who))
-    ways = ways_of(d, actor, [spot.place], gait)
-    first = ways.find(start, spot.place)
+    ways = ways_of(d, actor, [spot.place], errand.gait)
+    first = ways.find(start, spot.place, errand.avoid)
     if first is None:
-        climbing = ways_of(d, actor, [spot.place], gait, climbs=True)
-        first = climbing.find(start, spot.place)
+        climbing = ways_of(d, actor, [spot.place], errand.gait, climbs=True)
+        first = climbing.find(start, spot.place, errand.avoid)
         ways = ways if first is None else climbing
     if first is None:
-        raise no_way(d, actor, ways, start, spot.place, what)
-    walk = Walk(first, spot.face, SPEEDS[gait], what, at, feet=spot.feet, repairs=repairs)
-    if not repairs:
-        return walked(d, actor, walk)
-    avoid: list[Disc] = []
-    stuck: Blocked | None = None
-    way: Way | None = first
-    for _ in range(_WAYS):
-        # who would have to go far out of their way waits instead
-        if way is None or (stuck is not None and stuck.person and way.cost > _OUT_OF_WAY * first.cost):
-            break
-        try:
-            return walked(d, actor, replace(walk, way=way))
-        except Blocked as blocked:
-            stuck = stuck or blocked
-            avoid += blocked.discs
-            way = ways.find(start, spot.place, avoid)
-    assert stuck is not None, "a way was tried"
+        raise no_way(d, actor, ways, start, spot.place, errand.what)
+    walk = Walk(first, spot, errand, SPEEDS[errand.gait])
+    stuck = _first_free(d, actor, walk, ways, heading)
+    if stuck is None:
+        return
     if not stuck.person:
         raise stuck
-    later = [] if at is not None else [replace(walk, delay=actor.frames(s)) for s in _DELAYS_S]
+    later = [] if errand.at is not None else [replace(walk, delay=actor.frames(s)) for s in _DELAYS_S]
     for other in (*later, replace(walk, mend=True)):
         try:
             return walked(d, actor, other)
         except Blocked:
             continue
     raise stuck
+
+
+def _first_free(d: Director, actor: Actor, walk: Walk, ways: Ways, heading: float) -> Blocked | None:
+    """Walk the first of several paths on which nothing is met; the failure of the first one where there is none.
+
+    Where a walk fails near its start the next one backs off first, near its end it comes straight up to the spot;
+    elsewhere the next path leaves out that place in that mode.
+    """
+    start, spot = walk.way.points[0], walk.spot
+    avoid = list(walk.errand.avoid)
+    stuck: Blocked | None = None
+    leaving: float | None = None
+    arriving: float | None = None
+    way: Way | None = walk.way
+    for _ in range(_WAYS if walk.errand.effort == "all" else _QUICK_WAYS):
+        # somebody who would have to take a long detour waits instead
+        if way is None or (stuck is not None and stuck.person and way.cost > _OUT_OF_WAY * walk.way.cost):
+            break
+        try:
+            walked(d, actor, replace(walk, way=way))
+            return None
+        except Blocked as blocked:
+            stuck = stuck or blocked
+            end = None if blocked.person else near_an_end(blocked, start, spot)
+            if end == "start" and leaving is None and ways.before(start, heading) is not None:
+                leaving = heading
+            elif end == "goal" and arriving is None and ways.before(spot.place, spot.face) is not None:
+                arriving = spot.face
+            else:
+                avoid += blocked.discs
+            way = ways.find(start, spot.place, avoid, leaving, arriving)
+    return stuck
+
+
+def near_an_end(blocked: Blocked, start: Array, spot: Spot) -> Literal["start", "goal"] | None:
+    """Return near which end a walk from a place (2,) to a spot was blocked; None where it was between them."""
+    if float(np.linalg.norm(blocked.at - start)) < _AT_AN_END_M:
+        return "start"
+    return "goal" if float(np.linalg.norm(blocked.at - spot.place)) < _AT_AN_END_M else None
 
 
 def _stands_on(actor: Actor, feet: Footprints) -> bool:
@@ -164,25 +200,10 @@ def _stands_on(actor: Actor, feet: Footprints) -> bool:
 
 def walked(d: Director, actor: Actor, walk: Walk) -> None:
     """Work a walk into somebody's motion, free of what is met on it; raises `Blocked`, with all as before."""
-    over = walk.way.points[[mode.low > 0.0 for mode in walk.way.modes]]
-    scale = figure(actor.body).scale
-    ground = Ground(d.world, actor.now, scale, walk.way.points, walk.way.columns, over)
-    clip = walk_from(
-        actor.body, actor.pose, walk.way.points, walk.face, _manners(walk.way),
-        speed=walk.speed, fps=actor.base.fps, floor=0.0 if d.world.floor is None else d.world.floor,
-        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
-        low=_crouching(walk.way), last=walk.feet,
-    )  # fmt: skip
-    delay = walk.delay
-    if walk.at is not None:
-        delay = actor.frame(walk.at) - actor.k - (len(clip) - 1)
-        if delay < 0:
-            short = f"{walk.at:g} s is {-delay / actor.base.fps:.1f} s too early for {walk.way.length:.1f} m"
-            raise PlanningFailure("too-little-time", f"{walk.what}: {short}")
     begin, saved = actor.now, d.save()
-    actor.walk(clip, delay)
+    ground = _set_out(d, actor, walk)
     d.world = actor.placed(d.world)
-    # who stands on something goes on standing there
+    # somebody who stands on something goes on standing there
     d.allow(ground.contacts(actor.who, actor.body, (begin, FOREVER)))
     if d.settings.tier == "ik":
         return
@@ -192,13 +213,32 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     people, things = _met(d.world, found, actor.who)
     try:
         if people and not walk.mend:
-            raise _passing(d.world, actor, people[0], walk.what)
-        if not walk.repairs:
-            raise Blocked(f"{walk.what}: {actor.who} meets something on the way", (), False)
-        _mended(d, actor, [*things, *people][0], walk)
+            raise _passing(d.world, actor, people[0], walk.errand.what)
+        _mended(d, actor, [*things, *people], walk)
     except Blocked:
         d.restore(saved)
         raise
+
+
+def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
+    """Add the frames of a walk, whatever it meets; the ground that it is on."""
+    way, at, fps = walk.way, walk.errand.at, actor.base.fps
+    over = way.points[[mode.low > 0.0 for mode in way.modes]]
+    ground = Ground(d.world, actor.now, figure(actor.body).scale, way.points, way.columns, over)
+    clip = walk_from(
+        actor.body, actor.pose, way.points, walk.spot.face, _manners(way),
+        speed=walk.speed, fps=fps, floor=0.0 if d.world.floor is None else d.world.floor,
+        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
+        low=_crouching(way), last=walk.spot.feet,
+    )  # fmt: skip
+    delay = walk.delay
+    if at is not None:
+        delay = actor.frame(at) - actor.k - (len(clip) - 1)
+        if delay < 0:
+            short = f"{at:g} s is {-delay / fps:.1f} s too early for {way.length:.1f} m"
+            raise PlanningFailure("too-little-time", f"{walk.errand.what}: {short}")
+    actor.walk(clip, delay)
+    return ground
 
 
 def _met(world: World, certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
@@ -223,18 +263,44 @@ def _passing(world: World, actor: Actor, hit: Collision | Unproven, what: str) -
     wide = 0.5 * envelope(motion.body, "forward").width if isinstance(motion.body, Character) else _AVOID_M
     radius = wide + 0.5 * envelope(actor.body, "forward").width + _PASSING_M
     discs = [Disc(place, radius) for place in places]
-    return Blocked(f"{what}: {actor.who} meets {other} at {hit.during[0]:.1f} s", discs, True)
+    why = f"{what}: {actor.who} meets {other} at {hit.during[0]:.1f} s"
+    return Blocked(why, places[len(places) // 2], discs, True)
 
 
-def _mended(d: Director, actor: Actor, hit: Collision | Unproven, walk: Walk) -> None:
+def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
     """Bring a walk out of what it meets by the ladder of repairs; raises `Blocked`."""
-    plan = repair(d.world, actor.who, seed=d.settings.seed)
-    if not plan.found and (plan.certificate is None or any(_met(d.world, plan.certificate, actor.who))):
-        k = min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1)
-        at = actor.root[k, :2]
-        # there is another way past it, or another manner
-        mode = walk.way.modes[int(np.argmin(np.linalg.norm(walk.way.points - at, axis=1)))]
-        raise Blocked(f"{walk.what}: {plan.why}", [Disc(at, _AVOID_M, mode)], False)
+    why, certificate = f"{actor.who} meets something on the way", None
+    effort = walk.errand.effort
+    if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
+        plan = repair(d.world, actor.who, seed=d.settings.seed, searches=effort == "all")
+        if plan.found or (plan.certificate is not None and not any(_met(d.world, plan.certificate, actor.who))):
+            return _adopt(d, actor, plan)
+        why, certificate = plan.why, plan.certificate
+    left: list[Collision | Unproven] = []
+    if certificate is not None:
+        left = [*certificate.collisions, *certificate.unproven]
+    at = _place_of(actor, min(left or hits, key=lambda hit: hit.during))
+    # there is another path past it, or another manner
+    mode = walk.way.modes[int(np.argmin(np.linalg.norm(walk.way.points - at, axis=1)))]
+    raise Blocked(f"{walk.errand.what}: {why}", at, [Disc(at, _AVOID_M, mode)], False)
+
+
+def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> bool:
+    """Return whether leaning arms aside may do: they, or what they hold, are all that meets something."""
+    body = actor.body
+    arms = {body.joint_names[j] for name, chain in body.chains.items() if chain.kind == "arm"
+            for j in body.subtree(chain.joints[0])}  # fmt: skip
+    mine = {f"{actor.who}.{name}" for name in arms} | {hold.object for hold in world.holds if hold.by == actor.who}
+    return len(hits) <= _FEW and all(mine & set(hit.pair) for hit in hits)
+
+
+def _place_of(actor: Actor, hit: Collision | Unproven) -> Array:
+    """Place (2,) of the body in the middle of what it meets."""
+    return actor.root[min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1), :2]
+
+
+def _adopt(d: Director, actor: Actor, plan: Plan) -> None:
+    """Go on from a repaired walk."""
     new = plan.world.motion(actor.who)
     assert isinstance(new, Clip)
     q = np.array(new.rotations)
