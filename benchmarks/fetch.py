@@ -86,7 +86,7 @@ def taken(plan: Plan) -> dict[str, float]:
     assert isinstance(clip, Clip)
     feet = [clip.character.role(f"{side}_foot") for side in ("left", "right")]
     times = clip.times[clip.times <= t]
-    at = clip.world()[: len(times), feet, :3, 3]
+    at = clip.world()[: len(times)][:, feet][..., :3, 3]
     moving = np.linalg.norm(np.diff(at, axis=0), axis=-1).max(axis=1) * clip.fps > STANDS_M_S
     arm = min(edit.during[0] for edit in plan.edits if edit.limb == f"{hold.hand}_arm" and edit.reason == "grab thing")
     stood = float(times[np.flatnonzero(moving)[-1] + 1]) if moving.any() else 0.0

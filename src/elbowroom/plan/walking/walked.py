@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -23,9 +23,10 @@ from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.walking.crossing import discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
 from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways
-from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
 from elbowroom.world.world import World
@@ -46,20 +47,16 @@ _QUICK_WAYS = 2
 _AT_AN_END_M = 0.75
 # Collisions of arms that are leaned aside before another place is tried.
 _FEW = 6
-# Metres around such a place that the next way leaves out, and between two people who pass each other.
-_AVOID_M, _PASSING_M = 0.35, 0.06
-# Seconds before and after two people meet in which they pass each other, and how much dearer a way round may be.
-_PASSING_S, _OUT_OF_WAY = np.linspace(-0.9, 0.9, 7), 1.5
-# Seconds before and after a moment, and metres a second of somebody who walks then.
-_MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
+# Metres around such a place that the next way leaves out.
+_AVOID_M = 0.35
+# Walks past people who cross that are tried, and seconds by which their delays differ on one path.
+_PAST_PEOPLE, _OTHER_DELAY_S = 4, 0.5
 # Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
 _CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
 # Metres before and after a narrow place in which somebody goes sideways already.
 _TURNED_M = 0.35
 # Metres above the floor from which a target may be upstairs.
 _UPSTAIRS_M = 0.3
-# Delays that are tried where somebody crosses every way, seconds.
-_DELAYS_S = (0.8, 1.6, 2.4, 3.5, 5.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,13 +138,28 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
         return
     if not stuck.person:
         raise stuck
-    later = [] if errand.at is not None else [replace(walk, delay=actor.frames(s)) for s in _DELAYS_S]
-    for other in (*later, replace(walk, mend=True)):
+    for other in (*_past_people(d, actor, walk, ways, stuck), replace(walk, mend=True)):
         try:
             return walked(d, actor, other)
         except Blocked:
             continue
     raise stuck
+
+
+def _past_people(d: Director, actor: Actor, walk: Walk, ways: Ways, stuck: Blocked) -> Iterator[Walk]:
+    """Walks on the same path, or past where somebody was met, sooner or later, faster or slower: the most promising."""
+    if walk.errand.at is not None:
+        return
+    round_them = ways.find(walk.way.points[0], walk.spot.place, [*walk.errand.avoid, *stuck.discs])
+    both = [walk.way, *([] if round_them is None else [round_them])]
+    told: set[tuple[int, float]] = set()
+    for way, speed, delay in past_people(d.world, actor, both, walk.speed):
+        # others that differ little fail alike
+        if all(key[0] != id(way) or abs(key[1] - delay) > _OTHER_DELAY_S for key in told):
+            told.add((id(way), delay))
+            yield replace(walk, way=way, speed=speed, delay=round(delay * actor.base.fps))
+        if len(told) >= _PAST_PEOPLE:
+            return
 
 
 def _first_free(d: Director, actor: Actor, walk: Walk, ways: Ways, heading: float) -> Blocked | None:
@@ -163,15 +175,15 @@ def _first_free(d: Director, actor: Actor, walk: Walk, ways: Ways, heading: floa
     arriving: float | None = None
     way: Way | None = walk.way
     for _ in range(_WAYS if walk.errand.effort == "all" else _QUICK_WAYS):
-        # somebody who would have to take a long detour waits instead
-        if way is None or (stuck is not None and stuck.person and way.cost > _OUT_OF_WAY * walk.way.cost):
+        if way is None:
             break
         try:
             walked(d, actor, replace(walk, way=way))
             return None
         except Blocked as blocked:
-            stuck = stuck or blocked
-            end = None if blocked.person else near_an_end(blocked, start, spot)
+            if blocked.person:  # who is there at other times
+                return blocked
+            stuck, end = stuck or blocked, near_an_end(blocked, start, spot)
             if end == "start" and leaving is None and ways.before(start, heading) is not None:
                 leaving = heading
             elif end == "goal" and arriving is None and ways.before(spot.place, spot.face) is not None:
@@ -210,10 +222,13 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     found = certify(d.world, during=(begin, actor.now), clearance=False)
     if found.free:
         return
-    people, things = _met(d.world, found, actor.who)
+    people, things = met(d.world, found, actor.who)
     try:
         if people and not walk.mend:
-            raise _passing(d.world, actor, people[0], walk.errand.what)
+            other, t = next(name for name in people[0].who if name != actor.who), people[0].during[0]
+            discs = discs_of(d.world, actor, other, t)
+            why = f"{walk.errand.what}: {actor.who} meets {other} at {t:.1f} s"
+            raise Blocked(why, discs[len(discs) // 2].centre, discs, True)
         _mended(d, actor, [*things, *people], walk)
     except Blocked:
         d.restore(saved)
@@ -241,39 +256,13 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     return ground
 
 
-def _met(world: World, certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
-    """Return what somebody meets: other people who are under way, and all else, the earliest first."""
-    found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
-    found.sort(key=lambda c: c.during)
-    people = [c for c in found if any(_under_way(world, name, c.during[0]) for name in c.who if name != who)]
-    return people, [c for c in found if c not in people]
-
-
-def _under_way(world: World, who: str, t: float) -> bool:
-    """Return whether somebody walks at a time."""
-    before, after = world.motion(who).sample([t - _MOMENT_S, t + _MOMENT_S])[0][:, :2]
-    return float(np.linalg.norm(after - before)) > 2.0 * _MOMENT_S * _UNDER_WAY_M_S
-
-
-def _passing(world: World, actor: Actor, hit: Collision | Unproven, what: str) -> Blocked:
-    """The failure of meeting somebody, with where they are then."""
-    other = next(name for name in hit.who if name != actor.who)
-    motion = world.motion(other)
-    places = motion.sample(hit.during[0] + _PASSING_S)[0][:, :2]
-    wide = 0.5 * envelope(motion.body, "forward").width if isinstance(motion.body, Character) else _AVOID_M
-    radius = wide + 0.5 * envelope(actor.body, "forward").width + _PASSING_M
-    discs = [Disc(place, radius) for place in places]
-    why = f"{what}: {actor.who} meets {other} at {hit.during[0]:.1f} s"
-    return Blocked(why, places[len(places) // 2], discs, True)
-
-
 def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
     """Bring a walk out of what it meets by the ladder of repairs; raises `Blocked`."""
     why, certificate = f"{actor.who} meets something on the way", None
     effort = walk.errand.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
         plan = repair(d.world, actor.who, seed=d.settings.seed, searches=effort == "all")
-        if plan.found or (plan.certificate is not None and not any(_met(d.world, plan.certificate, actor.who))):
+        if plan.found or (plan.certificate is not None and not any(met(d.world, plan.certificate, actor.who))):
             return _adopt(d, actor, plan)
         why, certificate = plan.why, plan.certificate
     left: list[Collision | Unproven] = []
