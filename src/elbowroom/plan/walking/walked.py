@@ -9,12 +9,11 @@ from typing import Literal
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import footprints_of, stance_of, standing_height, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.route import Manner, wrapped
+from elbowroom.locomotion.route import wrapped
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
@@ -25,7 +24,7 @@ from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.crossing import discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
-from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways
+from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
@@ -51,10 +50,6 @@ _FEW = 6
 _AVOID_M = 0.35
 # Walks past people who cross that are tried, and seconds by which their delays differ on one path.
 _PAST_PEOPLE, _OTHER_DELAY_S = 4, 0.5
-# Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
-_CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
-# Metres before and after a narrow place in which somebody goes sideways already.
-_TURNED_M = 0.35
 # Metres above the floor from which a target may be upstairs.
 _UPSTAIRS_M = 0.3
 
@@ -227,7 +222,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
         if people and not walk.mend:
             other, t = next(name for name in people[0].who if name != actor.who), people[0].during[0]
             discs = discs_of(d.world, actor, other, t)
-            why = f"{walk.errand.what}: {actor.who} meets {other} at {t:.1f} s"
+            why = f"{walk.errand.what}: {actor.who} collides with {other} at {t:.1f} s"
             raise Blocked(why, discs[len(discs) // 2].centre, discs, True)
         _mended(d, actor, [*things, *people], walk)
     except Blocked:
@@ -241,10 +236,10 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     over = way.points[[mode.low > 0.0 for mode in way.modes]]
     ground = Ground(d.world, actor.now, figure(actor.body).scale, way.points, way.columns, over)
     clip = walk_from(
-        actor.body, actor.pose, way.points, walk.spot.face, _manners(way),
+        actor.body, actor.pose, way.points, walk.spot.face, manners_along(way),
         speed=walk.speed, fps=fps, floor=0.0 if d.world.floor is None else d.world.floor,
         seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
-        low=_crouching(way), last=walk.spot.feet,
+        low=crouching_along(way), last=walk.spot.feet,
     )  # fmt: skip
     delay = walk.delay
     if at is not None:
@@ -258,7 +253,7 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
 
 def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
     """Bring a walk out of what it meets by the ladder of repairs; raises `Blocked`."""
-    why, certificate = f"{actor.who} meets something on the way", None
+    why, certificate = f"{actor.who} collides along the path", None
     effort = walk.errand.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
         plan = repair(d.world, actor.who, seed=d.settings.seed, searches=effort == "all")
@@ -299,30 +294,6 @@ def _adopt(d: Director, actor: Actor, plan: Plan) -> None:
     d.edits += [edit for edit in plan.edits if edit.who == actor.who]
     d.allow([contact for edit in plan.edits for contact in edit.contacts])
     d.world = actor.placed(d.world)
-
-
-def _manners(way: Way) -> list[Manner]:
-    """Manner of going at each point of a way: who goes sideways through a gap has turned before it."""
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
-    turned = [k for k, mode in enumerate(way.modes) if mode.manner != "forward"]
-    out: list[Manner] = ["forward"] * len(along)
-    for j, s in enumerate(along):
-        near = min(turned, key=lambda k: abs(along[k] - s), default=None)
-        if near is not None and abs(along[near] - s) < _TURNED_M:
-            out[j] = way.modes[near].manner
-    return out
-
-
-def _crouching(way: Way) -> Callable[[Array], Array] | None:
-    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it."""
-    crouched = np.array([mode.high < 1.0 for mode in way.modes])
-    if not crouched.any():
-        return None
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
-    even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
-    here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
-    share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
-    return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
 
 
 def ways_of(
@@ -376,11 +347,11 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         other = Ways(ways.columns, actor.body).find(start, goal)
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
         if modes:
-            return PlanningFailure("no-path", f"{what}: not in that gait; 'any' finds a way ({', '.join(modes)})")
-        return NoWay("no-path", f"{what}: walls, or things that are too low, close off {told(goal)}")
+            return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
+        return NoWay("no-path", f"{what}: walls or low obstacles block {told(goal)}")
     return NoWay(
         "no-path",
-        f"{what}: the way is {narrow.width:.2f} m wide at {told(narrow.at)}, "
+        f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "
         f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",
     )
 

@@ -6,7 +6,7 @@ proposal: the motion along it is looked at with the whole body afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
 from elbowroom.locomotion.course import facing
@@ -46,6 +47,10 @@ _AROUND, _APART_M = 32, 0.12
 _TIGHT_M, _TIGHTEST, _AWAY_M = 0.05, 4.0, 0.05
 # Metres by which somebody backs off from a place before turning away, or comes straight up to it, tried in turn.
 _BEHIND_M = (0.45, 0.3)
+# Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
+_CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
+# Metres before and after a narrow place in which somebody goes sideways already.
+_TURNED_M = 0.35
 # Metres between points of a way.
 _SPACED_M = 0.25
 # Cost of a metre for each metre that is missing, where the narrowest place is looked for.
@@ -310,3 +315,27 @@ def _spaced(corners: Array) -> Array:
         n = max(int(np.ceil(np.linalg.norm(q - p) / _SPACED_M)), 1)
         out.append(p + (np.arange(1, n + 1) / n)[:, None] * (q - p))
     return np.concatenate(out)
+
+
+def manners_along(way: Way) -> list[Manner]:
+    """Manner of going at each point of a way: who goes sideways through a gap has turned before it."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
+    turned = [k for k, mode in enumerate(way.modes) if mode.manner != "forward"]
+    out: list[Manner] = ["forward"] * len(along)
+    for j, s in enumerate(along):
+        near = min(turned, key=lambda k: abs(along[k] - s), default=None)
+        if near is not None and abs(along[near] - s) < _TURNED_M:
+            out[j] = way.modes[near].manner
+    return out
+
+
+def crouching_along(way: Way) -> Callable[[Array], Array] | None:
+    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it."""
+    crouched = np.array([mode.high < 1.0 for mode in way.modes])
+    if not crouched.any():
+        return None
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
+    even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
+    here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
+    share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
+    return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
