@@ -58,9 +58,8 @@ def test_the_other_hand_is_named_where_it_does() -> None:
 
 
 def test_what_is_in_the_way_is_named_where_that_does() -> None:
-    plan = plan_tasks(
-        world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.5, 1.1))), [Reach(who="ann", to=(-0.2, -0.5, 1.1))]
-    )
+    blocked = world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.5, 1.1)))
+    plan = plan_tasks(blocked, [Reach(who="ann", to=(-0.2, -0.5, 1.1))], Settings(tier="plan"))
     assert plan.status == "target-in-collision" and "block" in plan.why
     assert plan.remedy == "taking block away would do (checked)"
 
