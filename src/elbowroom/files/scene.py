@@ -11,7 +11,6 @@ from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.fbx import RIGGED, read_rigged
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.glb_read import GlbFile
-from elbowroom.files.meshes import read_meshes
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.world.scene_floor import foot_places, scene_floor
 from elbowroom.world.world import World
@@ -30,6 +29,8 @@ def read_scene(path: str | Path, *, units: float | None = None, up: str | None =
     if path.suffix.lower() in RIGGED:
         world = _from_rigged(path, read_rigged(path, units=units, up=up))
     else:
+        from elbowroom.files.meshes import read_meshes  # a fifth of a second, for files alone
+
         found = read_meshes(path, units=units, up=up)
         world = World(static=found.meshes, notes=found.notes)
     return on_floor(world, floor)

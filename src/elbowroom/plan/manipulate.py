@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
@@ -40,49 +40,37 @@ from elbowroom.plan.tasks import (
     Task,
     Touch,
 )
-from elbowroom.plan.teams.carry import carry
-from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.verbs.drop import drop
-from elbowroom.plan.verbs.fixtures import open_fixture, press
-from elbowroom.plan.verbs.grab import grab
-from elbowroom.plan.verbs.handover import hand_over
-from elbowroom.plan.verbs.hold import hold_out
-from elbowroom.plan.verbs.move import move
-from elbowroom.plan.verbs.put import put
-from elbowroom.plan.verbs.regrasp import regrasp
-from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
-from elbowroom.plan.verbs.touch import reach_to, touch
-from elbowroom.plan.walking.approach import stepping_up
-from elbowroom.plan.walking.follow import follow
-from elbowroom.plan.walking.go import go
 from elbowroom.spaces.styles import Wish
 from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.world.world import World
 
-_DO: dict[type[Task], Callable[[Director, Any], None]] = {
-    Reach: reach_to,
-    Grab: grab,
-    Put: put,
-    Move: move,
-    Carry: carry,
-    Drop: drop,
-    HoldOut: hold_out,
-    Handover: hand_over,
-    Regrasp: regrasp,
-    Touch: touch,
-    Press: press,
-    Open: open_fixture,
-    Close: open_fixture,
-    Go: go,
-    Follow: follow,
-    Rest: rest,
-}
+Verb = Callable[[Director, Any], None]
 
-_WITH_FEET: dict[type[Task], Callable[[Director, Any], None]] = {
-    Reach: reach_with_foot,
-    Touch: touch_with_foot,
-    Press: press_with_foot,
-}
+
+@cache
+def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
+    """Verbs by kind of task, of hands and of feet; loaded with the first task, since repairs need none of them."""
+    from elbowroom.plan.teams.carry import carry
+    from elbowroom.plan.verbs.carry import rest
+    from elbowroom.plan.verbs.drop import drop
+    from elbowroom.plan.verbs.fixtures import open_fixture, press
+    from elbowroom.plan.verbs.grab import grab
+    from elbowroom.plan.verbs.handover import hand_over
+    from elbowroom.plan.verbs.hold import hold_out
+    from elbowroom.plan.verbs.move import move
+    from elbowroom.plan.verbs.put import put
+    from elbowroom.plan.verbs.regrasp import regrasp
+    from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
+    from elbowroom.plan.verbs.touch import reach_to, touch
+    from elbowroom.plan.walking.follow import follow
+    from elbowroom.plan.walking.go import go
+
+    hands: dict[type[Task], Verb] = {
+        Reach: reach_to, Grab: grab, Put: put, Move: move, Carry: carry, Drop: drop, HoldOut: hold_out,
+        Handover: hand_over, Regrasp: regrasp, Touch: touch, Press: press, Open: open_fixture, Close: open_fixture,
+        Go: go, Follow: follow, Rest: rest,
+    }  # fmt: skip
+    return hands, {Reach: reach_with_foot, Touch: touch_with_foot, Press: press_with_foot}
 
 
 # Attempts at all tasks, each with other samples.
@@ -262,7 +250,9 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
 def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
     """Do one task after earlier ones; `done` is when they were."""
     _wait_for(d, task, earlier, done)
-    verb = (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)]
+    from elbowroom.plan.walking.approach import stepping_up
+
+    verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
     stepping_up(d, task, partial(verb, d, task))
     _back_by(d, task)
 
@@ -294,7 +284,7 @@ def _back_by(d: Director, task: Task) -> None:
     actor = d.actor(task.who)
     if task.back is None or not actor.stands:
         return
-    rest(d, Rest(who=task.who, hand=task.hand))
+    _verbs()[0][Rest](d, Rest(who=task.who, hand=task.hand))
     late = actor.now - task.back
     if late > 1.5 / actor.base.fps:
         raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")

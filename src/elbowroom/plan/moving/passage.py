@@ -27,6 +27,7 @@ from elbowroom.plan.tasks import Task
 from elbowroom.plan.verbs.grasp_choice import Taking
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.world.fast import LimbCheck
 
 # Eyes and head are at the target after this share of the approach, and stay on it for this share of the way back.
 _LOOKS_BY, _LOOKS_ON = 0.6, 0.25
@@ -68,6 +69,7 @@ class Passage:
         self.fingers = list(finger_joints(actor.body, at.hand))
         self._moved = False
         self._orbit: float | None = None  # of the elbow when the hand has come
+        self._checks: dict[bytes, LimbCheck] = {}  # of ways off that are tried in turn
         self._fade = smoothstep if pace.quick else smootherstep
         # frames after which the hand is off its target, and after which the arm is back
         self._off, self._home = ((0.3, 0.75) if pace.quick else (0.5, 1.0)) * np.array(m.back - m.done)
@@ -177,7 +179,7 @@ class Passage:
         course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
-        way = freed(d, actor, self.limb, rows, share == 1.0, what)
+        way = freed(d, actor, self.limb, rows, share == 1.0, what, self._checks)
         actor.edit(int(rows[0]), self.arm, way.rotations)
         d.world = actor.placed(d.world)
         d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)
