@@ -2,7 +2,7 @@
 
     python benchmarks/soft_tissue.py
 
-Shapes are rigid; people are not. The clips are lifts from low places on their own rigs. `world/soft_tissue.py` has the
+Shapes are rigid; people are not. The clips are lifts from low places on their own rigs. `world/own_pairs.py` has the
 rule that was read off the table: no depth above the fold at which the first percent of the frames touches, then growing
 in a straight line, cut at 30 mm by default.
 """
@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.soft_tissue import BELLY, THIGHS, folds
+from elbowroom.world.own_pairs import BELLY, THIGHS, folds
 from elbowroom.world.world import World
 from repair_clips import read
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom.files.postures import marker_take
+from elbowroom.files.clip_library import marker_take
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion import speed_profiles as sp
 from elbowroom.motion.speed_profiles import SpeedProfile

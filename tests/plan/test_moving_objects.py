@@ -11,9 +11,9 @@ import pytest
 
 import elbowroom as er
 from conftest import benchmark_module
+from elbowroom.character.dynamics import load_effort, strength_of
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import load_effort, strength_of
 from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.files.open import open_file
 from elbowroom.geometry.rotations import about, angle_between, multiply

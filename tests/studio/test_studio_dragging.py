@@ -154,7 +154,7 @@ def test_a_hand_follows_what_it_takes(studio: Studio, gate: threading.Event) -> 
     assert studio.document.values["objects"]["jar"]["at"] == pytest.approx([0.23, -0.03, 0.9003])
     gate.set()
     settled(studio)
-    assert studio.said == ("bad", "the way is barred: move what is in the way, or use the other hand.")
+    assert studio.said == ("bad", "the way is barred: move the obstacle, or use the other hand.")
 
 
 def test_a_motion_that_went_along_is_proven_and_kept(studio: Studio, barred: threading.Event) -> None:

@@ -62,11 +62,11 @@ class HandPart(VerbPart):
 
     hand: Side | None = None
     feet: Literal["auto", "stay"] = Field(
-        default="auto", description="'stay': keep the feet in place; 'auto': walk up to what is out of reach."
+        default="auto", description="'stay': keep the feet in place; 'auto': walk up to targets out of reach."
     )
     planner: Literal["auto", "whole-body"] = Field(
         default="auto",
-        description="'whole-body': plan all of the body at once; 'auto': only where limbs alone find no way.",
+        description="'whole-body': plan all of the body at once; 'auto': only if limbs alone find no path.",
     )
     begin: Seconds | None = Field(
         default=None, description="Time at which the hand leaves the base motion, in seconds."
@@ -141,7 +141,7 @@ class MovePart(PutPart):
     hands: Literal["both", "left", "right"] = Field(
         default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
     )
-    helpers: list[Name] = Field(default=[], description="Characters who hold it, too, with their own hands.")
+    helpers: list[Name] = Field(default=[], description="Characters that also hold it, with their own hands.")
     posture: Literal["auto", "squat", "stoop", "none"] = Field(
         default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
     )
@@ -156,7 +156,7 @@ class MovePart(PutPart):
         if given:
             raise wrong(f"takes no '{given[0]}'; 'hands' names them, and it begins when the previous task is done")
         if self.helpers and not isinstance(self.feet, str):
-            raise wrong("is given together with 'helpers'; who moves something together stays in place", "feet")
+            raise wrong("cannot be combined with 'helpers', who stay in place", "feet")
         return self
 
 
@@ -166,7 +166,7 @@ class CarryPart(PutPart):
     who: Annotated[
         Name, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
     ]
-    helpers: list[Name] = Field(default=[], description="Those who carry it, too; or name all of them under 'who'.")
+    helpers: list[Name] = Field(default=[], description="Other carriers; or name all of them under 'who'.")
     level: bool = Field(default=True, description="Whether it stays as level as it is at the start.")
     speed: Annotated[float, Field(ge=0.1, le=1.8)] = Field(0.8, description="Highest speed in metres per second.")
     accel: Annotated[float, Field(ge=0.05, le=3.0)] = Field(0.5, description="Highest acceleration in m/s².")
