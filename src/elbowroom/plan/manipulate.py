@@ -15,7 +15,7 @@ from elbowroom.plan.director import ESCALATES, Director, Saved
 from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
-from elbowroom.plan.reasons import remedy, start_failure
+from elbowroom.plan.reasons import remedy, start_failure, target_failure
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan, PlanningFailure, Status
@@ -112,7 +112,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
     """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
     people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
     try:
-        start = None if settings.tier == "ik" else start_failure(world, people)
+        start = None if settings.tier == "ik" else start_failure(world, people) or target_failure(world, tasks)
     except OutOfTime as spent:
         plan = Plan("budget-spent", world, why=f"the check of the start: {spent}")
         return plan, _failure(plan, people)
@@ -149,7 +149,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             break
         attempt, leading = attempt + 1, ()
         notes.clear()
-    if _escalates(plans[-1], failures[0], settings):
+    if _escalates(director, plans[-1], failures[0]):
         director = Director(world, settings, fps, 0)
         director.escalates = True
         plan, failed = _planned(director, ordered(world, tasks))
@@ -162,9 +162,11 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
     return plans[told], failures[told]
 
 
-def _escalates(plan: Plan, failed: PlanningFailure, settings: Settings) -> bool:
+def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
     """Return whether whole bodies may find what limbs did not: of people who stand, at times that are chosen."""
-    if plan.status not in ESCALATES or settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
+    if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
+        return False
+    if failed.task is not None and d.walled_off(failed.task):
         return False
     # what is moved leads whole bodies anyway
     return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Move | Go | Follow))
