@@ -18,7 +18,7 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.edit import cut, stacked
-from elbowroom.plan.free_arm import free_arm, set_aside
+from elbowroom.plan.freeing import free_arm, set_aside
 from elbowroom.plan.hands import arm_to, touches_itself
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.repair.allowed import Pin
