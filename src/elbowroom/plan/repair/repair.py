@@ -93,6 +93,7 @@ def repair(
     seed: int = 0,
     style: Wish = None,
     search_budget: Budget = USUAL,
+    searches: bool = True,
     fix_self: bool = False,
     max_aside: float = ASIDE,
     max_shift: float = 0.0,
@@ -104,7 +105,7 @@ def repair(
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
-    Limbs to blame are re-planned for as long as need be and stay close to the clip; all other frames stay as they
+        Limbs to blame are re-planned for as long as need be and stay close to the clip; all other frames stay as they
     are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot
     keep to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too.
     Where limbs cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in
@@ -112,9 +113,10 @@ def repair(
     most. The same seed gives the same motion. Where something is left, the status is 'partial', the world has the
     best repair, and `why` says what is left and why. `apart` are other repairs of the same world that this one is
     to look different from, where it can. Limbs in `keep` stay where they are at their times, and the body with
-    them. `search_budget` is what one search may do, counted in checks. After `budget` seconds of the wall clock,
-    proofs included, the status is 'budget-spent', and the world has what was repaired until then; what is found
-    within a budget is the same motion as without one.
+    them. `search_budget` is what one search may do, counted in checks; without `searches` limbs are only leaned
+    aside and bodies lowered or turned, which is quick. After `budget` seconds of the wall clock, proofs included,
+    the status is 'budget-spent', and the world has what was repaired until then; what is found within a budget is
+    the same motion as without one.
     """
     people = _people(world, who)
     others = {name: tuple(_clips(other)[name] for other in apart) for name in people} if apart else {}
@@ -128,6 +130,7 @@ def repair(
         others,
         progress,
         pins=tuple(keep),
+        searches=searches,
     )
     for pin in keep:
         pin.joint(clip_of(world, pin.who).character)
