@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.plan.repair.find import CollisionEpisode
 from elbowroom.world.allowances import cap_of, supports
+from elbowroom.world.carried import Carried
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.exact import ExactWorld
@@ -217,3 +218,13 @@ def _after(on: NDArray[np.bool_], frame: int, high: int) -> int:
     """The first frame after another in which the foot stands."""
     found = np.flatnonzero(on[frame + 1 :])
     return min(high, frame + 1 + int(found[0])) if len(found) else high
+
+
+def freeze_grips(world: World) -> World:
+    """Hold what is held as it is now, whatever becomes of the hand's motion."""
+    holds = []
+    for hold in world.holds:
+        path = world.things[hold.object].path
+        assert isinstance(path, Carried)
+        holds.append(replace(hold, T_hand_object=path.grip(hold)))
+    return replace(world, holds=tuple(holds))

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
-
-from elbowroom.character.masses import center_of_mass
 from elbowroom.errors import UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
-from elbowroom.plan.repair.allowed import Pin
+from elbowroom.plan.repair.allowed import Pin, freeze_grips
+from elbowroom.plan.repair.cost import balance
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
@@ -25,7 +23,6 @@ from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.world.allowances import Changed, recorded_people
-from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit, motions
@@ -105,7 +102,7 @@ def repair(
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
-        Limbs to blame are re-planned for as long as need be and stay close to the clip; all other frames stay as they
+    Limbs to blame are re-planned for as long as need be and stay close to the clip; all other frames stay as they
     are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot
     keep to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too.
     Where limbs cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in
@@ -325,16 +322,6 @@ def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
     return wanted
 
 
-def freeze_grips(world: World) -> World:
-    """Hold what is held as it is now, whatever becomes of the hand's motion."""
-    holds = []
-    for hold in world.holds:
-        path = world.things[hold.object].path
-        assert isinstance(path, Carried)
-        holds.append(replace(hold, T_hand_object=path.grip(hold)))
-    return replace(world, holds=tuple(holds))
-
-
 def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
     """Return what is left to do for someone: the episodes that were not given up, of what is moved first alone."""
     found = collision_episodes(exact, who, [*certificate.collisions, *certificate.unproven])
@@ -406,25 +393,3 @@ def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
     more = f", and {len(left) - 1} more" if len(left) > 1 else ""
     assert work.before is not None
     return f"{first.text} ({reason}){more}; {_counts(work.before, after)}"
-
-
-# Shifts of the centre of mass below this, metres, are within what people do without a thought.
-_NOTED = 0.03
-
-
-def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
-    """Sentences on people whose centre of mass a change moves sideways by more than a little."""
-    told = []
-    for name in dict.fromkeys(who):
-        old, new = before.motion(name), after.motion(name)
-        if not (isinstance(old, Clip) and isinstance(new, Clip)) or new.character.masses is None:
-            continue
-        at = [center_of_mass(clip.character, clip.world()) for clip in (old, new)]
-        shift = np.linalg.norm((at[1] - at[0])[:, :2], axis=1)
-        k = int(np.argmax(shift))
-        if shift[k] > _NOTED:
-            told.append(
-                f"balance of {name}: the repair moves the centre of mass by up to {100 * shift[k]:.1f} cm "
-                f"(at {new.times[k]:.2f} s)."
-            )
-    return tuple(told)
