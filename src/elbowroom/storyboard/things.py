@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.files.meshes import read_meshes
 from elbowroom.files.open import LARGEST
 from elbowroom.files.text import check_regular
 from elbowroom.geometry import rotations as rot
@@ -76,6 +75,8 @@ def meshes_of(source: MeshSource, folder: Path) -> tuple[dict[str, Mesh], tuple[
     """Meshes by name in their own axes, scaled and coloured, and notes on their file."""
     notes: tuple[str, ...] = ()
     if source.file is not None:
+        from elbowroom.files.meshes import read_meshes  # a fifth of a second, for files alone
+
         found = read_meshes(existing(folder / source.file, _NO_MESH), units=source.units, up=source.up)
         meshes, notes = dict(found.meshes), tuple(f"{source.file}: {note}" for note in found.notes)
     elif source.box is not None:
