@@ -13,7 +13,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.director import Director
-from elbowroom.plan.free_arm import free_arm, set_aside
+from elbowroom.plan.freeing import free_arm, set_aside
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import Plan

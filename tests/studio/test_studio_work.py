@@ -16,8 +16,8 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.storyboard.verbs import TaskPart
 from elbowroom.studio import edits, filing
 from elbowroom.studio.actions import repair_all, to_repair
-from elbowroom.studio.bars import bars_of, drawn
 from elbowroom.studio.exporting import as_command, as_python, export
+from elbowroom.studio.page_timeline import bars_of, drawn
 from elbowroom.studio.places import target_name
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres

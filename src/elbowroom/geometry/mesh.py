@@ -135,8 +135,8 @@ def _between(rows: Array, side: Array, faces: Indices, other: int) -> Array:
     return np.asarray(rows[a] + s * (rows[b] - rows[a]))
 
 
-def highest(triangles: Array, points: Array) -> float:
-    """Height of the highest triangle (F, 3, 3) above or below one of points (N, 2); -inf where there is none."""
+def highest(triangles: Array, points: Array, below: float = np.inf) -> float:
+    """Height of the highest triangle (F, 3, 3) at one of points (N, 2), none above `below`; -inf if there is none."""
     low, high = points.min(axis=0), points.max(axis=0)
     near = ((triangles[..., :2].max(axis=1) >= low) & (triangles[..., :2].min(axis=1) <= high)).all(axis=1)
     if not near.any():
@@ -151,4 +151,4 @@ def highest(triangles: Array, points: Array) -> float:
     r = (u[:, 0] * p[..., 1] - u[:, 1] * p[..., 0]) / safe
     inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
     z = a[:, 2] + s * u[:, 2] + r * v[:, 2]
-    return float(np.where(inside, z, -np.inf).max())
+    return float(np.where(inside & (z <= below), z, -np.inf).max())

@@ -18,7 +18,7 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.edit import cut, stacked
-from elbowroom.plan.free_arm import free_arm, set_aside
+from elbowroom.plan.freeing import free_arm, set_aside
 from elbowroom.plan.hands import arm_to, arms_of, longest_reach, may_step, shoulder_of, touches_itself
 from elbowroom.plan.places import target_of
 from elbowroom.plan.postures import Postures

@@ -108,6 +108,19 @@ def plan_tasks(
         return plan.with_(verified=known)
 
 
+def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fps: float = 60.0) -> Plan:
+    """Do tasks once, in their order, without a proof: what follows a mouse. Where one fails, `why` says so."""
+    steps = ordered(world, [step for task in tasks for step in task.steps()])
+    d = Director(world, settings, fps, 0)
+    try:
+        _do_all(d, steps)
+        moved = finished(d)
+        base, edits = d.layers(moved)
+        return Plan("not-certified", moved, edits, base=base)
+    except PlanningFailure as stuck:
+        return Plan(stuck.status, world, why=stuck.why)
+
+
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
     """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
     people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))

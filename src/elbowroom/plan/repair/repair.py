@@ -91,6 +91,7 @@ def repair(
     seed: int = 0,
     style: Wish = None,
     search_budget: Budget = USUAL,
+    searches: bool = True,
     fix_self: bool = False,
     max_aside: float = ASIDE,
     max_shift: float = 0.0,
@@ -108,7 +109,8 @@ def repair(
     clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed
     gives the same motion. Where something is left, the status is 'partial', the world has the best repair, and `why`
     says what is left and why. `apart` are other repairs of the same world that this one is to look different from,
-    where it can. `search_budget` is what one search may do, counted in checks. After `budget` seconds of the wall
+    where it can. `search_budget` is what one search may do, counted in checks; without `searches`
+    limbs are leaned aside and bodies lowered or turned, which is quick. After `budget` seconds of the wall
     clock, proofs included, the status is 'budget-spent', and the world has what was repaired until then; what is found
     within a budget is the same motion as without one.
     """
@@ -123,6 +125,7 @@ def repair(
         max_aside,
         others,
         progress,
+        searches=searches,
     )
     with deadline(budget):
         plan = _by_limbs(world, people, options)
