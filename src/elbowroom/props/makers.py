@@ -22,6 +22,7 @@ from elbowroom.props import (
     shelves,
     stairs,
     wardrobe,
+    works,
 )
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
@@ -110,6 +111,12 @@ MAKERS: dict[str, Maker] = {
     "lamp_post": Maker(ornaments.lamp_post),
     "beam": Maker(ornaments.beam),
     "barrier": Maker(ornaments.barrier),
+    "pipes": Maker(works.pipes),
+    "drum": Maker(works.drum),
+    "ventilator": Maker(works.ventilator),
+    "balcony": Maker(works.balcony),
+    "column": Maker(works.column),
+    "tree": Maker(works.tree),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between, continuous
+from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.walk import STANDS_S, landed, walk_course
@@ -28,6 +29,8 @@ from elbowroom.posing.whole_body import FEET
 
 # Seconds after its time by which a trajectory is at rest.
 _STILL_S = 0.5
+# Seconds at the end of a walk for which arms without the object are kept off the body.
+_ARMS_S = 0.5
 # Radians that a joint may turn from one frame to the next at 60 frames a second: more is a leap.
 _LEAP_RAD = 0.35
 
@@ -80,7 +83,14 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
         clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))
     still = round((timing.duration + STANDS_S + _STILL_S) * clips[0].fps)
     last = max(still, *(landed(clip) for clip in clips))
-    return [held(clip, last + 1) for clip in clips]
+    return [_arms_at_end(held(clip, last + 1)) for clip in clips]
+
+
+def _arms_at_end(walk: Clip) -> Clip:
+    """A walk whose arms are off the body at its end, where they hang again: before that they hold the object."""
+    first = max(len(walk) - round(_ARMS_S * walk.fps), 0)
+    end = arms_clear(walk.with_(root=walk.root[first:], rotations=walk.rotations[first:]))
+    return walk.with_(rotations=np.concatenate([walk.rotations[:first], end.rotations]))
 
 
 def held_frames(

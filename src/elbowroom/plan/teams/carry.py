@@ -112,9 +112,13 @@ def _carried_from(
     d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarrier, ...], T_goal: Array, what: str
 ) -> None:
     """Carry the object from where everybody stands at it now."""
-    lifted = _lift(d, task, actors, robots, what)
-    lead = lifted.carriers[0]
-    T = np.asarray(d.world.frame(task.object, lead.actor.now))
+    on_foot(d, task, _lift(d, task, actors, robots, what), T_goal, what)
+
+
+def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:
+    """Carry an object that is in everybody's hands to its goal (4, 4) and set it down; raises `PlanningFailure`."""
+    actors, robots = [carrier.actor for carrier in lifted.carriers], lifted.robots
+    T = np.asarray(d.world.frame(task.object, actors[0].now))
     turns = (_TURNS_ALONE if lifted.count == 1 else _TURNS) if task.turn is None else (None,)
     goals = [_turned(T_goal, turn) for turn in turns]
     space = team_space(d.world, lifted.carriers, lifted.grips, robots, goals, tilts=not task.level)

@@ -105,7 +105,7 @@ def trajectory(
             courses.append(None)
             continue
         place = np.interp(share, np.arange(len(gone)), gone) * (curve.length / gone[-1])
-        courses.append(Course(curve, times, place, np.gradient(place, times), steps=_STEPS))
+        courses.append(Course(curve, times, place, np.gradient(place, times), steps=_STEPS, arms=False))
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
 
 
