@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom.character.presets import preset
-from elbowroom.files.scene import read_scene
+from elbowroom.character.human import preset
+from elbowroom.files.open import read_scene
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.transforms import transform

@@ -34,8 +34,7 @@ from elbowroom.kernels.limb_state import travel
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.birrt import Budget, Path
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.limb_proof import prove
 from elbowroom.spaces.styles import EVEN, NATURAL
 from elbowroom.world.fast import FREE, HIT, LimbCheck

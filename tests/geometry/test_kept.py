@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elbowroom.geometry import on_disk
+from elbowroom.geometry import kept as on_disk
 from elbowroom.geometry.cover import hull_of, mesh_tree
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.kept import KeptTogether, kept

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 import elbowroom as er
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, sphere

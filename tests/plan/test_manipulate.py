@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.hands import grip_frame
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
@@ -90,7 +90,7 @@ def test_tiers_by_choice() -> None:
 
 
 def test_a_hand_reaches_a_point_with_the_middle_of_its_grip() -> None:
-    from elbowroom.character.grip import grip_frame
+    from elbowroom.character.hands import grip_frame
 
     point = np.array([-0.2, -0.55, 1.15])
     plan = plan_tasks(room(), [Reach(who="ann", hand="right", to=tuple(point), at=1.5)])

@@ -15,8 +15,7 @@ from elbowroom.kernels.rng import rng
 from elbowroom.kernels.space import TALLY, sample
 from elbowroom.search.birrt import Budget, Path, plan
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.styles import EVEN, STYLES, Style
 from elbowroom.world.fast import UNCERTAIN, LimbCheck
 from elbowroom.world.paths import Keyed

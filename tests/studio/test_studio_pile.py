@@ -16,7 +16,7 @@ import zstandard
 from viser import _messages
 from websockets.sync.client import connect
 
-from elbowroom.character.skin import Skin
+from elbowroom.character.body import Skin
 from elbowroom.studio import page_skins, server
 from elbowroom.studio.page_skins import Skins
 from elbowroom.studio.server import StudioServer

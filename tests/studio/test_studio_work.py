@@ -88,7 +88,7 @@ def test_a_way_round_is_looked_for_while_a_thing_rests_and_makes_way_for_the_nex
             break
         time.sleep(0.005)
     assert looking is not None and studio.live and studio.plan is not None
-    assert studio.plan.status == "partial" and "meets post at" in studio.plan.why
+    assert studio.plan.status == "partial" and "collides with post at" in studio.plan.why
     for T in (*amid[1:], place):
         studio.drags.move("post", T)
     assert looking.finished.wait(20.0) and looking.state == "cancelled"

@@ -186,7 +186,7 @@ def nudge(
         for lean in _some(leans):
             hit = hit_of(lean)
             if hit is None:
-                least = _drawn_back(hit_of, lean)
+                least = lean * least_share(lambda share, lean=lean: hit_of(share * lean) is None, _BACK)
                 return Nudged(whole(least), checks[0], least)
             missed.append(int(np.argmin(np.abs(times - hit))))
         looks = np.unique(np.concatenate([looks, np.array(missed, np.int64)]))
@@ -247,13 +247,11 @@ def _some(leans: list[Array]) -> list[Array]:
     return [leans[k] for k in np.unique(np.linspace(0, len(leans) - 1, _CLOSELY).astype(int))] if leans else []
 
 
-def _drawn_back(hit_of: Callable[[Array], float | None], lean: Array) -> Array:
-    """The smallest share of a lean that is free, the whole of it being so."""
+def least_share(fits: Callable[[float], bool], halves: int) -> float:
+    """A share between 0 and 1 that fits, as small as some halves find; 1 does."""
     low, high = 0.0, 1.0
-    for _ in range(_BACK):
+    for _ in range(halves):
+        may_stop_here()
         middle = 0.5 * (low + high)
-        if hit_of(middle * lean) is None:
-            high = middle
-        else:
-            low = middle
-    return high * lean
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high

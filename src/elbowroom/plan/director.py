@@ -32,8 +32,8 @@ from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit, Motions
-from elbowroom.world.intervals import Interval
 from elbowroom.world.pairs import Pair
+from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
 # A hand takes this long for any way, seconds, and the rest by its length.

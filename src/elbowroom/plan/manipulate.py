@@ -150,7 +150,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         other = ordered(world, tasks, leading)
         if other not in orders and len(orders) < _ORDERS:
             orders.append(other)
-            notes.append(f"{stuck} was planned before the others, who were in the way ({plan.why})")
+            notes.append(f"{stuck} was planned before the others, which blocked it ({plan.why})")
             continue
         # What could not be proven, or no way was found for, may do with other samples; so may a later task. A move has
         # tried other samples by itself.
@@ -279,7 +279,7 @@ def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[f
         if actor.frame(task.begin) < actor.k:
             late = actor.now - task.begin
             raise PlanningFailure(
-                "too-little-time", f"{task.verb}: {task.begin:g} s is {late:.2f} s before what is done until then"
+                "too-little-time", f"{task.verb}: {task.begin:g} s is {late:.2f} s before the previous task ends"
             )
         acting.wait(d, actor, actor.frame(task.begin) - actor.k)
     if task.at is not None or thing is None:
@@ -358,7 +358,7 @@ def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
         stuck = _left_over(plan, order)
         if stuck is None or plan.status == "budget-spent":
             break
-        notes = [f"{stuck} was repaired before the others, who were in the way ({plan.why})"]
+        notes = [f"{stuck} was repaired before the others, which blocked it ({plan.why})"]
         order = (stuck, *(who for who in order if who != stuck))
     assert best is not None
     return best

@@ -11,8 +11,8 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.geometry.mesh import Mesh, highest
 from elbowroom.geometry.rotations import UP, Array, about
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
-from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.plan.tasks import Carry, Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
@@ -68,7 +68,7 @@ def top_of(mesh: Mesh, xy: Array, name: str) -> float:
     """Height of the highest triangle above or below a place on the ground (2,), metres."""
     top = highest(mesh.vertices[mesh.faces], np.asarray(xy)[None])
     if not np.isfinite(top):
-        raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put things on.")
+        raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put objects on.")
     return top
 
 
@@ -95,7 +95,7 @@ def resting(world: World, thing: str, t: float, T_world_thing: Array | None = No
 
 
 def under_cover(world: World, thing: str, t: float, T_world_thing: Array) -> bool:
-    """Return whether a thing at a place would meet something if it was lifted, as on a shelf."""
+    """Return whether a thing at a place would collide with something if it was lifted, as on a shelf."""
     lifts = [transform([0.0, 0.0, z]) @ T_world_thing for z in _HEADROOM]
     return any(_beside(world, thing, t, T, 0.0) for T in lifts)
 
@@ -129,7 +129,7 @@ def alone(world: World, thing: str, t: float) -> tuple[ExactWorld, dict[str, Arr
 # Metres above its place, along its own upright axis, from which on what is worn may go anywhere.
 CLEAR_ABOVE = 0.13
 
-# What is put on is lowered in such steps, metres, until it would meet the part, and stays this far above that.
+# What is put on is lowered in such steps, metres, until it would collide with the part, and stays this far above that.
 _LOWERED, _WORN_ABOVE = 0.002, 0.001
 
 
@@ -145,7 +145,7 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
     T_axes[:3, :3] = facing.T @ body.T_rest[joint, :3, :3]
     if "worn" in thing.frames:
         return np.asarray(inverse(T_axes) @ inverse(thing.frame("worn")))
-    shapes = [shape_mesh(s).moved(T_axes @ s.T_joint_shape) for s in body.shapes if s.joint == joint]
+    shapes = [shape_mesh(s).moved(T_axes) for s in body.shapes if s.joint == joint]
     if not shapes:
         raise BadValue(f"'{part}' of {body.name} has no surface to wear '{name}' on.")
     wearer = merge(shapes)

@@ -20,8 +20,8 @@ from elbowroom.posing.grasps import Grasp, closed_on, drawn_back
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
 from elbowroom.world.pairs import Pair, holding_joints
-from elbowroom.world.soft_tissue import folds, tissue_contacts, tissue_depth
 from elbowroom.world.world import World
 
 # How deep fingers that close may press into what they take, metres.

@@ -21,8 +21,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts, runs
-from elbowroom.motion.retarget import without_jolts
-from elbowroom.motion.retarget_feet import HeldFeet, held_feet
+from elbowroom.motion.retarget import HeldFeet, held_feet, without_jolts
 from elbowroom.posing.marker_subject import Subject, first_pose, fit_subject, marker_solver, seen_in, usable
 
 # Parts whose joints are turned evenly where too few of their markers are seen: joints, markers and how many are enough.

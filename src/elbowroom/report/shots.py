@@ -13,9 +13,9 @@ from PIL import Image
 from elbowroom.errors import MissingExtra, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
-from elbowroom.pictures.camera import Camera
-from elbowroom.pictures.clouds import Cloud
+from elbowroom.pictures.direction import Camera
 from elbowroom.pictures.images import still
+from elbowroom.pictures.surfaces import Cloud
 from elbowroom.report.figure import figure
 from elbowroom.report.measure import Report
 from elbowroom.report.parts import Light, Moment

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import viser
 
-from elbowroom.character.body import Body
-from elbowroom.character.skin import Skin
+from elbowroom.character.body import Body, Skin
 from elbowroom.character.visual import shapes_skin, visible
 from elbowroom.files.text import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh

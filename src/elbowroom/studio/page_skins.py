@@ -13,7 +13,7 @@ from typing import Any
 import viser
 from viser import _messages
 
-from elbowroom.character.skin import Skin
+from elbowroom.character.body import Skin
 from elbowroom.files.viser_nodes import SkinNode, add_skin
 from elbowroom.geometry.rotations import Array
 

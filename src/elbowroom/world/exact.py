@@ -23,9 +23,9 @@ from elbowroom.stopping import may_stop_here
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_forms import Form, Surface, mesh_form, shape_form
 from elbowroom.world.exact_placed import TINY, Placed
-from elbowroom.world.intervals import holds_at
 from elbowroom.world.own_pairs import easy_poses, own_pairs
 from elbowroom.world.pairs import OwnPairs, Pair, PairNames, Part, pairs_of, parts_of, shapes_of
+from elbowroom.world.paths import holds_at
 from elbowroom.world.world import Snapshot, World
 
 

@@ -18,8 +18,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_world
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
+from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
 from elbowroom.world.pairs import Pair
-from elbowroom.world.soft_tissue import folds, tissue_contacts, tissue_depth
 from elbowroom.world.world import World
 
 

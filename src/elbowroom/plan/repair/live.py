@@ -117,7 +117,7 @@ class LiveRepair:
                     now, edits = self._walked_round(now, exact, moved, edits, met, start + seconds, sure, bodies=False)
                     found = self._meetings(now, exact, moved, edits, lost, rate)
             self._gave_up = [*self._gave_up, at] if found else []
-        why = "" if not found else f"{found[0].pair[0]} meets {found[0].pair[1]} at {found[0].during[0]:.2f} s"
+        why = "" if not found else f"{' collides with '.join(found[0].pair)} at {found[0].during[0]:.2f} s"
         status: Status = "partial" if found else "found"
         return Plan(status, now.with_(contacts=world.contacts), tuple(edits), why, base=self.base.characters)
 

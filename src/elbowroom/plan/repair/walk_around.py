@@ -18,7 +18,7 @@ from elbowroom.plan.repair.pelvis import PelvisOffset, core_about
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import Interval, merged
+from elbowroom.world.paths import Interval, merged
 from elbowroom.world.world import World
 
 # Metres aside that are tried in turn at first, and that are added to those of last time, with a little less tried every

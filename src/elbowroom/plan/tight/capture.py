@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.dynamics import Dynamics
+from elbowroom.character.dynamics import STRENGTH, Dynamics, strength_of
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import STRENGTH, strength_of
 from elbowroom.finish.rounding import interpolate
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, exp, multiply, normalize, slerp

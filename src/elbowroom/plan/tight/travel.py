@@ -52,7 +52,7 @@ def whole_body_way(
         if frames is not None:
             return *frames, (first - begun, time.perf_counter() - first), found.stats
     part = blocked.replace("_", " ").replace("+", ", ") or "body"
-    raise PlanningFailure("no-path", f"{what}: the whole body finds no way in balance either, its {part} least of all")
+    raise PlanningFailure("no-path", f"{what}: the whole body finds no balanced path either; it fails at the {part}")
 
 
 def body_problem(

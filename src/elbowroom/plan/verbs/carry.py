@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.settle import between_free
@@ -193,7 +193,7 @@ def on_top(d: Director, actor: Actor, task: Task) -> Iterator[None]:
     actor.layered = not actor.stands
 
 
-# How far an upper arm is turned out and its elbow bent, radians, to carry what would meet the legs; and how much of the
+# How far an upper arm is turned out and its elbow bent, radians, to carry what would hit the legs; and how much of the
 # elbow's swing stays.
 _SWUNG = np.radians([(0, 60), (0, 85), (0, 40), (0, 105), (12, 20), (12, 60), (25, 30), (25, 70), (40, 30), (40, 80)])
 _SWINGS = 0.5

@@ -39,8 +39,8 @@ def follow(d: Director, task: Follow) -> None:
     length = float(steps.sum()) - task.distance
     if length < _SPACED_M:
         raise PlanningFailure(
-            "no-path", f"{what}: {task.whom} goes nowhere from {actor.now:.1f} s on that is farther than "
-            f"{task.distance:g} m away"
+            "no-path", f"{what}: {task.whom} does not walk farther than {task.distance:g} m "
+            f"after {actor.now:.1f} s"
         )  # fmt: skip
     along = np.concatenate([[0.0], np.cumsum(steps)])
     end = np.array([np.interp(length, along, points[:, k]) for k in (0, 1)])

@@ -141,7 +141,7 @@ def walk_to(
             stuck = stuck or blocked
             avoid += blocked.discs
             way = ways.find(start, spot.place, avoid)
-    assert stuck is not None, "a way was tried"
+    assert stuck is not None, "a path was tried"
     if not stuck.person:
         raise stuck
     later = [] if at is not None else [replace(walk, delay=actor.frames(s)) for s in _DELAYS_S]
@@ -194,7 +194,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
         if people and not walk.mend:
             raise _passing(d.world, actor, people[0], walk.what)
         if not walk.repairs:
-            raise Blocked(f"{walk.what}: {actor.who} meets something on the way", (), False)
+            raise Blocked(f"{walk.what}: {actor.who} collides along the path", (), False)
         _mended(d, actor, [*things, *people][0], walk)
     except Blocked:
         d.restore(saved)
@@ -223,7 +223,7 @@ def _passing(world: World, actor: Actor, hit: Collision | Unproven, what: str) -
     wide = 0.5 * envelope(motion.body, "forward").width if isinstance(motion.body, Character) else _AVOID_M
     radius = wide + 0.5 * envelope(actor.body, "forward").width + _PASSING_M
     discs = [Disc(place, radius) for place in places]
-    return Blocked(f"{what}: {actor.who} meets {other} at {hit.during[0]:.1f} s", discs, True)
+    return Blocked(f"{what}: {actor.who} collides with {other} at {hit.during[0]:.1f} s", discs, True)
 
 
 def _mended(d: Director, actor: Actor, hit: Collision | Unproven, walk: Walk) -> None:
@@ -321,11 +321,11 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         other = Ways(ways.columns, actor.body).find(start, goal)
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
         if modes:
-            return PlanningFailure("no-path", f"{what}: not in that gait; 'any' finds a way ({', '.join(modes)})")
-        return NoWay("no-path", f"{what}: walls, or things that are too low, close off {told(goal)}")
+            return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
+        return NoWay("no-path", f"{what}: walls or low obstacles block {told(goal)}")
     return NoWay(
         "no-path",
-        f"{what}: the way is {narrow.width:.2f} m wide at {told(narrow.at)}, "
+        f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "
         f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",
     )
 
