@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from elbowroom.geometry.mesh import Color, Mesh
-from elbowroom.geometry.profiles import rounded_line, tube
-from elbowroom.geometry.solids import assembled, box, lathe, rounded_box, sphere
+from elbowroom.geometry.solids import assembled, box, lathe, rounded_box, rounded_line, sphere, tube
 from elbowroom.props.palette import CLAY, IRON, LEAF, OAK, PLASTER, STEEL, WHITE
 
 _BLUE: Color = (0.08, 0.18, 0.36)
