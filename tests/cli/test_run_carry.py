@@ -28,7 +28,7 @@ CART = """<robot name="cart"><link name="foot"><collision><origin xyz="0 0 0.1"/
 CASES = {
     "a robot without an arm": ("{robot: {}}", "{robot: {file: cart.urdf, base: wheels}}", 2, "no arm of 6 joints"),
     "out of the robot's reach": ("[0, -1.3]", "[0, -2.6]", 1, "the arm of rob does not reach it from where it stands"),
-    "too heavy": ("mass: 4", "mass: 400", 1, "too heavy"),
+    "too heavy": ("mass: 4", "mass: 400", 1, "200 kg for each is too heavy"),
 }
 
 
