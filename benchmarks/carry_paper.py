@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.teams import carry, tuning, way
 from elbowroom.spaces.team import ASIDE_M, BEHIND_M, PITCH, TILT_RAD, TURNED_RAD, YAW, TeamSpace
 from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import parse_storyboard
 
 # Seconds of the paper at the single frame count: path, trajectory, locomotion, manipulation, residual collisions, all.
 PAPER = {
@@ -97,6 +99,7 @@ class Runs:
         self.rows: list[dict[str, float]] = []
         self.said: list[str] = []
         self.rivals: dict[str, Any] = {}
+        self.frames = 0
 
     def __call__(self, d: Any, task: Any, lifted: Any, goal: Any, what: str) -> None:
         saved, settings = d.save(), d.settings
@@ -117,6 +120,8 @@ class Runs:
         d.settings = settings
         self.clock.seconds.clear()
         self.on_foot(d, task, lifted, goal, what)
+        seconds = re.search(r"([0-9.]+) s on foot", d.world.notes[-1])
+        self.frames = round(float(seconds[1]) * lifted.carriers[0].actor.base.fps) if seconds else 0
 
     def _learn_ahead(self, d: Any, task: Any, lifted: Any, goal: Any, what: str) -> None:
         """Learn and store the roadmap of a seed, and let rivals try the same problem at the first."""
@@ -184,11 +189,10 @@ def ompl(space: TeamSpace, start: Any, goal: Any, kind: str) -> dict[str, Any]:
     return {"found": exact, "seconds": time.process_time() - begun, "tests": tests[0]}
 
 
-def measured(name: str, fps: float | None, clock: Clock, runs: int, rival: bool) -> dict[str, Any]:
+def measured(name: str, fps: float, clock: Clock, runs: int, rival: bool) -> dict[str, Any]:
     """All runs of a scene at a frame rate."""
-    board = scenario(name).board()
-    if fps is not None:
-        board = board.model_copy(update={"fps": fps})
+    path = scenario(name).path
+    board = parse_storyboard(re.sub(r"(?m)^fps: .*$", f"fps: {fps:g}", path.read_text("utf-8")), path)
     each = Runs(clock, runs, rival)
     carry.on_foot = each  # type: ignore[assignment]
     clock.seconds.clear()
@@ -201,8 +205,7 @@ def measured(name: str, fps: float | None, clock: Clock, runs: int, rival: bool)
     total = [sum(row.get(stage, 0.0) for stage in STAGES) for row in each.rows]
     certified = plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
     return {
-        "name": name, "fps": board.fps, "frames": max(len(e.during) and round((e.during[1] - e.during[0]) * board.fps)
-                                                     for e in plan.edits) if plan.edits else 0,
+        "name": name, "fps": fps, "frames": each.frames,
         "status": plan.status, "certified": certified, "found": each.said.count("found"), "runs": len(each.said),
         "failures": [text for text in each.said if text != "found"], "mean": mean,
         "total": float(np.mean(total)) if total else np.nan, "worst": float(np.max(total)) if total else np.nan,
@@ -221,14 +224,16 @@ def main() -> None:
     ask.add_argument("--json")
     asked = ask.parse_args()
     clock, out = watched(), []
-    print("| scene | fps | found | path | trajectory | locomotion | manipulation | residual | total (worst) | paper |")
+    print(
+        "| scene | frames | found | path | trajectory | locomotion | manipulation | residual | total (worst) | paper |"
+    )
     print("|" + "---|" * 10)
     for name in asked.names:
         for rate in asked.rates:
             row = measured(name, rate, clock, asked.runs, asked.rival and rate == asked.rates[0])
             out.append(row)
             stages = " | ".join(f"{row['mean'][stage]:.2f}" for stage in STAGES)
-            print(f"| {name} | {rate:g} | {row['found']} of {row['runs']} | {stages} | {row['total']:.2f} "
+            print(f"| {name} | {row['frames']} | {row['found']} of {row['runs']} | {stages} | {row['total']:.2f} "
                   f"({row['worst']:.2f}) | {PAPER[name][-1] if name in PAPER else ''} |", flush=True)  # fmt: skip
             for text in (*row["failures"], *(f"OMPL {k}: {v}" for k, v in row["rivals"].items())):
                 print(f"  {text}", flush=True)
