@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -114,8 +114,9 @@ def can_walk(character: Character) -> bool:
     return all(role in character.roles for role in _NEEDED)
 
 
+@lru_cache(maxsize=32)
 def figure(character: Character) -> Figure:
-    """Measure a character; `BadValue` where it lacks the parts that walking takes."""
+    """Measure a character, once; `BadValue` where it lacks the parts that walking takes."""
     missing = [role for role in _NEEDED if role not in character.roles]
     if missing:
         raise BadValue(f"{character.name} cannot walk: it has no {', '.join(missing)}.")
