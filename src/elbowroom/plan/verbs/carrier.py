@@ -77,7 +77,20 @@ class Carrier(Holding):
                 given += 1
                 yield option
         if not given:
+            failed += self._without_balance(ranked[0]) if failed[0].status == "out-of-balance" else ()
             raise next((stuck for stuck in failed if stuck.status == "too-heavy"), failed[0])
+
+    def _without_balance(self, grips: Grips) -> list[PlanningFailure]:
+        """Reasons why the object cannot be held even if somebody could not fall: a load draws people off their feet
+        before their joints give way, and feet elsewhere would not help against its weight."""
+        support, self.support = self.support, None
+        try:
+            self.held_at(grips, self.T_start, self.actor.pose)
+        except PlanningFailure as stuck:
+            return [stuck]
+        finally:
+            self.support = support
+        return []
 
     def ranked(self, hands: Sequence[str]) -> list[Grips]:
         """Ways to hold the object, the easiest first, whether they can be had or not."""
