@@ -50,6 +50,15 @@ def posed(skeleton, skin, **turns):
     return skin.posed(skeleton.forward(skeleton.offsets[0], q))
 
 
+def test_hip_joints_are_where_recorded_people_have_them(body):
+    """Two fifths of the depth at the hips lie before them at most, so that thighs have room to be drawn up."""
+    _, skeleton, skin = body
+    hip, points = skeleton.T_rest[skeleton.index("left_thigh"), :3, 3], skin.posed(skeleton.T_rest)
+    beside = np.abs(points - hip) < np.array([0.06, np.inf, 0.02]) * skeleton.T_rest[:, 2, 3].max() / 1.6
+    y = points[beside.all(axis=1), 1]
+    assert 0.25 < (hip[1] - y.min()) / np.ptp(y) < 0.43
+
+
 def edges(faces):
     return np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
 

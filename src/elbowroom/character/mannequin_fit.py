@@ -74,6 +74,13 @@ TOWARDS_SHOULDERS = (0.0, 0.15, 0.5, 1.0)
 # How far the shape's shoulder joint gives way to the skeleton's; the surface gives way for the rest.
 SHOULDER_SHARE = 0.7
 
+# Share of the body's depth at the hips that lies in front of the hip joints. MakeHuman's woman has 0.48, its man 0.58,
+# so that his belly and thighs overlapped by 80 mm where he stoops. Measured on five recorded people: 0.23 to 0.37
+# (`benchmarks/soft_tissue.py --hips`); the end of that range that is nearest to the stored shapes is taken.
+HIP_DEPTH_SHARE = 0.37
+# Metres above, below and beside a hip joint at which that depth is taken.
+HIP_NEAR_M = (0.02, 0.06)
+
 # Fingers side by side, as in the skeleton's rest pose, have less room than the spread ones of the shapes.
 FINGERS_APART = 0.92
 
@@ -148,6 +155,7 @@ class Fitter:
         at, rest = self.at, self.rest
         eyes, goal = (0.5 * (m["left_eye"] + m["right_eye"]) for m in (at, rest))
         at["head"] = eyes + (rest["head"] - goal) / self.head
+        at["left_thigh"] = self._hip()
         low, high = at["pelvis"][2], at["head"][2]
         share = (high - low) / (rest["head"][2] - rest["pelvis"][2])
         self.trunk = 1.0 / share
@@ -167,6 +175,13 @@ class Fitter:
         at["left_toes"] = at["left_foot"] + (rest["left_toes"] - rest["left_foot"]) / self.foot
         for part in ("clavicle", "thigh", "upper_arm", "toes"):
             at[f"right_{part}"] = at[f"left_{part}"] * MIRROR
+
+    def _hip(self) -> Array:
+        """Place (3,) of the left hip joint in the shape, as far behind the skin as people have it."""
+        v, hip = self.shape.vertices, self.at["left_thigh"]
+        up_m, aside_m = HIP_NEAR_M
+        y = v[(np.abs(v[:, 2] - hip[2]) < up_m) & (np.abs(v[:, 0] - hip[0]) < aside_m), 1]
+        return np.array([hip[0], y.min() + HIP_DEPTH_SHARE * np.ptp(y), hip[2]])
 
     def scales(self) -> dict[str, Array]:
         """Growth of each joint's part, (3, 3), before its bone is stretched."""

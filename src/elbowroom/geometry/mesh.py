@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,6 +68,19 @@ class Mesh:
         colors = None if self.colors is None else self.colors[use]
         paint = None if self.paint is None else self.paint.taken(use)
         return Mesh(self.vertices[use], faces, self.color, colors, paint)
+
+
+_KNOWN: WeakValueDictionary[bytes, Mesh] = WeakValueDictionary()
+
+
+def known(mesh: Mesh) -> Mesh:
+    """An equal mesh that is in use already, with all that was derived from it, else the mesh itself."""
+    if mesh.paint is not None:  # textures are large, and seldom twice the same
+        return mesh
+    h = hashlib.blake2b(repr((mesh.color, mesh.vertices.shape, mesh.colors is None)).encode(), digest_size=16)
+    for array in (mesh.vertices, mesh.faces, mesh.colors):
+        h.update(b"" if array is None else array.data)
+    return _KNOWN.setdefault(h.digest(), mesh)
 
 
 def srgb(linear: ArrayLike) -> Array:
