@@ -186,7 +186,7 @@ def nudge(
         for lean in _some(leans):
             hit = hit_of(lean)
             if hit is None:
-                least = lean * least_share(lambda share, lean=lean: hit_of(share * lean) is None, _BACK)
+                least = _drawn_back(hit_of, lean)
                 return Nudged(whole(least), checks[0], least)
             missed.append(int(np.argmin(np.abs(times - hit))))
         looks = np.unique(np.concatenate([looks, np.array(missed, np.int64)]))
@@ -245,6 +245,11 @@ def _small_leans(
 def _some(leans: list[Array]) -> list[Array]:
     """The smallest of leans, which is at the brink, and some of the larger ones."""
     return [leans[k] for k in np.unique(np.linspace(0, len(leans) - 1, _CLOSELY).astype(int))] if leans else []
+
+
+def _drawn_back(hit_of: Callable[[Array], float | None], lean: Array) -> Array:
+    """The smallest share of a lean that is free, the whole of it being so."""
+    return lean * least_share(lambda share: hit_of(share * lean) is None, _BACK)
 
 
 def least_share(fits: Callable[[float], bool], halves: int) -> float:

@@ -109,6 +109,11 @@ class Figure:
         return Clip(self.character, fps, where, local, name=name)
 
 
+def can_walk(character: Character) -> bool:
+    """Return whether a character has all parts that standing and walking take."""
+    return all(role in character.roles for role in _NEEDED)
+
+
 @lru_cache(maxsize=32)
 def figure(character: Character) -> Figure:
     """Measure a character, once; `BadValue` where it lacks the parts that walking takes."""
