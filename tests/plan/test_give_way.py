@@ -13,7 +13,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.director import Director
-from elbowroom.plan.free_arm import free_arm, set_aside
+from elbowroom.plan.freeing import free_arm, set_aside
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import Plan
@@ -24,7 +24,7 @@ from elbowroom.world.world import World
 
 GOAL = (-0.1, -0.8, 0.5)
 # where the fingertips of her left hand pass by half way to that goal
-BALL = np.array([0.325, -0.132, 0.557])
+BALL = np.array([0.322, -0.148, 0.551])
 
 
 @cache

@@ -9,17 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studio_makers import settled
+from studio_makers import planned_studio, restore, settled
 
 from elbowroom.errors import BadValue
-from elbowroom.gallery.scenes import FOLDER
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.result import Plan
 from elbowroom.stopping import may_stop_here
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import rename
-from elbowroom.studio.folders import Folders
 from elbowroom.studio.page import opened
 from elbowroom.studio.places import target_name
 from elbowroom.studio.reaching import Reaching
@@ -56,13 +54,9 @@ SCENE = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Studio, Plan]]:
-    folder = tmp_path_factory.mktemp("dragging")
-    studio = Studio(Document(SCENE, folder / "kitchen.yaml"), Folders(folder, [FOLDER]), folder / "state")
-    studio.replan()
-    settled(studio)
-    assert studio.certified and studio.plan is not None, studio.said
-    yield studio, studio.plan
-    studio.close()
+    folder = tmp_path_factory.mktemp("studio")
+    with planned_studio(Document(SCENE, folder / "work" / "scene.yaml"), folder) as (studio, plan):
+        yield studio, plan
 
 
 @pytest.fixture
@@ -71,13 +65,7 @@ def studio(made: tuple[Studio, Plan], monkeypatch: pytest.MonkeyPatch) -> Iterat
     studio, plan = made
     yield studio
     monkeypatch.undo()
-    studio.drags.forget()
-    studio.cancel()
-    settled(studio)
-    while studio.session.undo():
-        pass
-    studio.show(studio.document.board())
-    studio.set_plan(plan)
+    restore(studio, plan)
 
 
 @pytest.fixture

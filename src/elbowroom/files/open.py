@@ -17,7 +17,6 @@ from elbowroom.files.fbx import RIGGED, read_rigged
 from elbowroom.files.glb_container import buffer_files
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.glb_read import GlbFile
-from elbowroom.files.meshes import read_meshes
 from elbowroom.files.text import check_regular
 from elbowroom.files.urdf import mesh_files
 from elbowroom.geometry.mesh import Mesh
@@ -277,6 +276,8 @@ def read_scene(path: str | Path, *, units: float | None = None, up: str | None =
     if path.suffix.lower() in RIGGED:
         world = _from_rigged(path, read_rigged(path, units=units, up=up))
     else:
+        from elbowroom.files.meshes import read_meshes  # a fifth of a second, for files alone
+
         found = read_meshes(path, units=units, up=up)
         world = World(static=found.meshes, notes=found.notes)
     return on_floor(world, floor)

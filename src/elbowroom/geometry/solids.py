@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-import trimesh
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
@@ -21,29 +20,58 @@ from elbowroom.geometry.transforms import transform
 GREY: Color = (0.62, 0.64, 0.66)
 
 
-def _mesh(solid: trimesh.Trimesh, at: ArrayLike, color: Color) -> Mesh:
-    return Mesh(np.asarray(solid.vertices) + np.asarray(at, dtype=float), np.asarray(solid.faces), color)
+# Corners of a box, in its size from its middle, and its triangles.
+_CORNERS = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+_TRIANGLES = (
+    (1, 3, 0), (4, 1, 0), (0, 3, 2), (2, 4, 0), (1, 7, 3), (5, 1, 4),
+    (5, 7, 1), (3, 7, 2), (6, 4, 2), (2, 7, 6), (6, 5, 4), (7, 5, 6),
+)  # fmt: skip
+
+# Metres: vertices of a solid of revolution that are nearer than this are one; triangles of less square metres go.
+_SAME = 1e-8
 
 
 def box(size: ArrayLike, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY) -> Mesh:
     """Box of full extents `size` (3,) centred at `at` (3,), metres."""
-    return _mesh(trimesh.creation.box(np.asarray(size, dtype=float)), at, color)
+    corners = _CORNERS * np.asarray(size, dtype=float)
+    return Mesh(corners + np.asarray(at, dtype=float), np.array(_TRIANGLES), color)
 
 
 def cylinder(radius: float, height: float, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY) -> Mesh:
     """Upright cylinder centred at `at` (3,), metres."""
-    return _mesh(trimesh.creation.cylinder(radius, height, sections=32), at, color)
+    half = 0.5 * abs(height)
+    return _revolved([[0.0, -half], [radius, -half], [radius, half], [0.0, half]], at, color, 32)
 
 
 def sphere(radius: float, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY) -> Mesh:
     """Ball centred at `at` (3,), metres."""
-    return _mesh(trimesh.creation.uv_sphere(radius, count=[16, 24]), at, color)
+    angle = np.linspace(0.0, np.pi, 16)
+    return _revolved(radius * np.column_stack([np.sin(angle), -np.cos(angle)]), at, color, 48)
 
 
 def lathe(profile: ArrayLike, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY, *, sections: int = 40) -> Mesh:
     """Solid of revolution about z from a profile of (radius, height) pairs, (N, 2), metres, drawn either way."""
-    solid = trimesh.creation.revolve(np.asarray(profile, dtype=float), sections=sections)
-    return outward(_mesh(solid, at, color))
+    return outward(_revolved(profile, at, color, sections))
+
+
+def _revolved(profile: ArrayLike, at: ArrayLike, color: Color, sections: int) -> Mesh:
+    """A profile (N, 2) revolved about z in some sections; ends on the axis become one vertex each."""
+    radius, height = np.asarray(profile, dtype=float).T
+    per, angle = len(radius), np.linspace(0.0, 2.0 * np.pi, sections + 1)[:-1]
+    around = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    rings = (around[:, None] * radius[:, None]).reshape(-1, 2)
+    points = np.column_stack([rings, np.tile(height, sections)])
+    slice_ = (np.array([[0, per, 1], [1, per, per + 1]]) + np.arange(per - 1)[:, None, None]).reshape(-1, 3)
+    a, b, c = np.moveaxis(points[slice_], 1, 0)
+    slice_ = slice_[0.5 * np.linalg.norm(np.cross(b - a, c - b), axis=1) > _SAME]
+    faces = (slice_ + per * np.arange(sections)[:, None, None]).reshape(-1, 3) % len(points)
+    used = np.unique(faces)
+    cells = np.round(points[used] / _SAME).astype(np.int64)
+    _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.zeros(len(points), np.int64)
+    number[used] = np.argsort(order)[which.reshape(-1)]
+    return Mesh(points[used[first[order]]] + np.asarray(at, dtype=float), number[faces], color)
 
 
 def outward(mesh: Mesh) -> Mesh:

@@ -180,9 +180,8 @@ _SIDE_LETTERS = (("l", "r"), ("L", "R"))
 def mirror(clip: Clip) -> Clip:
     """The motion seen in a mirror that stands on the origin across the character's left-right axis at rest.
 
-    Left and right change places. Joints are compared as turns from the rest pose in the world, since frames of the
-    two sides of a rig need not mirror each other. A joint off the middle without a
-    counterpart keeps its local rotation.
+    Left and right change places. Joints are compared as turns from the rest pose in the world, since frames of the two
+    sides of a rig need not mirror each other. A joint without a counterpart keeps its local rotation.
     """
     character = clip.character
     skeleton = character.skeleton

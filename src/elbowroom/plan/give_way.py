@@ -10,7 +10,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.edit import changed_by
-from elbowroom.plan.free_arm import free_arm
+from elbowroom.plan.freeing import free_arm
 from elbowroom.plan.reasons import collision_text
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairResult, by_limbs

@@ -105,9 +105,13 @@ def shoulder_of(actor: Actor, hand: str, pose: Pose) -> Array:
 
 def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
     """Metres by which a point (3,) is out of reach of somebody who stands, however far they lean; 0 where it is not."""
-    length = LimbIK(actor.body, f"{hand}_arm").reach[1]
     far = float(np.linalg.norm(point - shoulder_of(actor, hand, actor.pose)))
-    return max(far - length - _LEANS * actor.body.height, 0.0)
+    return max(far - longest_reach(actor, hand), 0.0)
+
+
+def longest_reach(actor: Actor, hand: str) -> float:
+    """Metres from the shoulder of somebody upright to what a hand reaches at most, however far they lean."""
+    return LimbIK(actor.body, f"{hand}_arm").reach[1] + _LEANS * actor.body.height
 
 
 def may_step(actor: Actor, task: Task) -> bool:
@@ -132,8 +136,8 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
 
 
 def front_of(actor: Actor, T: Array) -> Array:
-    """Return where a body faces whose joints are at T (J, 4, 4): a level unit vector (3,)."""
-    front = T[0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
+    """Return where a body faces whose joints are at T (..., J, 4, 4): a level unit vector (..., 3)."""
+    front = T[..., 0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
     return np.asarray(normalize(front * [1.0, 1.0, 0.0]))
 
 

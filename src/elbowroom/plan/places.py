@@ -24,6 +24,10 @@ from elbowroom.world.world import Snapshot, World
 
 # What is put onto something ends this far above it, metres.
 _ABOVE = 0.0005
+# Metres above a point on something up to which a surface is the one that is meant.
+_BOARD_M = 0.05
+# Unevenness of cushions and mattresses below a thing that it is put on top of, metres.
+_UNEVEN_M = 0.012
 
 # Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
@@ -43,13 +47,15 @@ def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) ->
     T[:3, 3] = surface_at(world, task.onto, t, task.to, taken[:3, 3])
     if task.onto == "floor" or task.onto in world.static or task.onto in world.objects:
         T[2, 3] += _ABOVE - float(apply(T, mesh.vertices)[:, 2].min() - T[2, 3])
+        T = clear_of_support(world, task.object, t, T)
     return T
 
 
 def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array) -> Array:
     """A place (3,) on top of a mesh or a thing at a time, above or below a point; a frame or body part is its own.
 
-    Without the point it is the middle of the mesh, and on the floor below a place near by (3,).
+    Without the point it is the middle of the mesh, and on the floor below a place near by (3,). The height of a point
+    says which of several surfaces is meant.
     """
     if onto == "floor" and world.floor is not None:
         x, y = near[:2] if at is None else at[:2]
@@ -61,7 +67,10 @@ def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array)
     else:
         return np.asarray(world.frame(onto, t)[:3, 3])
     xy = ground.bounds.mean(axis=0)[:2] if at is None else np.asarray(at[:2])
-    return np.array([*xy, top_of(ground, xy, onto)])
+    # of several boards the one that a point with a height is on
+    below = np.inf if at is None or len(at) < 3 else float(at[2]) + _BOARD_M
+    board = highest(ground.vertices[ground.faces], xy[None], below)
+    return np.array([*xy, board if np.isfinite(board) else top_of(ground, xy, onto)])
 
 
 def top_of(mesh: Mesh, xy: Array, name: str) -> float:
@@ -105,12 +114,28 @@ def supported(thing: str, on: Iterable[str], during: tuple[float, float]) -> lis
     return [Contact(thing, other, during, "support", _PRESS, "rests on it") for other in on]
 
 
+def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -> Array:
+    """A place (4, 4) of a thing, raised by as much as it is in an uneven surface; the same where that is much."""
+    exact, places = alone(world, thing, t)
+    for raised in np.arange(0.0, _UNEVEN_M, _ABOVE):
+        places[thing] = transform([0.0, 0.0, raised]) @ T_world_thing
+        exact.place_snapshot(Snapshot(t, {}, places))
+        if not _touched(exact, thing, 0.0):
+            return np.asarray(places[thing])
+    return T_world_thing
+
+
 def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
     """Names of walls and things that a thing would touch, or come near to by some metres."""
     exact, places = alone(world, thing, t)
     if T_world_thing is not None:
         places[thing] = T_world_thing
     exact.place_snapshot(Snapshot(t, {}, places))
+    return _touched(exact, thing, within)
+
+
+def _touched(exact: ExactWorld, thing: str, within: float) -> list[str]:
+    """Names of what a thing touches as it is placed, or comes near to by some metres."""
     limit = max(within, 1e-6)
     near = [exact.distance(int(k), limit) for k in exact.near(within) if thing in exact.pairs[k]]
     touching = [d.pair for d in near if d.value is None or d.value < limit]

@@ -279,7 +279,7 @@ class Postures:
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
             needs = room > 0.0 and k not in exact.contacts and (own_room or self._spaced[k])
             if exact.hit(k) or (needs and self._nearer(k, min(room, float(self._most_room[k])))):
-                value = exact.distance(k).value if k in exact.contacts else None
+                value = exact.overlap(k) if k in exact.contacts else None
                 contact = None if value is None else exact.allowed(k, -value)
                 if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
                     self._last += 1

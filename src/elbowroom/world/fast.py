@@ -31,8 +31,12 @@ __all__ = ["FREE", "HIT", "UNCERTAIN", "LimbCheck"]
 
 # Postures whose surroundings are placed together for the exact test.
 _AT_ONCE = 512
+# Doubtful postures whose exact answers are remembered: motions share most of their frames with those tried before.
+_DECIDED = 4096
 # Postures that compiled code looks at before work may stop: a tenth of a second where many are in doubt.
 _ROWS = 512
+# The same where the first that hits ends it.
+_FEW_ROWS = 48
 
 
 class LimbCheck:
@@ -189,11 +193,13 @@ class LimbCheck:
         met = scratch.buffers.doubt[: count if code == UNCERTAIN else 1].tolist()
         return code, tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(scratch, e, m, t)))
 
-    def batch(self, q: ArrayLike, t: ArrayLike, *, resolve_uncertain: bool = False) -> NDArray[np.uint8]:
+    def batch(
+        self, q: ArrayLike, t: ArrayLike, *, resolve_uncertain: bool = False, until_hit: bool = False
+    ) -> NDArray[np.uint8]:
         """Verdicts (N,) of postures (N, n, 4) at times (N,).
 
         The first doubt ends the check of a posture: UNCERTAIN, even where a later pair would be a sure hit.
-        `resolve_uncertain` goes on.
+        `resolve_uncertain` goes on. With `until_hit` postures some way behind the first sure hit are left UNCERTAIN.
         """
         q = np.array(q, dtype=float, order="C")
         times = np.empty(len(q))
@@ -204,10 +210,13 @@ class LimbCheck:
             self._check_time(float(times.max()))
         out = np.full(len(q), UNCERTAIN, np.uint8)
         doubts_until = limb_world.KEEN if resolve_uncertain else 1
-        for first in range(0, len(q), _ROWS):
-            rows = slice(first, first + _ROWS)
+        step = _FEW_ROWS if until_hit else _ROWS
+        for first in range(0, len(q), step):
+            rows = slice(first, first + step)
             buffers = self.scratch().buffers
             edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts_until, buffers, out[rows])
+            if until_hit and (out[rows] == HIT).any():
+                break
         return out
 
     def _look(self, q: Array, t: float, doubts_until: int, scratch: Scratch) -> tuple[int, int]:
@@ -232,10 +241,17 @@ class LimbCheck:
         """Return whether a posture (n, 4) is free at a time; the exact test decides doubts (exact=False: not free)."""
         q = self.posture(q, t)
         scratch = self.scratch()
+        known = scratch.decided.get((q.tobytes(), t)) if exact else None
+        if known is not None:
+            return known
         code, count = self._look(q, t, limb_world.KEEN if exact else 1, scratch)
-        if code == UNCERTAIN and exact:
-            return self._judge.blame(q, t, scratch, count) is None
-        return bool(code == FREE)
+        if code != UNCERTAIN or not exact:
+            return bool(code == FREE)
+        free = self._judge.blame(q, t, scratch, count) is None
+        if len(scratch.decided) >= _DECIDED:
+            scratch.decided.clear()
+        scratch.decided[q.tobytes(), t] = free
+        return free
 
     def blame(self, q: ArrayLike, t: float = 0.0) -> Pair | None:
         """A pair that is hit, by name, where a posture (n, 4) is not free at a time; the exact test decides doubts."""

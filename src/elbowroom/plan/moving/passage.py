@@ -41,10 +41,20 @@ from elbowroom.world.fast import LimbCheck
 Frames = NDArray[np.int64]
 
 
-def freed(d: Director, actor: Actor, limb: str, rows: Frames, exact: NDArray[np.bool_], what: str) -> LimbTrajectory:
+def freed(
+    d: Director,
+    actor: Actor,
+    limb: str,
+    rows: Frames,
+    exact: NDArray[np.bool_],
+    what: str,
+    checks: dict[bytes, LimbCheck],
+) -> LimbTrajectory:
     """The course of an arm that the base has in frames (N,), or the least change of it that is free.
 
-    Frames in which the hand has to be at its target, `exact` (N,), stay as they are. Raises `PlanningFailure`.
+    Frames in which the hand has to be at its target, `exact` (N,), stay as they are. `checks` has those of earlier
+    courses of this arm in a world that is otherwise the same, by the frames of everything but the arm. Raises
+    `PlanningFailure`.
     """
     arm, who, tier = actor.body.chain(limb).joints, actor.who, d.settings.tier
     course, times = actor.base.rotations[rows][:, list(arm)], actor.base.start + rows / actor.base.fps
@@ -52,7 +62,10 @@ def freed(d: Director, actor: Actor, limb: str, rows: Frames, exact: NDArray[np.
     if tier == "ik":
         return plain
     span = (float(times[0]), float(times[-1]))
-    widest = LimbCheck(d.world, who, limb, span, margin=d.settings.margin)
+    key = rows[[0, -1]].tobytes() + np.delete(actor.base.rotations[rows], list(arm), axis=1).tobytes()
+    widest = checks.get(key)
+    if widest is None:
+        widest = checks[key] = LimbCheck(d.world, who, limb, span, margin=d.settings.margin)
     check = widest.with_margin(0.0)
     bad = np.flatnonzero(~check.free_batch(course, times))
     hit = float(times[bad[0]]) if len(bad) else first_hit(check, course, times)
@@ -124,6 +137,7 @@ class Passage:
         self.fingers = list(finger_joints(actor.body, at.hand))
         self._moved = False
         self._orbit: float | None = None  # of the elbow when the hand has come
+        self._checks: dict[bytes, LimbCheck] = {}  # of ways off that are tried in turn
         self._fade = smoothstep if pace.quick else smootherstep
         # frames after which the hand is off its target, and after which the arm is back
         self._off, self._home = ((0.3, 0.75) if pace.quick else (0.5, 1.0)) * np.array(m.back - m.done)
@@ -233,7 +247,7 @@ class Passage:
         course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
-        way = freed(d, actor, self.limb, rows, share == 1.0, what)
+        way = freed(d, actor, self.limb, rows, share == 1.0, what, self._checks)
         actor.edit(int(rows[0]), self.arm, way.rotations)
         d.world = actor.placed(d.world)
         d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)

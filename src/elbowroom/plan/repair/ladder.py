@@ -51,7 +51,9 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         options = replace(options, apart={})
     # a body that ducks or turns keeps its arms as they are, in no style
     bodies = options.style is CLOSE and not _pinned(episode, options)
-    done, told = by_limbs(world, episode, options, bodies=bodies)
+    done, told = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
+    if not options.searches:
+        return done, told or reason
     if done is None and options.style is not CLOSE:
         # a style is a wish: what cannot keep to it is mended all the same, and says so
         done, told = repair_episode(world, episode, replace(options, style=CLOSE))
@@ -204,7 +206,7 @@ def _each_linkage(
     for number, linkage in enumerate(_ladder(world, episode, options)):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
-            reasons.append("a hand takes, leaves or touches something just then")
+            reasons.append("a hand takes, leaves or touches something just then, or a limb is to be kept")
             continue
         for free in feet_free(clip, episode):
             if options.clocks.late:

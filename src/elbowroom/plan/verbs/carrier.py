@@ -22,7 +22,7 @@ from elbowroom.plan.limb_path import LOOKS, LOOKS_BY
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, Carry
+from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, CarriedFrames
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
@@ -201,7 +201,7 @@ class Carrier(Holding):
                 self.thing, actor.who, hand, (actor.now, FOREVER), inverse(T_hand) @ self.T_start
             )
 
-    def play(self, grips: Grips, path: Carry) -> None:
+    def play(self, grips: Grips, path: CarriedFrames) -> None:
         """Add the frames of the carry; the object touches what it lies on only while it is lifted and set down."""
         d, actor = self.d, self.actor
         begun = actor.k

@@ -42,6 +42,9 @@ _CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0)
 # By how much things may tilt that are carried as they are, radians.
 _TILT = float(np.radians(6.0))
 
+# Searches for a way back of a hand that is done.
+_BACK_TRIES = 3
+
 # Seconds after a task's time for which somebody who stands goes on standing.
 _STANDS_ON = 2.0
 
@@ -128,7 +131,11 @@ def _back(d: Director, actor: Actor, hand: str) -> None:
     goal = actor.neutral(actor.k + count, mine)
     fingers = goal.rotations[list(finger_joints(actor.body, hand))]
     alone = set(actor.kept) <= set(mine)
-    acting.travel(d, actor, {hand: fingers}, goal, count, f"{hand} hand at ease", back=alone)
+
+    def do(_: int) -> None:
+        acting.travel(d, actor, {hand: fingers}, goal, count, f"{hand} hand at ease", back=alone)
+
+    d.first(range(_BACK_TRIES), do)  # each with other samples
     actor.give_back(mine)
 
 

@@ -88,7 +88,7 @@ _SOFTENED = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Carry:
+class CarriedFrames:
     """Frames of a body that carries an object: roots (N, 3), rotations (N, J, 4), the object's places (N, 4, 4).
 
     `lifted` and `set_down` are frames at which the object has left its place, and from which on it is at its goal.
@@ -114,7 +114,7 @@ Poses = tuple[Pose, ...]
 Follow = Callable[[Array, Poses, Array, NDArray[np.int64]], Poses | None]
 
 
-def carried(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) -> list[Carry]:
+def carried(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) -> list[CarriedFrames]:
     """Frames of each from postures that hold the object at its start to those at its goal, or others there.
 
     Raises `PlanningFailure`.
@@ -349,7 +349,7 @@ def _between(start: Array, end: Array, share: Array) -> Array:
     return np.concatenate([place, slerp(start[..., 3:], end[..., 3:], share)], axis=-1)
 
 
-def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[Carry]:
+def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[CarriedFrames]:
     """Frames along a path of the object (N, 7), as fast as people carry things; see `carried`."""
     lead = team[0][0]
     turns = angle_between(states[:-1, 3:], states[1:, 3:])
@@ -372,7 +372,7 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
     for k, (holding, grips) in enumerate(team):
         mine = [each[k] for each in poses]
         root, q = _followed(holding, grips, mine, T, (row, share), (lifted, set_down))
-        out.append(Carry(root, q, T, lifted, set_down, checks))
+        out.append(CarriedFrames(root, q, T, lifted, set_down, checks))
     return out
 
 
