@@ -12,6 +12,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.props import (
     books,
     cabinets,
+    car,
     desk,
     furniture,
     hats,
@@ -67,6 +68,7 @@ MAKERS: dict[str, Maker] = {
     "switch_plate": Maker(cabinets.switch_plate),
     "switch_button": Maker(cabinets.switch_button),
     "wardrobe": Maker(wardrobe.wardrobe),
+    "car_front": Maker(car.car_front),
     "counter": Maker(kitchen.counter),
     "jar": Maker(kitchen.jar),
     "bottle": Maker(kitchen.bottle),

@@ -1,4 +1,4 @@
-"""Captured motion meets a planned path (P3 to P5): criteria by component, the blend, and a path that follows it."""
+"""Captured motion meets a planned path (P3 to P5): what is unnatural is blended with recordings and planned again."""
 
 from __future__ import annotations
 
@@ -10,24 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.dynamics import Dynamics
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import STRENGTH, strength_of
+from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import interpolate
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, continuous, exp, multiply, normalize, slerp
+from elbowroom.geometry.rotations import Array, continuous, exp, multiply, slerp
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.posture_angles import AngleDatabase
-from elbowroom.motion.smooth import smoothed
 from elbowroom.motion.warp import Match, best_segment
-from elbowroom.plan.tight.chain import BodyProblem, body_path
+from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
+from elbowroom.plan.tight.criteria import (
+    BLENDED,
+    Criteria,
+    Timing,
+    clearances,
+    component_joints,
+    similarities,
+    variations,
+)
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import USUAL, TightSettings
-from elbowroom.spaces.component import PosePath, components
-from elbowroom.stopping import may_stop_here
+from elbowroom.spaces.component import PosePath
 
-# Components that recordings may change: legs and pelvis follow the feet.
-BLENDED = ("spine", "head", "right_arm", "left_arm")
 # Joints whose places are compared with those of recordings, by role.
 _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "right_thigh", "right_shin", "right_foot",
            "left_upper_arm", "left_forearm", "left_hand", "right_upper_arm", "right_forearm", "right_hand")  # fmt: skip
@@ -35,17 +39,10 @@ _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "r
 _FADE = 0.2
 # Nodes to either side over which a blend is evened out.
 _EVENED = 6
-# Mean speed of what moves farthest where no recording gives a time, m/s, and frames a second for torques.
-_SPEED, _RATE = 0.5, 30.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Frames:
-    """Frames at a fixed rate, as dynamics take them."""
-
-    fps: float
-    root: Array
-    rotations: Array
+# Mean speed of what moves farthest where no recording gives a time, m/s.
+_SPEED = 0.5
+# Longest piece that a local shortcut replaces after replanning, share of the path.
+_LOCAL = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,45 +56,38 @@ class Capture:
     @staticmethod
     def of(body: Character, clips: Sequence[Clip]) -> Capture:
         """Capture of clips that are already those of the body."""
+        if not clips:
+            raise BadValue("capture needs at least one recording; without any, plan without it.")
+        for clip in clips:
+            if clip.rotations.shape[1] != len(body.skeleton):
+                raise BadValue(f"a recording has {clip.rotations.shape[1]} joints and {body.name} has "
+                               f"{len(body.skeleton)}; retarget it with er.retarget(clip, body) first.")  # fmt: skip
         frames = np.concatenate([clip.rotations[:: max(round(clip.fps / 15.0), 1)] for clip in clips])
         points = tuple(_points(body, body.transforms(clip.root, clip.rotations)) for clip in clips)
         return Capture(AngleDatabase.of(frames, component_joints(body)), tuple(clips), points)
 
 
-def component_joints(body: Character) -> dict[str, tuple[int, ...]]:
-    """Joints that make up the posture of each component; of the pelvis those of the legs."""
-    found = {name: tuple(sorted({j for f in one.freedoms for j in f.joints})) for name, one in components(body).items()}
-    found["pelvis"] = tuple(j for name in ("left_leg", "right_leg") if name in body.chains
-                            for j in body.chain(name).joints[:2])  # fmt: skip
-    return {name: joints for name, joints in found.items() if joints}
-
-
-@dataclass(frozen=True, eq=False)
-class Criteria:
-    """Criteria (N, C) of nodes by component in `BLENDED`: posture similarity, torque variation as the paper has it and
-    over joint strength, and clearance, empty where it was not asked for."""
-
-    similarity: Array
-    variation: Array
-    robust: Array
-    clearance: Array
-
-
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A path that recordings have refined, or the planned one where that was not to be had.
+    """A path that recordings have refined, or the planned one, smoothed, where they would not have made it better.
 
-    `inferred` (N, C) are nodes and components taken from recordings, `times` (N,) those of the nodes, seconds.
+    `before` are the criteria of the planned path as it was found (HMP), `smoothed` those after smoothing alone, `after`
+    those of `path` (HMT-II). `planned` is the smoothed path; `mapped` is the timing that the recording gives the first,
+    `timing` that of the others, as long, slow at both ends. `inferred` (N, C) are nodes and components taken from
+    recordings; `strength` is the share of the blend that was followed, 0 where it was dropped.
     `seconds` are times by stage, in the rows of the paper's Table 2.
     """
 
     path: PosePath
-    times: Array
+    planned: PosePath
+    mapped: Timing
+    timing: Timing
     before: Criteria
+    smoothed: Criteria
     after: Criteria
     inferred: NDArray[np.bool_]
     match: Match | None
-    followed: bool
+    strength: float
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -106,34 +96,49 @@ def refined(
 ) -> Refined:
     """A planned path with unnatural postures in the open replaced by recorded ones, planned again along that."""
     seconds: dict[str, float] = {}
-    clock = _Clock(seconds)
-    nodes = _nodes(problem.body, _smoothed(problem, path, settings), settings.nodes)
-    match = best_segment(_points(problem.body, nodes.T), capture.points, settings.match_m) if capture.points else None
-    times = _times(capture, nodes, match)
+    clock, body = _Clock(seconds), problem.body
+    raw = _nodes(body, path, settings.nodes)
+    match = best_segment(_points(body, raw.T), capture.points, settings.match_m) if capture.points else None
+    mapped = _mapped(capture, raw, match)
+    timing = Timing.eased(mapped.seconds)
     clock.stop("search&mapping")
-    before = criteria(problem, nodes, times, capture, seed, settings, clock)
+    before = _criteria(problem, raw, mapped, capture, settings, clock, seed)
     unnatural = (before.similarity < settings.natural_above) | (before.robust > settings.torque_below)
     inferred = (before.clearance > settings.open_above) & unnatural
-    blend = _blended(problem, nodes, capture, match, before, inferred, settings)
+    base = _smoothed(problem, path, settings)
+    smooth = _criteria(problem, base, timing, capture, settings)
+    blend = _blended(base, capture, match, before, inferred, settings)
+    strength, follow = _followed(problem, base, blend, timing, capture, settings, smooth.means)
     clock.stop("blend")
-    found = body_path(problem, seed, settings, follow=blend)
-    clock.stop("replanning")
-    done = path if found.path is None else _smoothed(problem, found.path, settings)
-    clock.stop("smoothing")
-    again = _nodes(problem.body, done, settings.nodes)
-    after = criteria(problem, again, times, capture, seed, settings, None)
-    return Refined(done, times, before, after, inferred, match, found.path is not None, seconds)
+    done, after = base, smooth
+    if follow is not None:
+        found = body_path(problem, seed, settings, follow=follow)
+        clock.stop("replanning")
+        if found.path is not None:
+            local = shortened(problem, found.path, seed, settings, longest=_LOCAL)
+            last = _smoothed(problem, local, settings)
+            judged = _criteria(problem, last, timing, capture, settings)
+            if _better(judged.means, smooth.means):
+                done, after = last, judged
+        clock.stop("smoothing")
+    strength = strength if done is not base else 0.0
+    return Refined(done, base, mapped, timing, before, smooth, after, inferred, match, strength, seconds)
+
+
+def _better(new: tuple[float, float], old: tuple[float, float]) -> bool:
+    """Return whether postures are more like recorded ones, and torques vary no more."""
+    return new[0] >= old[0] and new[1] <= old[1]
 
 
 class _Clock:
-    """Seconds of stages, one after another."""
+    """Processor seconds of stages, one after another."""
 
     def __init__(self, seconds: dict[str, float]) -> None:
-        self.seconds, self._since = seconds, time.perf_counter()
+        self.seconds, self._since = seconds, time.process_time()
 
     def stop(self, stage: str) -> None:
         """Count the time since the last stage for this one."""
-        now = time.perf_counter()
+        now = time.process_time()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
         self._since = now
 
@@ -144,9 +149,11 @@ def _nodes(body: Character, path: PosePath, count: int) -> PosePath:
 
 
 def _smoothed(problem: BodyProblem, path: PosePath, settings: TightSettings) -> PosePath:
-    """A path with its corners rounded as far as is free, as its frames are; as it is where none are."""
+    """Nodes of a path with its corners rounded as far as is free, as its frames are; as it is where none are."""
     frames = frames_of(problem, path, 2 * settings.nodes)
-    return path if frames is None else PosePath(problem.body, [Pose.of(*row) for row in zip(*frames, strict=True)])
+    if frames is not None:
+        path = PosePath(problem.body, [Pose.of(*row) for row in zip(*frames, strict=True)])
+    return _nodes(problem.body, path, settings.nodes)
 
 
 def _points(body: Character, T: Array) -> Array:
@@ -154,77 +161,36 @@ def _points(body: Character, T: Array) -> Array:
     return np.ascontiguousarray(T[..., :3, 3][:, joints])
 
 
-def _times(capture: Capture, nodes: PosePath, match: Match | None) -> Array:
-    """Times (N,) of nodes: those of the recording, or by the way of what moves farthest."""
+def _mapped(capture: Capture, nodes: PosePath, match: Match | None) -> Timing:
+    """Timing of nodes: that of the recording, or by the length of the path of what moves farthest."""
     if match is not None:
-        return np.asarray((match.frames - match.frames[0]) / capture.clips[match.clip].fps)
-    return np.asarray(nodes.along * max(nodes.length_m / _SPEED, 0.5))
+        return Timing(np.asarray((match.frames - match.frames[0]) / capture.clips[match.clip].fps), nodes.along)
+    return Timing(np.asarray(nodes.along * max(nodes.length_m / _SPEED, 0.5)), nodes.along)
 
 
-def criteria(
-    problem: BodyProblem, nodes: PosePath, times: Array, capture: Capture, seed: int, settings: TightSettings,
-    clock: _Clock | None,
+def _criteria(
+    problem: BodyProblem, nodes: PosePath, timing: Timing, capture: Capture, settings: TightSettings,
+    clock: _Clock | None = None, seed: int = 0,
 ) -> Criteria:  # fmt: skip
     """Criteria of a path's nodes; the clearance only where a clock runs, as it takes longest."""
-    names = [name for name in BLENDED if name in capture.database.joints]
-    how = {"sigma": settings.sigma, "parent_rad": settings.parent_rad, "own_rad": settings.own_rad,
-           "near_rad": settings.near_rad}  # fmt: skip
-    similar = np.array([[capture.database.similarity(q, name, **how) for name in names] for q in nodes.rotations])
-    if clock is not None:
-        clock.stop("PS")
-    literal, robust = _variation(problem.body, nodes, times, names, capture.database)
+    similar = similarities(capture.database, nodes, settings)
     if clock is None:
-        return Criteria(similar, literal, robust, np.zeros((0, len(names))))
+        none = np.zeros((0, similar.shape[1]))
+        return Criteria(similar, *variations(problem.body, nodes, timing, capture.database), none)
+    clock.stop("PS")
+    literal, robust = variations(problem.body, nodes, timing, capture.database)
     clock.stop("TV")
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    open_ = np.array([[_clearance(problem, nodes.pose(k), name, rng, settings) for name in names]
-                      for k in range(len(nodes))])  # fmt: skip
+    names = [name for name in BLENDED if name in capture.database.joints]
+    free = clearances(problem, nodes, names, seed, settings)
     clock.stop("CLR")
-    return Criteria(similar, literal, robust, open_)
-
-
-def _variation(
-    body: Character, nodes: PosePath, times: Array, names: Sequence[str], database: AngleDatabase
-) -> tuple[Array, Array]:
-    """Torque variation (N, C) of nodes at times (N,): as the paper has it, and over the joints' strength."""
-    count = max(int(np.ceil(times[-1] * _RATE)), 8)
-    even = np.linspace(0.0, times[-1], count + 1)
-    root = np.stack([np.interp(even, times, nodes.root[:, k]) for k in range(3)], axis=1)
-    dynamics = Dynamics(body)
-    rate = count / times[-1]
-    q = normalize(smoothed(continuous(interpolate(times, nodes.rotations, even)), rate))
-    frames = _Frames(rate, smoothed(root, rate), q)
-    torque = dynamics.torques(frames)
-    share = (even / even[-1])[:, None]
-    literal, robust = np.zeros((len(nodes), len(names))), np.zeros((len(nodes), len(names)))
-    roles = {j: role for role, j in body.roles.items() if role in STRENGTH}
-    for c, name in enumerate(names):
-        for joint in database.joints[name]:
-            own = torque[:, dynamics.velocity_columns[joint - 1]]
-            size, line = np.linalg.norm(own, axis=1), np.linalg.norm(own[:1] + share * (own[-1:] - own[:1]), axis=1)
-            off = np.abs(size - line)
-            at = np.interp(times, even, off / np.maximum(line, 1e-9))
-            literal[:, c] = np.maximum(literal[:, c], at)
-            if joint in roles:
-                strong = strength_of(body, roles[joint])
-                robust[:, c] = np.maximum(robust[:, c], np.interp(times, even, off / strong))
-    return literal, robust
-
-
-def _clearance(problem: BodyProblem, pose: Pose, name: str, rng: np.random.Generator, settings: TightSettings) -> float:
-    """Share of random neighbours of a component's posture that are free."""
-    may_stop_here()
-    component = components(problem.body)[name]
-    spans = settings.clearance_rad * (1.0 - 2.0 * rng.random((settings.clearance_samples, component.width)))
-    near = (component.moved(problem.body, pose, row, problem.axes) for row in spans)
-    return float(np.mean([problem.check.free(one, exact=False) for one in near]))
+    return Criteria(similar, literal, robust, free)
 
 
 def _blended(
-    problem: BodyProblem, nodes: PosePath, capture: Capture, match: Match | None, found: Criteria,
-    inferred: NDArray[np.bool_], settings: TightSettings,
-) -> PosePath:  # fmt: skip
-    """The path with components inferred from recordings or drawn to them (HMT-I); it may collide."""
+    nodes: PosePath, capture: Capture, match: Match | None, found: Criteria, inferred: NDArray[np.bool_],
+    settings: TightSettings,
+) -> Array:  # fmt: skip
+    """Rotations (N, J, 4) of nodes with components inferred from recordings or drawn to them, both ends as they are."""
     base, database = nodes.rotations, capture.database
     mapped = base
     if match is not None:
@@ -252,12 +218,29 @@ def _blended(
     out = _evened(continuous(out), _EVENED)
     u = np.linspace(0.0, 1.0, len(base))
     fade = smoothstep(np.minimum(u, 1.0 - u) / _FADE)[:, None]
-    blend = slerp(base, out, fade)
-    poses = [problem.start]
-    for k in range(1, len(base) - 1):
-        pose = Pose.of(nodes.root[k], blend[k])
-        poses.append(problem.balance.projected(pose, nodes.feet(float(nodes.along[k])), nodes.pose(k)) or nodes.pose(k))
-    return PosePath(problem.body, [*poses, problem.goal])
+    return slerp(base, out, fade)
+
+
+def _followed(
+    problem: BodyProblem, nodes: PosePath, blend: Array, timing: Timing, capture: Capture, settings: TightSettings,
+    planned: tuple[float, float],
+) -> tuple[float, PosePath | None]:  # fmt: skip
+    """The largest share of a blend by which it improves both criteria, in balance (HMT-I); 0 and None without one.
+
+    The paper follows the whole blend. Where recordings lift an arm that the plan leaves hanging, torques vary more than
+    they did; part of the way there is both more natural and as calm.
+    """
+    for strength in settings.strengths:
+        turned = slerp(nodes.rotations, blend, np.array(strength))
+        poses = [problem.start]
+        for k in range(1, len(nodes) - 1):
+            pose = Pose.of(nodes.root[k], turned[k])
+            feet = nodes.feet(float(nodes.along[k]))
+            poses.append(problem.balance.projected(pose, feet, nodes.pose(k)) or nodes.pose(k))
+        path = PosePath(problem.body, [*poses, problem.goal])
+        if _better(_criteria(problem, path, timing, capture, settings).means, planned):
+            return strength, path
+    return 0.0, None
 
 
 def _evened(q: Array, reach: int) -> Array:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
@@ -10,7 +12,9 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, continuous
-from elbowroom.plan.tight.chain import BodyProblem
+from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
+from elbowroom.plan.tight.settings import TightSettings
+from elbowroom.search.birrt import Stats
 from elbowroom.spaces.component import PosePath
 
 # Half widths of rounding, shares of the path, tried from wide to narrow; 0 keeps its corners.
@@ -19,6 +23,40 @@ _WINDOWS = (0.16, 0.1, 0.06, 0.03, 0.0)
 _MARGIN_M = 0.001
 # Places along the path at which it is rounded.
 _PLACES = 160
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """Frames of a whole-body plan, roots (N + 1, 3) and rotations (N + 1, J, 4), or None; its path and statistics.
+
+    `seconds` are those of the search and of smoothing, `blocked` the component that found no path.
+    """
+
+    frames: tuple[Array, Array] | None
+    path: PosePath | None
+    seconds: tuple[float, float]
+    stats: Stats
+    blocked: str
+
+
+def planned_frames(
+    problem: BodyProblem, seed_of: Callable[[], int], count_of: Callable[[PosePath], int], settings: TightSettings
+) -> Planned:
+    """Search a path and make its frames, with other samples where these are not free; as many as `count_of` says."""
+    search, smoothing, checks = 0.0, 0.0, np.zeros(4, np.int64)
+    for _ in range(max(settings.searches, 1)):
+        seed, begun = seed_of(), time.perf_counter()
+        found = body_path(problem, seed, settings)
+        search, begun = search + time.perf_counter() - begun, time.perf_counter()
+        checks += astuple(found.stats)
+        short, frames = None, None
+        if found.path is not None:
+            short = shortened(problem, found.path, seed, settings)
+            frames = frames_of(problem, short, count_of(short))
+        smoothing += time.perf_counter() - begun
+        if frames is not None or short is None:
+            break
+    return Planned(frames, short, (search, smoothing), Stats(*map(int, checks)), found.blocked)
 
 
 def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, Array] | None:
