@@ -209,10 +209,13 @@ def captured(made: list[Scene], folder: Path, settings: TightSettings) -> None:
         literal, robust = variations(body, path, timing, by.database)
         return float(similarities(by.database, path, settings).mean()), float(np.median(literal)), float(robust.mean())
 
+    def evenly(path: PosePath) -> PosePath:
+        return PosePath(body, [path.at(s) for s in np.linspace(0.0, 1.0, settings.nodes)])
+
     ceiling = []
     for _, clip in clips[1::2]:
         path = PosePath(body, [Pose.of(clip.root[k], clip.rotations[k]) for k in range(0, len(clip), 6)])
-        ceiling.append(measured(path, Timing(path.along * clip.duration, path.along), mine))
+        ceiling.append(measured(path, Timing(clip.duration * np.linspace(0.0, 1.0, len(path)), path.along), mine))
     seconds: dict[str, list[float]] = {}
     rows, sums = [], []
     for number, one in enumerate(made):
@@ -226,9 +229,8 @@ def captured(made: list[Scene], folder: Path, settings: TightSettings) -> None:
             seconds.setdefault(stage, []).append(spent)
         sums.append(seconds["planning"][-1] + sum(done.seconds.values()))
         floor = smooth_random(body, one.problem.start, one.problem.goal, np.random.default_rng(number), settings.nodes)
-        nodes = PosePath(body, [found.path.at(s) for s in np.linspace(0.0, 1.0, settings.nodes)])
-        row = [measured(nodes, done.mapped, judge), *(measured(p, done.timing, judge)
-                                                     for p in (done.planned, done.path, floor))]  # fmt: skip
+        nodes = evenly(found.path)
+        row = [measured(p, done.timing, judge) for p in (nodes, evenly(done.planned), evenly(done.path), floor)]
         rows.append(row)
         print(f"scene {number}: " + " | ".join(f"{r[0]:.3f} {r[1]:.2f} {r[2]:.3f}" for r in row)
               + f", inferred {done.inferred.mean():.0%}, strength {done.strength}, {done.timing.seconds:.1f} s, "

@@ -183,5 +183,6 @@ def test_recordings_refine_a_path_that_stays_free() -> None:
     assert ((done.before.clearance >= 0.0) & (done.before.clearance <= 1.0)).all()
     assert {"search&mapping", "PS", "TV", "CLR", "blend"} <= set(done.seconds)
     # recordings make a path no worse by either criterion, or are left out
-    assert done.after.means[0] >= done.smoothed.means[0] and done.after.means[1] <= done.smoothed.means[1]
     assert (done.strength > 0.0) == (done.path is not done.planned)
+    if done.strength > 0.0:
+        assert done.after.means[0] >= done.before.means[0] and done.after.means[1] <= done.before.means[1]

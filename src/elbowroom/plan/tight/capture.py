@@ -41,6 +41,8 @@ _FADE = 0.2
 _EVENED = 6
 # Mean speed of what moves farthest where no recording gives a time, m/s.
 _SPEED = 0.5
+# Times that a blend is weakened about nodes that collide.
+_HALVINGS = 6
 # Longest piece that a local shortcut replaces after replanning, share of the path.
 _LOCAL = 0.2
 
@@ -71,16 +73,16 @@ class Capture:
 class Refined:
     """A path that recordings have refined, or the planned one, smoothed, where they would not have made it better.
 
-    `before` are the criteria of the planned path as it was found (HMP), `smoothed` those after smoothing alone, `after`
-    those of `path` (HMT-II). `planned` is the smoothed path; `mapped` is the timing that the recording gives the first,
-    `timing` that of the others, as long, slow at both ends. `inferred` (N, C) are nodes and components taken from
-    recordings; `strength` is the share of the blend that was followed, 0 where it was dropped.
+    `before` are the criteria of the planned path as it was found (HMP), `smoothed` those after smoothing alone
+    (`planned`), `after` those of `path` (HMT-II), all at the same `timing`, as long as the recording. `inferred` (N, C)
+    are nodes and components taken from recordings; `strength` is the share of the blend that was followed, the
+    largest that makes both criteria better, 0 where it was dropped. The paper follows all of it: where recordings lift
+    an arm that the plan leaves hanging, torques vary more than they did, and part of the way there is better in both.
     `seconds` are times by stage, in the rows of the paper's Table 2.
     """
 
     path: PosePath
     planned: PosePath
-    mapped: Timing
     timing: Timing
     before: Criteria
     smoothed: Criteria
@@ -98,31 +100,58 @@ def refined(
     seconds: dict[str, float] = {}
     clock, body = _Clock(seconds), problem.body
     raw = _nodes(body, path, settings.nodes)
-    match = best_segment(_points(body, raw.T), capture.points, settings.match_m) if capture.points else None
-    mapped = _mapped(capture, raw, match)
-    timing = Timing.eased(mapped.seconds)
+    least = [int(np.ceil(raw.length_m / settings.fastest * clip.fps)) for clip in capture.clips]
+    match = best_segment(_points(body, raw.T), capture.points, settings.match_m, least=least)
+    timing = Timing.eased(_seconds(capture, raw, match))
     clock.stop("search&mapping")
-    before = _criteria(problem, raw, mapped, capture, settings, clock, seed)
+    before = _criteria(problem, raw, timing, capture, settings, clock, seed)
     unnatural = (before.similarity < settings.natural_above) | (before.robust > settings.torque_below)
     inferred = (before.clearance > settings.open_above) & unnatural
-    base = _smoothed(problem, path, settings)
+    planned = _smoothed(problem, shortened(problem, path, seed, settings), settings)
+    base = _nodes(body, planned, settings.nodes)
     smooth = _criteria(problem, base, timing, capture, settings)
     blend = _blended(base, capture, match, before, inferred, settings)
-    strength, follow = _followed(problem, base, blend, timing, capture, settings, smooth.means)
-    clock.stop("blend")
-    done, after = base, smooth
-    if follow is not None:
-        found = body_path(problem, seed, settings, follow=follow)
+    done, after, used = planned, smooth, 0.0
+    for strength in settings.strengths:
+        clock.stop("blend")
+        last = _followed(problem, base, blend, strength, seed, settings)
         clock.stop("replanning")
-        if found.path is not None:
-            local = shortened(problem, found.path, seed, settings, longest=_LOCAL)
-            last = _smoothed(problem, local, settings)
-            judged = _criteria(problem, last, timing, capture, settings)
-            if _better(judged.means, smooth.means):
-                done, after = last, judged
-        clock.stop("smoothing")
-    strength = strength if done is not base else 0.0
-    return Refined(done, base, mapped, timing, before, smooth, after, inferred, match, strength, seconds)
+        if last is None:
+            continue
+        judged = _criteria(problem, _nodes(body, last, settings.nodes), timing, capture, settings)
+        if _better(judged.means, before.means) and judged.means[0] >= smooth.means[0]:
+            done, after, used = last, judged, strength
+            break
+    clock.stop("blend")
+    return Refined(done, planned, timing, before, smooth, after, inferred, match, used, seconds)
+
+
+def _followed(
+    problem: BodyProblem, nodes: PosePath, blend: Array, strength: float, seed: int, settings: TightSettings
+) -> PosePath | None:
+    """A free path along a blend (N, J, 4): less of it about nodes that would collide, else planned again; or None.
+
+    The paper plans again wherever the blend collides. A path that gives way there is as free and does not wander, so
+    that planning comes last, for the largest strength alone.
+    """
+    share = np.full(len(nodes), strength)
+    for _ in range(_HALVINGS):
+        follow = _balanced(problem, nodes, slerp(nodes.rotations, blend, share[:, None]))
+        bad = np.flatnonzero([not problem.check.free(pose, exact=False) for pose in follow.poses])
+        if not len(bad):
+            return _smoothed(problem, follow, settings)
+        away = np.abs(np.arange(len(nodes))[:, None] - bad).min(axis=1)
+        share = np.minimum(share, np.where(away <= 1, 0.4 * share, share))
+        share = (share + strength * np.abs(np.arange(len(nodes))[:, None] - np.arange(len(nodes))) / _EVENED).min(
+            axis=1
+        )
+    if strength < settings.strengths[0]:
+        return None
+    follow = _balanced(problem, nodes, slerp(nodes.rotations, blend, np.array(strength)))
+    found = body_path(problem, seed, settings, follow=follow)
+    if found.path is None:
+        return None
+    return _smoothed(problem, shortened(problem, found.path, seed, settings, longest=_LOCAL), settings)
 
 
 def _better(new: tuple[float, float], old: tuple[float, float]) -> bool:
@@ -149,11 +178,9 @@ def _nodes(body: Character, path: PosePath, count: int) -> PosePath:
 
 
 def _smoothed(problem: BodyProblem, path: PosePath, settings: TightSettings) -> PosePath:
-    """Nodes of a path with its corners rounded as far as is free, as its frames are; as it is where none are."""
+    """A path with its corners rounded as far as is free, as its frames are; as it is where none are."""
     frames = frames_of(problem, path, 2 * settings.nodes)
-    if frames is not None:
-        path = PosePath(problem.body, [Pose.of(*row) for row in zip(*frames, strict=True)])
-    return _nodes(problem.body, path, settings.nodes)
+    return path if frames is None else PosePath(problem.body, [Pose.of(*row) for row in zip(*frames, strict=True)])
 
 
 def _points(body: Character, T: Array) -> Array:
@@ -161,11 +188,11 @@ def _points(body: Character, T: Array) -> Array:
     return np.ascontiguousarray(T[..., :3, 3][:, joints])
 
 
-def _mapped(capture: Capture, nodes: PosePath, match: Match | None) -> Timing:
-    """Timing of nodes: that of the recording, or by the length of the path of what moves farthest."""
+def _seconds(capture: Capture, nodes: PosePath, match: Match | None) -> float:
+    """Duration of a path: that of the recording, or by the length of the path of what moves farthest."""
     if match is not None:
-        return Timing(np.asarray((match.frames - match.frames[0]) / capture.clips[match.clip].fps), nodes.along)
-    return Timing(np.asarray(nodes.along * max(nodes.length_m / _SPEED, 0.5)), nodes.along)
+        return float((match.frames[-1] - match.frames[0]) / capture.clips[match.clip].fps)
+    return max(nodes.length_m / _SPEED, 0.5)
 
 
 def _criteria(
@@ -221,26 +248,14 @@ def _blended(
     return slerp(base, out, fade)
 
 
-def _followed(
-    problem: BodyProblem, nodes: PosePath, blend: Array, timing: Timing, capture: Capture, settings: TightSettings,
-    planned: tuple[float, float],
-) -> tuple[float, PosePath | None]:  # fmt: skip
-    """The largest share of a blend by which it improves both criteria, in balance (HMT-I); 0 and None without one.
-
-    The paper follows the whole blend. Where recordings lift an arm that the plan leaves hanging, torques vary more than
-    they did; part of the way there is both more natural and as calm.
-    """
-    for strength in settings.strengths:
-        turned = slerp(nodes.rotations, blend, np.array(strength))
-        poses = [problem.start]
-        for k in range(1, len(nodes) - 1):
-            pose = Pose.of(nodes.root[k], turned[k])
-            feet = nodes.feet(float(nodes.along[k]))
-            poses.append(problem.balance.projected(pose, feet, nodes.pose(k)) or nodes.pose(k))
-        path = PosePath(problem.body, [*poses, problem.goal])
-        if _better(_criteria(problem, path, timing, capture, settings).means, planned):
-            return strength, path
-    return 0.0, None
+def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePath:
+    """Nodes with other rotations (N, J, 4), in balance (HMT-I); where that cannot be, as they were. It may collide."""
+    poses = [problem.start]
+    for k in range(1, len(nodes) - 1):
+        feet = nodes.feet(float(nodes.along[k]))
+        found = problem.balance.projected(Pose.of(nodes.root[k], rotations[k]), feet, nodes.pose(k))
+        poses.append(found or nodes.pose(k))
+    return PosePath(problem.body, [*poses, problem.goal])
 
 
 def _evened(q: Array, reach: int) -> Array:

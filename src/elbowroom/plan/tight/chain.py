@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import astuple, dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
@@ -21,6 +22,13 @@ from elbowroom.world.fast_body import BodyCheck
 
 # Postures along the straight way from start to goal, of which the first component's states are offsets.
 _STRAIGHT = 25
+# Offsets of a pelvis by way of which later attempts go: metres ahead, left and up, radians about those axes; places
+# along the straight path that they are from; and draws of one. Chosen so that the body mostly backs off.
+_GUIDE = ((-0.3, 0.05), (-0.12, 0.12), (-0.1, 0.2), (-0.2, 0.2), (-0.6, 0.5), (-0.5, 0.5))
+_GUIDE_SHARE = (0.2, 0.8)
+_GUIDES = 12
+# Attempts at a path that follows another: where it is not found soon, the other one was not good.
+_FOLLOWS = 2
 # Metres from look to look along a shortcut of the whole body.
 _LOOK_M = 0.03
 
@@ -63,11 +71,14 @@ def body_path(
     With `follow`, a path that may collide, components keep to that one where it is free and look for a way near it
     elsewhere (the paper's replanning); without, to the straight one.
     """
-    straight = PosePath(problem.body, _straight(problem)) if follow is None else follow
+    straight = PosePath(problem.body, _line(problem.body, problem.start, problem.goal)) if follow is None else follow
     share = 0.0 if follow is None else settings.follow
     total, seconds, blocked = np.zeros(4, np.int64), dict[str, float](), ""
-    for number, (decomposition, perturbed, budget) in enumerate(settings.attempts()):
-        path: PosePath | None = straight
+    for number, (decomposition, perturbed, budget) in enumerate(
+        islice(settings.attempts(), None if follow is None else _FOLLOWS)
+    ):
+        rng = np.random.default_rng(np.random.SeedSequence([seed, number]))
+        path: PosePath | None = straight if number == 0 or follow is not None else _guided(problem, straight, rng)
         parts: list[int] = []
         for k, component in enumerate(_ordered(problem, decomposition)):
             assert path is not None
@@ -86,10 +97,31 @@ def body_path(
     return BodyPath(None, Stats(*map(int, total)), seconds, (), blocked)
 
 
-def _straight(problem: BodyProblem) -> list[Pose]:
-    """Postures straight from start to goal, the feet where they stand."""
-    root, q = between(problem.body, problem.start, problem.goal, np.linspace(0.0, 1.0, _STRAIGHT))
-    return [problem.start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), problem.goal]
+def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
+    """Postures straight from one to another, the feet where they stand."""
+    root, q = between(body, start, goal, np.linspace(0.0, 1.0, _STRAIGHT))
+    return [start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), goal]
+
+
+def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) -> PosePath:
+    """A path from start to goal by way of a random posture, its trunk free and in balance; straight without one.
+
+    A trunk that can go straight would do so again in every attempt, even where it blocks an arm: backing off first
+    makes room for it. Offsets are drawn within `_GUIDE`.
+    """
+    own = components(problem.body)
+    trunk = joined([own[name] for name in ("pelvis", "spine", "head") if name in own])
+    check, share = problem.check.with_parts(trunk.parts), float(rng.uniform(*_GUIDE_SHARE))
+    near, feet = straight.pose(straight.span(share)[0]), straight.feet(share)
+    low, high = trunk.ranges.T * 0.5
+    low[:6], high[:6] = np.transpose(_GUIDE)
+    for _ in range(_GUIDES):
+        root, q = trunk.moved(straight, share, (low + rng.random(trunk.width) * (high - low))[None], problem.axes)
+        via = problem.balance.projected(Pose.of(root[0], q[0]), feet, near)
+        if via is not None and check.free(via, exact=False):
+            parts = [_line(problem.body, problem.start, via), _line(problem.body, via, problem.goal)[1:]]
+            return PosePath(problem.body, [pose for part in parts for pose in part])
+    return straight
 
 
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def variations(body: Character, nodes: PosePath, timing: Timing, database: Angle
     even = np.linspace(0.0, timing.seconds, count + 1)
     along = np.interp(even, timing.times, timing.shares)
     root = np.stack([np.interp(along, nodes.along, nodes.root[:, k]) for k in range(3)], axis=1)
-    dynamics, rate = Dynamics(body), count / timing.seconds
+    dynamics, rate = _dynamics(body), count / timing.seconds
     q = normalize(smoothed(continuous(interpolate(nodes.along, nodes.rotations, along)), rate))
     torque = dynamics.torques(_Frames(rate, smoothed(root, rate), q))
     share = (even / even[-1])[:, None]
@@ -102,6 +103,11 @@ def variations(body: Character, nodes: PosePath, timing: Timing, database: Angle
                 strong = strength_of(body, roles[joint])
                 robust[:, c] = np.maximum(robust[:, c], np.interp(nodes.along, along, off / strong))
     return literal, robust
+
+
+@lru_cache(maxsize=8)
+def _dynamics(body: Character) -> Dynamics:
+    return Dynamics(body)
 
 
 @dataclass(frozen=True, eq=False)

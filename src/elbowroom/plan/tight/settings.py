@@ -36,17 +36,19 @@ class TightSettings:
 
     decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARM_FIRST, ARMS)
     component: Budget = field(default_factory=lambda: Budget(checks=1500, nodes=1500))
-    restarts: tuple[tuple[float, bool], ...] = ((0.6, False), (0.6, True), (1.0, False))
+    restarts: tuple[tuple[float, bool], ...] = ((0.4, False), (0.4, True), (0.7, False))
     searches: int = 3
     smoothing: Budget = field(default_factory=lambda: Budget(checks=300))
     shortcuts: int = 40
     margin: float = 0.006
     balance: float = 0.015
     postures: int = 60
-    # capture meets plan: nodes of a path that are judged, metres within which recorded poses match, samples of a
+    # capture meets plan: nodes of a path that are judged, metres within which recorded poses match, the mean
+    # speed in m/s of what moves farthest that a matching segment gives a path at most, samples of a
     # clearance and their size in radians, the paper's T1 to T3, sigma, epsilons, lambda and p_follow
     nodes: int = 32
     match_m: float = 0.25
+    fastest: float = 0.8
     clearance_samples: int = 24
     clearance_rad: float = 0.15
     open_above: float = 0.5
@@ -57,7 +59,7 @@ class TightSettings:
     own_rad: float = 0.4
     near_rad: float = 0.5
     smooth_weight: float = 1.0
-    strengths: tuple[float, ...] = (1.0, 0.7, 0.45, 0.25)
+    strengths: tuple[float, ...] = (1.0, 0.6, 0.35, 0.2, 0.1)
     follow: float = 0.5
 
     def __post_init__(self) -> None:
