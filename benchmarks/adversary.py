@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from adversary.boards import judge_board
 from adversary.verdicts import Verdict, judge
 from adversary.worlds import case
-from elbowroom.geometry import on_disk
+from elbowroom.geometry import kept as on_disk
 
 CHUNK = 20  # cases that a process takes at a time
 

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.human import human
-from elbowroom.character.presets import PRESETS, preset
+from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from elbowroom.character.human import human  # noqa: E402
 from elbowroom.files.bvh import read_bvh  # noqa: E402
-from elbowroom.files.scene import read_scene  # noqa: E402
+from elbowroom.files.open import read_scene  # noqa: E402
 from elbowroom.locomotion.walk import walk  # noqa: E402
 from elbowroom.motion.edit import cut, place, without_lead  # noqa: E402
 from elbowroom.world.certificate import certify  # noqa: E402

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 import elbowroom as er
-from elbowroom.character.grip import grip_frame
-from elbowroom.character.hands import FINGERS
+from elbowroom.character.hands import FINGERS, grip_frame
 from elbowroom.geometry.rotations import normalize
-from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.direction import Camera
 from elbowroom.pictures.images import still, write_png
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World

@@ -16,9 +16,8 @@ import trimesh
 import elbowroom as er
 from elbowroom.files.meshes import read_meshes
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.profiles import tube
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.solids import assembled, box, cylinder, lathe, merge, rounded_box, sphere
+from elbowroom.geometry.solids import assembled, box, cylinder, lathe, merge, rounded_box, sphere, tube
 from elbowroom.geometry.transforms import placing, transform
 from elbowroom.props.makers import made
 from elbowroom.world.paths import Still

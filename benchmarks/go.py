@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.character.skeleton import Pose
-from elbowroom.files.scene import read_scene
+from elbowroom.files.open import read_scene
 from elbowroom.locomotion.departure import walk_from
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.manipulate import plan_tasks

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box
 from elbowroom.plan.manipulate import plan_tasks

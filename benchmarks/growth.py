@@ -20,7 +20,7 @@ import numpy as np
 import trimesh
 
 from elbowroom.files.meshes import read_meshes
-from elbowroom.geometry import on_disk
+from elbowroom.geometry import kept as on_disk
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World

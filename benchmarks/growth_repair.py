@@ -24,8 +24,8 @@ import matplotlib
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.presets import preset
-from elbowroom.geometry import on_disk
+from elbowroom.character.human import preset
+from elbowroom.geometry import kept as on_disk
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import cylinder

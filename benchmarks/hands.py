@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "posin
 
 from hand_things import thing
 
-from elbowroom.character.grip import hand_size
-from elbowroom.character.presets import preset
+from elbowroom.character.hands import hand_size
+from elbowroom.character.human import preset
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers import TOUCH, close_fingers
 from elbowroom.posing.grasps import propose_grasps

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from elbowroom.geometry import on_disk
+from elbowroom.geometry import kept as on_disk
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast import LimbCheck
 from moving_world import MARGIN, bases

@@ -22,8 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.human import human
-from elbowroom.character.presets import preset
+from elbowroom.character.human import human, preset
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.files.asf_amc import read_amc
 from elbowroom.files.glb_read import read_glb

@@ -34,10 +34,9 @@ from elbowroom.kernels.limb_state import travel
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.birrt import Budget, Path
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.limb_proof import prove
-from elbowroom.spaces.styles import EVEN, NATURAL
+from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, HIT, LimbCheck
 from elbowroom.world.world import World
 from limb_search_natural import looks_like
@@ -204,7 +203,7 @@ def main() -> None:
     space = LimbSpace.over(check, resolution=RESOLUTION)
     pairs, told = problems(space, given.problems)
     report: dict[str, Any] = {"triangles": world.triangles, "postures": told}
-    for name, style in {"bent first": NATURAL, "even": EVEN}.items():
+    for name, style in {"bent first": NATURAL, "even": Style(flexion=0.0, wrist=1.0, close=False)}.items():
         biased = LimbSpace.over(check, resolution=RESOLUTION, style=style)
         if given.natural:
             report[name] = looks_like(biased, pairs)

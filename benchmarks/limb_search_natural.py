@@ -9,8 +9,7 @@ import numpy as np
 from elbowroom.geometry.rotations import Array
 from elbowroom.search.birrt import Path
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 
 # The person faces -Y, her right is -X. The hand is behind where it is more than the first behind the shoulder, and
 # before the body where it is before the shoulder and no more than the second outside of it, metres.

@@ -17,8 +17,7 @@ from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.limb_proof import prove
 from elbowroom.world.fast import FREE, LimbCheck
 from elbowroom.world.world import World

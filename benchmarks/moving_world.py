@@ -24,8 +24,8 @@ from typing import Any
 import matplotlib
 import numpy as np
 
+from elbowroom.character.human import preset
 from elbowroom.character.limits import sample_pose
-from elbowroom.character.presets import preset
 from elbowroom.finish.settle import own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
@@ -37,8 +37,7 @@ from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.limb_proof import prove
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast import HIT, LimbCheck

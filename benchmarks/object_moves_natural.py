@@ -21,7 +21,7 @@ import elbowroom as er
 from elbowroom.character.markers import marker_positions
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.c3d import read_c3d
-from elbowroom.files.postures import marker_take
+from elbowroom.files.clip_library import marker_take
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import runs

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from elbowroom.errors import BadValue
-from elbowroom.files.postures import marker_take
+from elbowroom.files.clip_library import marker_take
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion import posture_db as pdb

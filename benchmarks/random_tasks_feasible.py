@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import HandShape, finger_joints, finger_rotations, hand_shape
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry import rotations as rot

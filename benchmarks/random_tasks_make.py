@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from elbowroom.character.presets import PRESETS
+from elbowroom.character.human import PRESETS
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.props.makers import made

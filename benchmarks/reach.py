@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, multiply, to_matrix
 from elbowroom.locomotion.standing import idle

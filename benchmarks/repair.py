@@ -5,8 +5,9 @@ that nothing outside of the repaired intervals was changed is checked bit by bit
 them is measured.
 
     python benchmarks/repair.py [--places 3] [--full] [--clips 07_01 16_22] [--scenes small_house bookstore warehouse]
-                                [--placements FILE] [--json FILE]
+                                [--placements FILE] [--json FILE] [--alone]
 
+`--alone` repairs every clip on a bare floor: what of it is deeper in the floor or in itself than recorded clips may be.
 `--placements` keeps the list in a file; where it is there, it is read and not drawn again.
 """
 
@@ -25,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from elbowroom.files.scene import read_scene
+from elbowroom.files.open import read_scene
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.plan.repair.repair import repair
@@ -35,12 +36,13 @@ from repair_placements import WHO, Placement, placements
 from repair_quality import change, change_summary, inside, measured
 
 SCENES = ("small_house", "bookstore", "warehouse")
+FLOOR = "bare floor"
 Row = dict[str, Any]
 
 
 @cache
 def scene_of(name: str) -> World:
-    return read_scene(DATA / "scenes" / f"{name}.glb")
+    return World(floor=0.0) if name == FLOOR else read_scene(DATA / "scenes" / f"{name}.glb")
 
 
 def say(text: str) -> None:
@@ -120,9 +122,12 @@ def main() -> None:
     parser.add_argument("--numbers", nargs="*", type=int, help="of the list, repair only these")
     parser.add_argument("--placements", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--alone", action="store_true", help="on a bare floor, without a scene")
     args = parser.parse_args()
     clips = [path for path in CLIPS if any(part in path for part in args.clips)]
-    if args.placements and args.placements.exists():
+    if args.alone:
+        rows = [{"number": n, "scene": FLOOR, "clip": c, "at": (0.0, 0.0), "turn": 0.0} for n, c in enumerate(clips)]
+    elif args.placements and args.placements.exists():
         rows = json.loads(args.placements.read_text())
         rows = [r for r in rows if r["clip"] in clips and r["scene"] in args.scenes]
     else:

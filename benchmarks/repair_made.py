@@ -31,7 +31,7 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import cut, place, without_lead
-from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.direction import Camera
 from elbowroom.pictures.images import strip, write_png
 from elbowroom.pictures.renderer import Pixels
 from elbowroom.plan.repair.repair import repair

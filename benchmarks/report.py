@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from elbowroom.character.human import human
-from elbowroom.files.scene import read_scene
+from elbowroom.files.open import read_scene
 from elbowroom.gallery.scenes import scenario
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.edit import place
 from elbowroom.report import page, report
-from elbowroom.report.sampling import sampled
+from elbowroom.report.clearance import sampled
 from elbowroom.report.shots import shots
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.certificate import certify

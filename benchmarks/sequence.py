@@ -26,8 +26,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.limb_proof import prove
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.edit import Edit

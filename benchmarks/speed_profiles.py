@@ -3,6 +3,9 @@
 Each carry's path is timed by the carries of all other takes: as in the paper (profile of the most similar path, its
 mean speed by eq. 11), as in the package (the three most similar ones, mean speed growing with the cubic root of the
 length), and by the bell alone. Errors are of the duration and of the time of the highest speed against the duration.
+Then how many peaks could be predicted at all: by one place for all of them, and by the mean of the 1 to 5 nearest
+carries of other takes in any one to three of length, rise, level way, heights and bend. The best of these is chosen
+with the answers in hand; how well the best does where the peaks are shuffled says what that is worth.
 
     python benchmarks/speed_profiles.py [--data folder]
 """
@@ -11,17 +14,20 @@ from __future__ import annotations
 
 import argparse
 import os
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from elbowroom.files.postures import marker_take
+from elbowroom.files.clip_library import marker_take
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion import speed_profiles as sp
 from elbowroom.motion.speed_profiles import SpeedProfile
 
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
 ACCAD = ("lift_box", "pick_up", "put_down")
+# Share of the time within which a peak counts as predicted.
+WITHIN = 0.1
 CMU = ("115_01", "115_06", "26_10", "79_25")
 
 
@@ -40,6 +46,40 @@ def peak(times: Array, along: Array) -> float:
     return float((np.argmax(np.diff(np.interp(even, times, along))) + 0.5) / 100.0)
 
 
+def features(path: Array, length: float) -> list[float]:
+    """Length, rise, level way, height at the start and the end, and length over the straight way, of a path (T, 3)."""
+    way = path[-1] - path[0]
+    level, straight = np.linalg.norm(way[:2]), np.linalg.norm(way)
+    return [length, way[2], float(level), path[0, 2], path[-1, 2], length / float(straight)]
+
+
+def best_within(given: Array, peaks: Array, takes: Array) -> int:
+    """Peaks within 0.1 by the best choice of features (N, 6) and number of neighbours, each carry's take left out."""
+    scaled = given / given.std(axis=0)
+    best = 0
+    for count in (1, 2, 3):
+        for columns in combinations(range(given.shape[1]), count):
+            apart = np.linalg.norm(scaled[:, None, columns] - scaled[None][..., columns], axis=2)
+            apart[takes[:, None] == takes] = np.inf
+            nearest = peaks[np.argsort(apart, axis=1, kind="stable")[:, :5]]
+            means = np.cumsum(nearest, axis=1) / np.arange(1, 6)
+            best = max(best, int((np.abs(means - peaks[:, None]) <= WITHIN).sum(axis=0).max()))
+    return best
+
+
+def bound(given: Array, peaks: Array, takes: Array) -> None:
+    """Print how many of the peaks could be predicted."""
+    anywhere = max(int((np.abs(peaks - at) <= WITHIN).sum()) for at in np.linspace(0.0, 1.0, 201))
+    mean = sum(abs(peaks[takes != take].mean() - top) <= WITHIN for take, top in zip(takes, peaks, strict=True))
+    rng = np.random.default_rng(0)
+    shuffled = [best_within(given, rng.permutation(peaks), takes) for _ in range(100)]
+    found = best_within(given, peaks, takes)
+    print(f"peaks within {WITHIN}: {mean} of {len(peaks)} by the mean of the other takes, {anywhere} by one place")
+    usual, more = np.median(shuffled), sum(k >= found for k in shuffled)
+    print(f"{found} by the best of 205 predictors; by the best of them of shuffled peaks {usual:.0f} (median), ")
+    print(f"{found} or more in {more} of 100")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -47,11 +87,13 @@ def main() -> None:
     files = [f for f in sorted((mocap / "accad_c3d").glob("*.c3d")) if any(k in f.stem for k in ACCAD)]
     rows = carried(files + [mocap / "cmu_bvh" / f"{name}.bvh" for name in CMU])
     errors: dict[str, list[tuple[float, float]]] = {"eq. 11": [], "package": [], "bell": []}
+    seen: list[tuple[list[float], float]] = []
     print(f"{'carry':38}  m     s   eq. 11  package  bell   peak at  package")
     for take, own, path, fps in rows:
         others = [p for t, p, _, _ in rows if t != take]
         along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
         top = peak(np.arange(len(path)) / fps, along)
+        seen.append((features(path, own.length_m), top))
         timed, bell = sp.path_times(path, others), sp.path_times(path)
         like = min(others, key=lambda p: float(np.linalg.norm(sp.path_shape(path) - p.shape)))
         literal = like.duration_s * own.length_m / like.length_m
@@ -73,6 +115,7 @@ def main() -> None:
             f"{(e[:, 0] <= 0.25).sum()} of {len(e)}; peak off by {np.median(e[:, 1]):.2f}, within 0.1: "
             f"{(e[:, 1] <= 0.1).sum()} of {len(e)}"
         )
+    bound(np.array([row for row, _ in seen]), np.array([top for _, top in seen]), np.array([row[0] for row in rows]))
 
 
 if __name__ == "__main__":

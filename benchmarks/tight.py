@@ -40,7 +40,7 @@ from elbowroom.spaces.component import PosePath
 from elbowroom.world.allowances import supports
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast_body import BodyCheck
-from elbowroom.world.soft_tissue import tissue_contacts
+from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
 
 AXES = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

@@ -14,9 +14,8 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.cover import hull_of
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.shapes import Shape, shape_mesh
 from elbowroom.geometry.solids import box, merge
-from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import inverse
 from elbowroom.world.exact_forms import Surface
 from elbowroom.world.fast import LimbCheck

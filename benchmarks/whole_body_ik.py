@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.character.human import preset
 from elbowroom.character.limits import pose_excess
-from elbowroom.character.presets import preset
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot

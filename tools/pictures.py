@@ -10,7 +10,7 @@ from pathlib import Path
 import imageio.v3 as imageio
 import numpy as np
 
-from elbowroom.character.presets import PRESETS, preset
+from elbowroom.character.human import PRESETS, preset
 from elbowroom.gallery.scenes import scene
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.locomotion.library_arrays import recorded_cycles
@@ -18,7 +18,7 @@ from elbowroom.locomotion.route import route
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_route
 from elbowroom.motion.edit import place
-from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.direction import Camera
 from elbowroom.pictures.gait_map import gait_map
 from elbowroom.pictures.images import still, strip, write_png
 from elbowroom.world.world import World

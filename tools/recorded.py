@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from elbowroom.files.postures import marker_take
+from elbowroom.files.clip_library import marker_take
 from elbowroom.motion.posture_db import build
 from elbowroom.motion.recorded import packed
 from elbowroom.motion.speed_profiles import carries_of

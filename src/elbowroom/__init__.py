@@ -21,9 +21,9 @@ __version__ = "0.1.0"
 _HOME = {
     # people and rigs
     "human": "character.human",
-    "preset": "character.presets",
-    "PRESETS": "character.presets",
-    "mobile_arm": "character.mobile_robot",
+    "preset": "character.human",
+    "PRESETS": "character.human",
+    "mobile_arm": "character.robot",
     "as_character": "character.rig",
     "Character": "character.body",
     "Skeleton": "character.skeleton",
@@ -40,10 +40,10 @@ _HOME = {
     "splice": "motion.edit",
     "resample": "motion.edit",
     "place": "motion.edit",
-    "mirror": "motion.mirror",
+    "mirror": "motion.edit",
     "retarget": "motion.retarget",
     "foot_contacts": "motion.contacts",
-    "posture_database": "files.postures",
+    "posture_database": "files.clip_library",
     "recorded_postures": "motion.recorded",
     # built-in clips
     "idle": "locomotion.standing",
@@ -110,7 +110,7 @@ _HOME = {
     "write_npz": "files.npz",
     "write_usd": "files.usd",
     "write_html": "files.html",
-    "read_scene": "files.scene",
+    "read_scene": "files.open",
     "read_urdf": "files.urdf",
     # reports
     "Report": "report.measure",

@@ -7,7 +7,6 @@ import pytest
 
 from conftest import DATA, real_files
 from elbowroom.character.body import Character
-from elbowroom.character.grip import grip_frame, hand_size
 from elbowroom.character.hand_shapes import (
     FLAT,
     OPEN,
@@ -24,9 +23,8 @@ from elbowroom.character.hand_shapes import (
     pinch,
     power,
 )
-from elbowroom.character.hands import FINGERS
-from elbowroom.character.human import human
-from elbowroom.character.presets import preset
+from elbowroom.character.hands import FINGERS, grip_frame, hand_size
+from elbowroom.character.human import human, preset
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry.rotations import Array

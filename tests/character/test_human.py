@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 from elbowroom.character.anthropometry import LENGTHS, STACK, Proportions, between, proportions
 from elbowroom.character.body import Masses
-from elbowroom.character.body_pieces import DE_LEVA
 from elbowroom.character.hands import FINGERS, finger_names
-from elbowroom.character.human import human
+from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.character.human_joints import human_skeleton
 from elbowroom.character.limits import JointLimit
-from elbowroom.character.masses import masses_for
-from elbowroom.character.presets import PRESETS, preset
+from elbowroom.character.masses import DE_LEVA, masses_for
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import about, multiply

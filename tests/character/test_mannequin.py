@@ -7,11 +7,11 @@ import pytest
 from scipy.spatial import cKDTree
 
 from elbowroom.character.anthropometry import Scales, proportions
+from elbowroom.character.human import PRESETS
 from elbowroom.character.human_joints import human_skeleton
 from elbowroom.character.mannequin import DENSITY, mannequin_skin, volume
 from elbowroom.character.mannequin_fit import BONE_END
 from elbowroom.character.mannequin_shapes import mirrored_name, shapes
-from elbowroom.character.presets import PRESETS
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import about
@@ -48,6 +48,15 @@ def posed(skeleton, skin, **turns):
             turn = axis * mirror if joint != name else axis
             q[skeleton.index(joint)] = about(turn, np.deg2rad(degrees))
     return skin.posed(skeleton.forward(skeleton.offsets[0], q))
+
+
+def test_hip_joints_are_where_recorded_people_have_them(body):
+    """Two fifths of the depth at the hips lie before them at most, so that thighs have room to be drawn up."""
+    _, skeleton, skin = body
+    hip, points = skeleton.T_rest[skeleton.index("left_thigh"), :3, 3], skin.posed(skeleton.T_rest)
+    beside = np.abs(points - hip) < np.array([0.06, np.inf, 0.02]) * skeleton.T_rest[:, 2, 3].max() / 1.6
+    y = points[beside.all(axis=1), 1]
+    assert 0.25 < (hip[1] - y.min()) / np.ptp(y) < 0.43
 
 
 def edges(faces):

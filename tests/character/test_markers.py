@@ -10,10 +10,9 @@ from scipy.spatial import cKDTree
 
 from conftest import real_files
 from elbowroom.character.anthropometry import proportions
-from elbowroom.character.human import human
+from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.character.human_joints import human_skeleton
 from elbowroom.character.markers import MARKERS, marker_positions, markers_for
-from elbowroom.character.presets import PRESETS, preset
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.files.asf_amc import read_amc
 from elbowroom.files.c3d import read_c3d

@@ -17,7 +17,7 @@ from elbowroom.files.bvh import read_bvh
 from elbowroom.files.c3d import read_c3d
 from elbowroom.geometry import rotations as rot
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.mirror import counterparts, mirror
+from elbowroom.motion.edit import counterparts, mirror
 from elbowroom.motion.retarget_pose import carry_over
 
 SIDES = ("left", "right")

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from elbowroom.cli import app, main
-from elbowroom.gallery import build, scenes
+from elbowroom.gallery import page, scenes
 from elbowroom.gallery.page import Exhibit, index_page
 from elbowroom.storyboard.storyboard import read_storyboard
 
@@ -124,7 +124,7 @@ def test_interrupted_leaves_no_part_of_a_gallery(few: Path, monkeypatch, capsys)
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(build, "strip", interrupted)  # when the first files are written
+    monkeypatch.setattr(page, "strip", interrupted)  # when the first files are written
     monkeypatch.setattr(sys, "argv", ["elbowroom", "gallery", "-o", "site"])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -66,7 +66,7 @@ def test_check_plans_first_and_writes_nothing(folder: Path, monkeypatch: pytest.
     assert facts["status"] == "found" and facts["seed"] == 4 and len(facts["plans"]) == 1
     planner(monkeypatch, lambda board, seed: "no-path")
     code, text = run("check", "room.yaml")
-    assert code == 1 and "no motion found: no-path" in text and "what would help: move what is in the way" in text
+    assert code == 1 and "no motion found: no-path" in text and "what would help: move the obstacle" in text
     assert sorted(p.name for p in folder.iterdir()) == ["room.yaml", "still.yaml"]
 
 

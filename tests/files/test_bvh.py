@@ -10,8 +10,7 @@ from person_bvh import BONES, CHANNELS, ROOT, STANDING, TIPS, person
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadFile, BadValue
-from elbowroom.files.bvh import read_bvh
-from elbowroom.files.bvh_write import bvh_text
+from elbowroom.files.bvh import bvh_text, read_bvh
 from elbowroom.files.conventions import guess_units, pace_note, rate_of
 from elbowroom.geometry import rotations as rot
 

@@ -13,8 +13,7 @@ from person_bvh import CHANNELS, person
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile
-from elbowroom.files.bvh import read_bvh, write_bvh
-from elbowroom.files.bvh_write import continuous_euler
+from elbowroom.files.bvh import continuous_euler, read_bvh, write_bvh
 from elbowroom.geometry import rotations as rot
 from elbowroom.motion.clip import Clip
 

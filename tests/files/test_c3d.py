@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from conftest import real_files
 from elbowroom.character.markers import MARKERS
 from elbowroom.errors import BadFile, UnknownName
-from elbowroom.files.c3d import Markers, read_c3d
-from elbowroom.files.c3d_parameters import Processor
+from elbowroom.files.c3d import Markers, Processor, read_c3d
 
 ALL = real_files("mocap/*c3d*/*.c3d")
 

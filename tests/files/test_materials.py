@@ -88,7 +88,7 @@ def test_textures_survive_cuts_and_creases() -> None:
 
 
 def test_pictures_show_textures() -> None:
-    from elbowroom.pictures.camera import Camera
+    from elbowroom.pictures.direction import Camera
 
     seen = still(World(floor=None).with_static("wall", board()), 0.0, size=(160, 120), camera=Camera(azimuth=0.0))
     left, right = seen[60, 50].astype(int), seen[60, 110].astype(int)

@@ -9,7 +9,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import BadFile, BadValue
-from elbowroom.files.postures import marker_take
+from elbowroom.files.clip_library import marker_take
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.speed_profiles import carries_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.human import human
 from elbowroom.files.bvh import read_bvh
 from elbowroom.files.glb_read import read_glb

@@ -15,9 +15,8 @@ from person_bvh import person
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.glb_write import write_glb
-from elbowroom.files.open import open_file
+from elbowroom.files.open import open_file, read_scene
 from elbowroom.files.save import save
-from elbowroom.files.scene import read_scene
 from elbowroom.geometry.solids import box
 from elbowroom.world.world import World
 from tools import small_worlds

@@ -11,7 +11,7 @@ from conftest import real_files
 from elbowroom.character.human import human
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.glb_write import write_glb
-from elbowroom.files.scene import read_scene
+from elbowroom.files.open import read_scene
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.locomotion.walk import walk
 from elbowroom.world.paths import Keyed

@@ -15,8 +15,7 @@ from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.search.birrt import Path
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.world import World
 

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elbowroom.geometry import on_disk
+from elbowroom.geometry import kept as on_disk
 from elbowroom.geometry.cover import hull_of, mesh_tree
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.kept import KeptTogether, kept
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, known
 from elbowroom.geometry.solids import box
 from elbowroom.world.exact_forms import mesh_form
+from elbowroom.world.world import World
 
 
 def test_made_once_and_gone_with_its_owner() -> None:
@@ -35,6 +36,18 @@ def test_made_once_and_gone_with_its_owner() -> None:
     made.clear()
     gc.collect()
     assert gone() is None
+
+
+def test_equal_meshes_in_use_are_one_and_others_are_not() -> None:
+    first, again, red = box((0.1, 0.2, 0.3)), box((0.1, 0.2, 0.3)), box((0.1, 0.2, 0.3), color=(1.0, 0.0, 0.0))
+    assert known(first) is first and known(again) is first
+    assert known(red) is red and known(box((0.1, 0.2, 0.31))) is not first
+    worlds = [World().with_static("crate", again, (1.0, 0.0, 0.0)) for _ in range(2)]
+    assert worlds[0].static["crate"] is worlds[1].static["crate"]
+    gone = weakref.ref(first)
+    del first
+    gc.collect()
+    assert gone() is None and known(again) is again
 
 
 def test_copies_begin_with_nothing() -> None:

@@ -7,8 +7,7 @@ import trimesh
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.normals import split_at_creases
-from elbowroom.geometry.profiles import prism, rounded_line, tube
-from elbowroom.geometry.solids import assembled, box, lathe, rounded_box
+from elbowroom.geometry.solids import assembled, box, lathe, prism, rounded_box, rounded_line, tube
 
 
 def volume(mesh: Mesh) -> float:

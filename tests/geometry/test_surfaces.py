@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from elbowroom.geometry.mesh import Mesh, srgb, srgb8
 from elbowroom.geometry.normals import SmoothNormals, creased, split_at_creases, welded
-from elbowroom.geometry.shapes import Shape, capsule
+from elbowroom.geometry.shapes import Shape, capsule, capsule_mesh, faceted, octahedron, shape_mesh
 from elbowroom.geometry.solids import box, cylinder
-from elbowroom.geometry.tessellate import capsule_mesh, faceted, octahedron, shape_mesh
 from elbowroom.world.viewpoint import axes_towards, nearest_eye
 
 SHAPES = [

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.two_bone import two_bone
+from elbowroom.motion.legs import two_bone
 
 POINTS = hnp.arrays(float, 3, elements=st.floats(-2, 2))
 BONES = POINTS.filter(lambda v: np.linalg.norm(v) > 0.05)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from touching import entering, separation
 
-from elbowroom.character.human import human
-from elbowroom.character.presets import PRESETS, preset
+from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.geometry import rotations as rot
 from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.room import gap, part

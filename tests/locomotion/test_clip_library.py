@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from conftest import benchmark_module
-from elbowroom.character.human import human
-from elbowroom.character.presets import preset
+from elbowroom.character.human import human, preset
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
 from elbowroom.geometry.easing import smoothstep
@@ -19,7 +18,7 @@ from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import route
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_route
-from elbowroom.motion.mirror import mirror
+from elbowroom.motion.edit import mirror
 
 bench = benchmark_module("clip_library")
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from gait_measures import jolt, knee, lowest
 
-from elbowroom.character.human import human
+from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.character.limits import pose_excess
-from elbowroom.character.presets import PRESETS, preset
 from elbowroom.locomotion.standing import idle
 
 

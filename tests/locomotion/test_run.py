@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from gait_measures import TOUCH, flat_drift, jolt, knee, lowest, steps
 
-from elbowroom.character.human import human
+from elbowroom.character.human import human, preset
 from elbowroom.character.limits import pose_excess
-from elbowroom.character.presets import preset
 from elbowroom.locomotion.walk import run, walk, walk_to_run
 
 

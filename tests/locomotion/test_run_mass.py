@@ -7,7 +7,7 @@ import pytest
 from gait_measures import TOUCH, lowest, stretches
 
 from elbowroom.character.dynamics import GRAVITY, Dynamics
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.locomotion.mass import SOFT, carried
 from elbowroom.locomotion.pelvis import bent
 from elbowroom.locomotion.walk import run, walk, walk_to_run

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.locomotion import swing
 from elbowroom.locomotion.walk import walk, walk_along
 from elbowroom.motion.clip import Clip

@@ -10,15 +10,14 @@ from gait_measures import circle, flat_drift, flexion, jolt, knee, lowest, steps
 from touching import separation
 
 from conftest import real_files
-from elbowroom.character.human import human
+from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.character.limits import pose_excess
-from elbowroom.character.presets import PRESETS, preset
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot
-from elbowroom.locomotion.feet import Foot
 from elbowroom.locomotion.gait import leg
 from elbowroom.locomotion.gait_tables import WALK_ANKLE, WALK_HIP, WALK_KNEE, curve
 from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.sole import Foot
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import walk, walk_along
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from motion_makers import odd_rig, person, stepping, wild
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.geometry import rotations as rot
-from elbowroom.motion.mirror import counterparts, mirror
+from elbowroom.motion.edit import counterparts, mirror
 
 
 @pytest.mark.parametrize("character", [person(), odd_rig(), preset("gorilla")], ids=lambda c: c.name)

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elbowroom.character.human import human
+from elbowroom.character.human import human, preset
 from elbowroom.character.markers import MARKERS, marker_positions
-from elbowroom.character.presets import preset
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array

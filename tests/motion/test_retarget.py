@@ -12,7 +12,7 @@ from motion_makers import odd_rig, person, planted, stepping, wild
 
 from conftest import real_files
 from elbowroom.character.body import Character
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
 from elbowroom.files.bvh import read_bvh
@@ -21,8 +21,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, steps
 from elbowroom.motion.edit import place
-from elbowroom.motion.retarget import jolts, retarget, without_jolts
-from elbowroom.motion.retarget_feet import plant_feet
+from elbowroom.motion.retarget import jolts, plant_feet, retarget, without_jolts
 from elbowroom.motion.retarget_pose import carry_over, is_finger, leg_length
 from elbowroom.motion.soles import sole_points
 from elbowroom.motion.stance import foot_slide

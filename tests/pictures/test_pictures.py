@@ -14,12 +14,10 @@ from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip, Source
-from elbowroom.pictures.camera import LOOKS, Camera
-from elbowroom.pictures.clouds import Cloud
-from elbowroom.pictures.direction import Direction, whole_span
-from elbowroom.pictures.draw import draw
-from elbowroom.pictures.images import film, still, strip, write_png
+from elbowroom.pictures.direction import LOOKS, Camera, Direction, whole_span
+from elbowroom.pictures.images import draw, film, still, strip, write_png
 from elbowroom.pictures.renderer import Renderer, drawing_context
+from elbowroom.pictures.surfaces import Cloud
 from elbowroom.world.extent import action, joint_transforms
 from elbowroom.world.world import World
 from tools import small_worlds

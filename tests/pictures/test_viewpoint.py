@@ -12,14 +12,12 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
-from elbowroom.pictures.camera import Camera
-from elbowroom.pictures.direction import Direction
+from elbowroom.pictures.direction import Camera, Direction
 from elbowroom.pictures.images import still
 from elbowroom.pictures.renderer import drawing_context
-from elbowroom.world.cells import Cells, samples
 from elbowroom.world.extent import facing
 from elbowroom.world.viewpoint import USUAL, axes_towards, best_azimuth, open_side
-from elbowroom.world.visibility import seen_from
+from elbowroom.world.visibility import Cells, samples, seen_from
 from elbowroom.world.world import World
 
 FRONT = np.array([0.0, -1.0, 0.0])

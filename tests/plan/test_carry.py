@@ -127,5 +127,5 @@ def test_a_goal_without_room_is_told():
 def test_what_cannot_be_meant_is_told():
     with pytest.raises(BadValue, match="'speed' of carry is 9"):
         Carry(who="ann", object="board", to=GOAL, speed=9.0)
-    with pytest.raises(BadValue, match="named once"):
+    with pytest.raises(BadValue, match="name each character once"):
         plan_tasks(scene(), [Carry(who="ann", helpers=("ann",), object="board", to=GOAL)], ONCE)

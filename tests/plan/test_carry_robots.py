@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.character.mobile_robot import mobile_arm
-from elbowroom.character.robot import RobotJoints
+from elbowroom.character.robot import RobotJoints, mobile_arm
 from elbowroom.errors import BadValue
 from elbowroom.geometry.headings import facing, rolling, slips
 from elbowroom.geometry.rotations import UP, about, angle, from_matrix
@@ -96,7 +95,7 @@ def test_all_postures_of_the_arm_bring_the_fork_to_its_target():
 def test_what_a_robot_cannot_do_is_told():
     plan = plan_tasks(scene(far=-2.6), [Carry(who="ann", helpers=("r",), object="board", to=GOAL)], ONCE)
     assert plan.status == "target-out-of-reach" and "the arm of r does not reach it" in plan.why
-    with pytest.raises(BadValue, match="of those who carry something the first is one"):
+    with pytest.raises(BadValue, match="the first of several carriers must be one"):
         plan_tasks(scene(), [Carry(who="r", helpers=("ann",), object="board", to=GOAL)], ONCE)
     robot = mobile_arm("r")
     two = RobotJoints(

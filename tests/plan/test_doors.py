@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import apply, transform

@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 
 import elbowroom as er
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.director import Director
-from elbowroom.plan.free_arm import free_arm, set_aside
+from elbowroom.plan.freeing import free_arm, set_aside
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import Plan

@@ -139,9 +139,6 @@ def test_who_is_too_late_and_who_has_time() -> None:
     assert plan.found and plan.world.motion("ann").span[1] == pytest.approx(6.0, abs=0.05)
 
 
-_LED = [Go(who="ann", to=(1.0, -4.0)), Follow(who="bea", whom="ann", distance=1.2)]
-
-
 def test_somebody_is_followed_at_a_distance() -> None:
     world = standing(standing(World()), "bea", (0.0, 1.5))
     plan = plan_tasks(

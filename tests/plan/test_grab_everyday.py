@@ -6,9 +6,8 @@ import numpy as np
 
 import elbowroom as er
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.profiles import tube
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.solids import box, cylinder
+from elbowroom.geometry.solids import box, cylinder, tube
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
@@ -16,7 +15,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.slide import slide_to_edge
-from elbowroom.props.pantry import plate
+from elbowroom.props.kitchen import plate
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 

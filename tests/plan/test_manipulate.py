@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.hands import grip_frame
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
@@ -90,7 +90,7 @@ def test_tiers_by_choice() -> None:
 
 
 def test_a_hand_reaches_a_point_with_the_middle_of_its_grip() -> None:
-    from elbowroom.character.grip import grip_frame
+    from elbowroom.character.hands import grip_frame
 
     point = np.array([-0.2, -0.55, 1.15])
     plan = plan_tasks(room(), [Reach(who="ann", hand="right", to=tuple(point), at=1.5)])
@@ -147,7 +147,7 @@ def test_what_cannot_be_done_is_told() -> None:
 
 def test_behind_a_wall_there_is_no_path_and_that_is_found_out_without_a_budget() -> None:
     world = room().with_static("wall", box((3.0, 0.02, 3.0), (0.0, -0.3, 1.5)))
-    plan = plan_tasks(world, [Grab(who="ann", object="can", feet="stay")])
+    plan = plan_tasks(world, [Grab(who="ann", object="can", feet="stay")], Settings(tier="plan"))
     assert plan.status in ("no-path", "target-in-collision") and "wall" in plan.why
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 import elbowroom as er
 from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
+from elbowroom.plan import manipulate
+from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.reasons import target_failure
 from elbowroom.plan.result import ADVICE
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Reach
+from elbowroom.plan.tasks import Put, Reach
+from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
 
@@ -57,12 +63,26 @@ def test_the_other_hand_is_named_where_it_does() -> None:
     assert plan.remedy == "the left hand would do (checked)", (plan.status, plan.why, plan.remedy)
 
 
-def test_what_is_in_the_way_is_named_where_that_does() -> None:
-    plan = plan_tasks(
-        world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.5, 1.1))), [Reach(who="ann", to=(-0.2, -0.5, 1.1))]
-    )
-    assert plan.status == "target-in-collision" and "block" in plan.why
+def test_what_is_in_the_way_is_named_where_that_does_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.5, 1.1)))
+    plan = plan_tasks(blocked, [Reach(who="ann", to=(-0.2, -0.5, 1.1))])
+    assert plan.status == "target-in-collision" and plan.why == "reach: the target is 15 cm inside of block"
     assert plan.remedy == "taking block away would do (checked)"
+    full = blocked.with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.3, -0.5, 1.1])))
+    monkeypatch.setattr(manipulate, "_planned", None)
+    put = plan_tasks(full, [Put(who="ann", object="cube", to=(-0.2, -0.5, 1.1))], Settings(probes=0))
+    assert put.status == "target-in-collision" and put.why.endswith("inside of block")
+    assert target_failure(full, [Put(who="ann", object="cube", to=(-0.2, -0.5, 1.281))]) is None  # on top of it
+    assert target_failure(full, [Reach(who="ann", to=(-0.2, -0.62, 1.1))]) is None  # in a hand about its edge
+
+
+def test_whole_bodies_are_not_asked_where_a_wall_is_in_between() -> None:
+    task = Reach(who="ann", to=(-0.2, -0.5, 1.1), feet="stay")
+    wall, hole = box((3.0, 0.02, 3.0), (0.0, -0.3, 1.5)), box((2.0, 0.02, 3.0), (1.0, -0.3, 1.5))
+    assert Director(world().with_static("wall", wall), Settings(), 60.0, 0).walled_off(task)
+    assert not Director(world().with_static("wall", hole), Settings(), 60.0, 0).walled_off(task)
+    stepping = replace(task, feet="auto")
+    assert not Director(world().with_static("wall", wall), Settings(), 60.0, 0).walled_off(stepping)
 
 
 def test_another_seed_is_never_advised_untried() -> None:

@@ -21,6 +21,7 @@ from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.manipulate import plan_in_turn
+from elbowroom.plan.repair.allowed import own_touches
 from elbowroom.plan.repair.find import collision_episodes, linkages
 from elbowroom.plan.repair.ladder import by_limbs
 from elbowroom.plan.repair.options import Clocks, RepairOptions
@@ -208,6 +209,27 @@ def test_recorded_clips_may_touch_themselves_as_before() -> None:
     assert plan.found, plan.why
     assert plan.certificate is not None and any(a.why == "in the clip" for a in plan.certificate.allowed)
     assert set(changed(plan, deep)[1]) <= set(clip.character.chain("right_arm").joints)
+
+
+def test_clip_deep_in_the_floor_is_raised_and_keeps_its_poses() -> None:
+    clip = stroll()
+    sunk = clip.root - np.outer(0.09 * np.sin(np.linspace(0.0, np.pi, len(clip))), (0.0, 0.0, 1.0))
+    world = World(floor=0.0).with_character("ann", clip.with_(root=sunk, source=Source(format="bvh")))
+    assert not certify(world).free
+    plan = repair(world)
+    assert plan.found, plan.why
+    rise = frames_of(plan).root - sunk
+    assert np.array_equal(frames_of(plan).rotations, clip.rotations) and not rise[:, :2].any()
+    assert 0.03 < rise[:, 2].max() < 0.06, "no higher than the allowed depth of recorded feet asks for"
+    assert_made_of_edits(plan)
+
+
+def test_no_repair_keeps_an_overlap_deeper_than_the_cap() -> None:
+    clip = stroll().with_(root=stroll().root - (0.0, 0.0, 0.3), source=Source(format="bvh"))
+    world = World(floor=0.0).with_character("ann", clip)
+    leg = clip.character.chain("left_leg").joints
+    planned = own_touches(ExactWorld(world), "ann", leg, clip.times[::8]).contacts(clip.span, planned=False)
+    assert max(contact.depth for contact in planned) == pytest.approx(world.caps.feet)
 
 
 def test_what_cannot_be_repaired_is_told() -> None:

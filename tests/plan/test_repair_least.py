@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from test_repair import frames_of, past_a_table, place_of, stroll
 
+from elbowroom.character.human import preset
 from elbowroom.character.masses import center_of_mass
-from elbowroom.character.presets import preset
 from elbowroom.character.range_of_motion import unusual
 from elbowroom.finish.nudge import Core
 from elbowroom.geometry import rotations as rot

@@ -112,7 +112,7 @@ def test_it_says_what_is_in_the_way_where_no_way_is_found_in_time(repaired: tupl
     amid = with_post(world, post, transform([0.0, -2.4, 0.0]))
     for _ in range(2):
         stuck = live.again(amid, ["post"], seconds=0.01)
-        assert stuck.status == "partial" and "meets post at" in stuck.why
+        assert stuck.status == "partial" and "collides with post at" in stuck.why
     with pytest.raises(UnknownName, match="post"):
         live.again(world, ["post"])
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.files.open import open_file
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import Array

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import elbowroom as er
-from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.hands import grip_frame
 from elbowroom.errors import BadValue
 from elbowroom.files.npz import read_npz, write_npz
 from elbowroom.files.open import open_file
@@ -28,7 +28,7 @@ from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Put, Reach, Task, Touch
 from elbowroom.posing.reach import ReachStyle
-from elbowroom.props.hats import hat
+from elbowroom.props.wardrobe import hat
 from elbowroom.world.certificate import certify
 from elbowroom.world.paths import Keyed, Still, places
 from elbowroom.world.paths import Path as ThingPath

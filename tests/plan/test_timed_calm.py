@@ -17,8 +17,7 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import hand_of
-from elbowroom.plan.moving.free import freed
-from elbowroom.plan.moving.passage import Tracking
+from elbowroom.plan.moving.passage import Tracking, freed
 from elbowroom.plan.moving.timing import Moments, frames_for, moments
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings

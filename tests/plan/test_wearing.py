@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
-from elbowroom.character.presets import preset
-from elbowroom.geometry.tessellate import shape_mesh
-from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.character.human import preset
+from elbowroom.geometry.shapes import shape_mesh
+from elbowroom.geometry.transforms import apply, inverse, transform
+from elbowroom.locomotion.standing import idle
+from elbowroom.plan.director import Director
 from elbowroom.plan.places import CLEAR_ABOVE, worn_place
-from elbowroom.props.hats import hat
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.verbs.touch import surface_of
+from elbowroom.props.wardrobe import hat
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.things import Thing
@@ -19,7 +23,7 @@ def test_a_hat_leaves_its_head_along_its_axis_without_touching_it(name: str) -> 
     body = preset(name)
     head = next(s for s in body.shapes if s.name == "head")
     T_hat_joint = inverse(worn_place(body, "head", Thing(mesh=hat(), path=Still(np.eye(4))), "hat"))
-    wearer = shape_mesh(head).moved(T_hat_joint @ head.T_joint_shape)
+    wearer = shape_mesh(head).moved(T_hat_joint)
     moving = Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     exact = ExactWorld(World(floor=None).with_static("wearer", wearer).with_object("hat", hat(), moving))
 
@@ -31,3 +35,13 @@ def test_a_hat_leaves_its_head_along_its_axis_without_touching_it(name: str) -> 
     ways = 0.1 * np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     assert all(touches(x, y, 0.0) for x, y in ways)
     assert not any(touches(s * x, s * y, CLEAR_ABOVE) for x, y in ways for s in np.linspace(0.1, 2.0, 10))
+
+
+def test_the_surface_of_a_finger_lies_on_its_capsule() -> None:
+    world = World(floor=0.0).with_character("ann", idle(preset("woman"), seconds=0.5))
+    _, mesh = surface_of(Director(world, Settings(), 30.0, 0), "ann.left_index2", 0.0)
+    body = world.body("ann")
+    finger = next(s for s in body.shapes if s.name == "left_index2")
+    assert mesh is not None
+    in_joint = apply(inverse(world.at(0.0).joints["ann"][finger.joint]), mesh.vertices)
+    assert np.abs(finger.signed_distance(in_joint)).max() < 1e-9

@@ -8,8 +8,7 @@ import numpy as np
 
 from conftest import DATA
 from elbowroom.character.body import Character
-from elbowroom.character.human import human
-from elbowroom.character.presets import preset
+from elbowroom.character.human import human, preset
 from elbowroom.files.asf_amc import read_amc
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry.rotations import Array, angle_between, from_matrix, normalize

@@ -11,9 +11,9 @@ from hand_things import measured_gaps, thing
 
 from conftest import DATA
 from elbowroom.character.body import Character
-from elbowroom.character.grip import hand_size
 from elbowroom.character.hand_shapes import OPEN, finger_rotations, power
-from elbowroom.character.presets import preset
+from elbowroom.character.hands import hand_size
+from elbowroom.character.human import preset
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array

@@ -11,9 +11,9 @@ import trimesh
 from hand_things import JAR, thing
 
 from elbowroom.character.body import Character
-from elbowroom.character.grip import grip_frame, hand_size
 from elbowroom.character.hand_shapes import POINT
-from elbowroom.character.presets import preset
+from elbowroom.character.hands import grip_frame, hand_size
+from elbowroom.character.human import preset
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import angle_between, from_matrix

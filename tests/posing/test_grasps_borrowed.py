@@ -7,7 +7,7 @@ import pytest
 
 from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import finger_roles
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.geometry.solids import cylinder
 from elbowroom.geometry.transforms import inverse

@@ -9,7 +9,7 @@ import pytest
 
 from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import mixed
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, cylinder

@@ -14,7 +14,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between
 from elbowroom.geometry.shapes import capsule
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.mirror import mirror
+from elbowroom.motion.edit import mirror
 from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.reach import Reached, ReachStyle, reach
 from elbowroom.posing.reach_help import help_for, way_to

@@ -13,8 +13,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.limb_proof import prove
 from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, LimbCheck

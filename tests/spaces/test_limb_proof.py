@@ -10,8 +10,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.search.birrt import Path, plan
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb, way_out
+from elbowroom.spaces.limb import LimbSpace, plan_limb, way_out
 from elbowroom.spaces.limb_proof import prove
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Keyed

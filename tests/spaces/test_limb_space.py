@@ -15,9 +15,8 @@ from elbowroom.kernels.rng import rng
 from elbowroom.kernels.space import TALLY, sample
 from elbowroom.search.birrt import Budget, Path, plan
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
-from elbowroom.spaces.styles import EVEN, STYLES, Style
+from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.styles import STYLES, Style
 from elbowroom.world.fast import UNCERTAIN, LimbCheck
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
@@ -169,7 +168,7 @@ def test_effort_widens_what_is_drawn(free_space: LimbSpace) -> None:
     for terms in (first, last):
         for j, limit in enumerate(free_space.limits):
             assert np.allclose(limit.clamp_coordinates(terms[:, j]), terms[:, j], atol=1e-9)
-    even = drawn(LimbSpace.over(free_space.check, style=EVEN), 0.0)
+    even = drawn(LimbSpace.over(free_space.check, style=Style(flexion=0.0, wrist=1.0, close=False)), 0.0)
     assert even[:, 1, 0].min() < 0.05
 
 

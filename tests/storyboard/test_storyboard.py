@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
-from elbowroom.character.human import human
-from elbowroom.character.presets import PRESETS
+from elbowroom.character.human import PRESETS, human
 from elbowroom.errors import BadFile, ElbowroomError
-from elbowroom.files.bvh_write import write_bvh
+from elbowroom.files.bvh import write_bvh
 from elbowroom.files.glb_write import write_glb
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box

@@ -130,7 +130,7 @@ WRONG = {
     "footprints of helpers": (
         ["move: {who: bob, object: hat, onto: table, helpers: [ann], feet: [[1, 2, 3], [1, 2, 3]]}"],
         0,
-        "is given together with 'helpers'",
+        "cannot be combined with 'helpers'",
     ),
     "carry at a time": (["carry: {who: ann, object: cup, onto: table, at: 2}"], 0, "takes no 'at'"),
     "carry by nobody known": (["carry: {who: [ann, tim], object: cup, onto: table}"], 0, "unknown character 'tim'"),

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elbowroom.gallery.scenes import FOLDER, scenario
+from elbowroom.plan.result import Plan
 from elbowroom.studio.document import Document, read_document
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.studio import Studio
@@ -35,3 +36,25 @@ def settled(studio: Studio, seconds: float = 60.0) -> None:
     while studio.job is not None:
         assert time.monotonic() < end, "the studio did not come to rest"
         time.sleep(0.005)
+
+
+@contextmanager
+def planned_studio(scene: dict[str, object], folder: Path) -> Iterator[tuple[Studio, Plan]]:
+    """A studio with a scene that is planned and certified, and its plan."""
+    studio = Studio(Document(scene, folder / "scene.yaml"), Folders(folder, [FOLDER]), folder / "state")
+    studio.replan()
+    settled(studio)
+    assert studio.certified and studio.plan is not None, studio.said
+    yield studio, studio.plan
+    studio.close()
+
+
+def restore(studio: Studio, plan: Plan) -> None:
+    """Bring a studio back to its first document and a plan of it."""
+    studio.drags.forget()
+    studio.cancel()
+    settled(studio)
+    while studio.session.undo():
+        pass
+    studio.show(studio.document.board())
+    studio.set_plan(plan)

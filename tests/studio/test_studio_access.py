@@ -22,8 +22,7 @@ from elbowroom.cli.studio import studio
 from elbowroom.errors import BadValue
 from elbowroom.files.html import _server
 from elbowroom.files.viser_server import quiet
-from elbowroom.studio.access import came_from_here, check_token, kept_token
-from elbowroom.studio.headers import policy
+from elbowroom.studio.headers import came_from_here, check_token, kept_token, policy
 from elbowroom.studio.page import opened
 from elbowroom.studio.server import StudioServer
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elbowroom.studio.bars import Bar, drawn, hand, lanes, ticks
+from elbowroom.studio.page_timeline import Bar, drawn, hand, lanes, ticks
 
 
 def test_a_scale_has_whole_steps_and_room_for_what_is_written() -> None:

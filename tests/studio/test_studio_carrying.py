@@ -6,14 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from studio_makers import settled
+from studio_makers import planned_studio, restore, settled
 
-from elbowroom.gallery.scenes import FOLDER
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.result import Plan
-from elbowroom.studio.document import Document
-from elbowroom.studio.folders import Folders
 from elbowroom.studio.places import target_name
 from elbowroom.studio.studio import Studio
 from elbowroom.world.world import World
@@ -31,13 +28,8 @@ SCENE = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Studio, Plan]]:
-    folder = tmp_path_factory.mktemp("carrying")
-    studio = Studio(Document(SCENE, folder / "move.yaml"), Folders(folder, [FOLDER]), folder / "state")
-    studio.replan()
-    settled(studio)
-    assert studio.certified and studio.plan is not None, studio.said
-    yield studio, studio.plan
-    studio.close()
+    with planned_studio(SCENE, tmp_path_factory.mktemp("studio")) as (studio, plan):
+        yield studio, plan
 
 
 @pytest.fixture
@@ -49,13 +41,7 @@ def studio(made: tuple[Studio, Plan], monkeypatch: pytest.MonkeyPatch) -> Iterat
     )
     yield studio
     monkeypatch.undo()
-    studio.drags.forget()
-    studio.cancel()
-    settled(studio)
-    while studio.session.undo():
-        pass
-    studio.show(studio.document.board())
-    studio.set_plan(plan)
+    restore(studio, plan)
 
 
 def dragged(studio: Studio, name: str, by: Array) -> World:

@@ -9,17 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studio_makers import settled
+from studio_makers import planned_studio, restore, settled
 
 from elbowroom.errors import BadValue
-from elbowroom.gallery.scenes import FOLDER
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.result import Plan
 from elbowroom.stopping import may_stop_here
-from elbowroom.studio.document import Document
 from elbowroom.studio.edits import rename
-from elbowroom.studio.folders import Folders
 from elbowroom.studio.page import opened
 from elbowroom.studio.places import target_name
 from elbowroom.studio.reaching import Reaching
@@ -56,13 +53,8 @@ SCENE = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Studio, Plan]]:
-    folder = tmp_path_factory.mktemp("dragging")
-    studio = Studio(Document(SCENE, folder / "kitchen.yaml"), Folders(folder, [FOLDER]), folder / "state")
-    studio.replan()
-    settled(studio)
-    assert studio.certified and studio.plan is not None, studio.said
-    yield studio, studio.plan
-    studio.close()
+    with planned_studio(SCENE, tmp_path_factory.mktemp("studio")) as (studio, plan):
+        yield studio, plan
 
 
 @pytest.fixture
@@ -71,13 +63,7 @@ def studio(made: tuple[Studio, Plan], monkeypatch: pytest.MonkeyPatch) -> Iterat
     studio, plan = made
     yield studio
     monkeypatch.undo()
-    studio.drags.forget()
-    studio.cancel()
-    settled(studio)
-    while studio.session.undo():
-        pass
-    studio.show(studio.document.board())
-    studio.set_plan(plan)
+    restore(studio, plan)
 
 
 @pytest.fixture
@@ -154,7 +140,7 @@ def test_a_hand_follows_what_it_takes(studio: Studio, gate: threading.Event) -> 
     assert studio.document.values["objects"]["jar"]["at"] == pytest.approx([0.23, -0.03, 0.9003])
     gate.set()
     settled(studio)
-    assert studio.said == ("bad", "the way is barred: move what is in the way, or use the other hand.")
+    assert studio.said == ("bad", "the way is barred: move the obstacle, or use the other hand.")
 
 
 def test_a_motion_that_went_along_is_proven_and_kept(studio: Studio, barred: threading.Event) -> None:

@@ -9,8 +9,7 @@ from studio_makers import settled, studio_of, umbrella
 
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.studio.actions import set_strength
-from elbowroom.studio.curves import angles, drawn_curves, joints_of
-from elbowroom.studio.page_edits import rows_of
+from elbowroom.studio.page_edits import angles, drawn_curves, joints_of, rows_of
 from elbowroom.studio.studio import Studio
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from studio_makers import studio_of, umbrella
 
-from elbowroom.character.presets import preset
-from elbowroom.cli import placing
+from elbowroom.character.human import preset
+from elbowroom.cli import options
 from elbowroom.errors import BadValue
 from elbowroom.files.open import ImportHints, open_file
 from elbowroom.files.save import save
@@ -272,8 +272,8 @@ def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
     hips = world.record([0.5]).joints["ann"][0, 0, 2, 3] - height
 
     save([tmp_path / "ann.bvh"], World().with_character("ann", idle(preset("woman"), 1.0, 60.0)))
-    around = placing.Around(studio.folders.work / "room.obj", 1.0, "Z", "auto", None, 0.0)
-    there = placing.clip_in_scene(tmp_path / "ann.bvh", ImportHints(), around, None, None)
+    around = options.Around(studio.folders.work / "room.obj", 1.0, "Z", "auto", None, 0.0)
+    there = options.clip_in_scene(tmp_path / "ann.bvh", ImportHints(), around, None, None)
     (joints,) = there.record([0.5]).joints.values()
     assert there.floor == pytest.approx(0.19, abs=1e-4)
     assert joints[0, 0, 2, 3] - 0.19 == pytest.approx(hips, abs=0.01)

@@ -13,8 +13,8 @@ from viser import _messages
 
 from elbowroom.errors import BadFile, BadValue, ElbowroomError
 from elbowroom.stopping import may_stop_here
-from elbowroom.studio.access import is_loopback
 from elbowroom.studio.folders import LARGEST, Folders, check_upload
+from elbowroom.studio.headers import is_loopback
 from elbowroom.studio.player import Player
 from elbowroom.studio.server import StudioServer, check_host, free_port
 from elbowroom.studio.worker import Job, Worker

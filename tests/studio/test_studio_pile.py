@@ -16,9 +16,9 @@ import zstandard
 from viser import _messages
 from websockets.sync.client import connect
 
-from elbowroom.character.skin import Skin
-from elbowroom.studio import page_skins, server
-from elbowroom.studio.page_skins import Skins
+from elbowroom.character.body import Skin
+from elbowroom.studio import page_scene, server
+from elbowroom.studio.page_scene import Skins
 from elbowroom.studio.server import StudioServer
 
 TOKEN = "a-token-of-tests"
@@ -81,7 +81,7 @@ def test_skins_that_look_alike_are_one_and_of_those_that_nobody_uses_a_few_are_k
             time.sleep(0.02)
     assert ("FrameMessage", "/last") in heard and ("SkinnedMeshMessage", "/skins/42/0") in heard
     assert not [name for kind, name in heard if kind == "RemoveSceneNodeMessage"]  # a page that hears it breaks
-    most = 3 + page_skins._MOST_SPARE
+    most = 3 + page_scene._MOST_SPARE
     assert skins.made == 43 and skins.kept == most
     assert len(messages(served, _messages.SkinnedMeshMessage)) == most
     assert not messages(served, _messages.RemoveSceneNodeMessage)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elbowroom.studio.page_rows import few
+from elbowroom.studio.page_looks import few
 
 
 def test_of_many_rows_the_first_and_the_picked_one_are_shown() -> None:

@@ -16,8 +16,8 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.storyboard.verbs import TaskPart
 from elbowroom.studio import edits, filing
 from elbowroom.studio.actions import repair_all, to_repair
-from elbowroom.studio.bars import bars_of, drawn
 from elbowroom.studio.exporting import as_command, as_python, export
+from elbowroom.studio.page_timeline import bars_of, drawn
 from elbowroom.studio.places import target_name
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres
@@ -88,7 +88,7 @@ def test_a_way_round_is_looked_for_while_a_thing_rests_and_makes_way_for_the_nex
             break
         time.sleep(0.005)
     assert looking is not None and studio.live and studio.plan is not None
-    assert studio.plan.status == "partial" and "meets post at" in studio.plan.why
+    assert studio.plan.status == "partial" and "collides with post at" in studio.plan.why
     for T in (*amid[1:], place):
         studio.drags.move("post", T)
     assert looking.finished.wait(20.0) and looking.state == "cancelled"

@@ -6,14 +6,12 @@ import json
 
 import numpy as np
 
-from elbowroom.character.body import Character
+from elbowroom.character.body import Character, Skin
 from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.character.skin import Skin
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.shapes import Shape, capsule
+from elbowroom.geometry.shapes import Shape, capsule, capsule_mesh
 from elbowroom.geometry.solids import box
-from elbowroom.geometry.tessellate import capsule_mesh
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.world.world import World

@@ -10,7 +10,7 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.files.bvh import read_bvh
-from elbowroom.files.scene import read_scene
+from elbowroom.files.open import read_scene
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.edit import cut, place, without_lead
 from elbowroom.world.certificate import certify

@@ -105,6 +105,7 @@ def test_depth_of_two_meshes_is_that_of_the_deepest_vertex() -> None:
     exact = ExactWorld(world)
     (hit,) = exact.collisions(0.0)
     assert hit.depth == pytest.approx(0.04, abs=1e-6)
+    assert exact.overlap(0) == exact.distance(0).value == -hit.depth
     assert exact.collisions(1.0) == []
     assert exact.distance(0).value == pytest.approx(0.1)
 
@@ -115,8 +116,9 @@ def test_two_open_surfaces_have_no_depth() -> None:
     world = World(floor=None).with_static("sheet", sheet)
     path = Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
     world = world.with_object("card", upright, path)
-    (hit,) = ExactWorld(world).collisions(0.0)
-    assert hit.depth is None
+    exact = ExactWorld(world)
+    (hit,) = exact.collisions(0.0)
+    assert hit.depth is None and exact.overlap(0) is None
     allowed = world.with_contact(Contact("card", "sheet", (0.0, 1.0), depth=1.0))
     assert len(ExactWorld(allowed).collisions(0.0)) == 1, "an unknown depth is not within any depth"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.character.presets import preset
+from elbowroom.character.human import preset
 from elbowroom.errors import BadValue
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adversary.verdicts import checker
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.human import human
 from elbowroom.files.open import open_file
 from elbowroom.files.save import save

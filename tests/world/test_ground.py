@@ -13,10 +13,9 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.mesh_cleanup import cleaned, cleaned_solids
 from elbowroom.geometry.solids import box, merge
 from elbowroom.locomotion.walk import walk
+from elbowroom.world.evidence import left_out
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.ground import on_floor, without
-from elbowroom.world.left_out import left_out
-from elbowroom.world.scene_floor import foot_places, scene_floor
+from elbowroom.world.scene_floor import foot_places, on_floor, scene_floor, without
 from elbowroom.world.world import World
 
 

@@ -7,7 +7,7 @@ from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
-from elbowroom.world.nearby import within_reach
+from elbowroom.plan.repair.stretch import within_reach
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 

@@ -11,7 +11,7 @@ from elbowroom.geometry.rotations import about, multiply
 from elbowroom.motion.clip import Clip
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.contacts import Caps, Contact
-from elbowroom.world.soft_tissue import BELLY, THIGHS, folds, tissue_contacts, tissue_depth
+from elbowroom.world.own_pairs import BELLY, THIGHS, folds, tissue_contacts, tissue_depth
 from elbowroom.world.world import World
 
 ALWAYS = (-np.inf, np.inf)

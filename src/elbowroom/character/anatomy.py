@@ -31,8 +31,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elbowroom.character.anatomy_frames import Zero, anatomical_zero, carries_twist, thumb_side
-from elbowroom.character.anatomy_rest import bone_end
+from elbowroom.character.anatomy_rest import Zero, anatomical_zero, bone_end, carries_twist, thumb_side
 from elbowroom.character.body import Character
 from elbowroom.character.fit_shapes import stature
 from elbowroom.character.limits import JointLimit

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from elbowroom.character.anatomy_frames import anatomical_zero
-from elbowroom.character.anatomy_rest import FINGERS, SIDES, facing
+from elbowroom.character.anatomy_rest import FINGERS, SIDES, anatomical_zero, facing
+from elbowroom.character.body import Skin
 from elbowroom.character.fit_shapes_skin import shapes_from_skin
 from elbowroom.character.rig_geometry import UP
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.character.skin import Skin
 from elbowroom.geometry.rotations import Array, from_matrix, normalize
 from elbowroom.geometry.shapes import Shape, capsule
 from elbowroom.geometry.transforms import apply, inverse, transform

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
+from elbowroom.character.body import Skin
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.character.skin import Skin
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape, capsule

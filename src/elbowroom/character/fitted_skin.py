@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from elbowroom.character.anatomy import limits_for
 from elbowroom.character.anthropometry import Proportions, Scales, proportions
-from elbowroom.character.body import Character
+from elbowroom.character.body import Character, Skin
 from elbowroom.character.fit_shapes import stature
 from elbowroom.character.hands import FINGERS, relaxed_bend
 from elbowroom.character.human_joints import carrier, rest_positions, skeleton_at
 from elbowroom.character.mannequin import mannequin_skin
 from elbowroom.character.mannequin_shapes import MIRROR
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.character.skin import Skin
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import UP, Array, from_matrix, multiply
 from elbowroom.geometry.transforms import apply, inverse

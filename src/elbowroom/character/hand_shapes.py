@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 
 from elbowroom.character.anatomy_rest import frame
 from elbowroom.character.body import Body, Character
-from elbowroom.character.grip import HAND_LENGTH, grip_frame
-from elbowroom.character.hands import BONES, FINGERS, finger_direction, finger_names
+from elbowroom.character.hands import BONES, FINGERS, HAND_LENGTH, finger_direction, finger_names, grip_frame
 from elbowroom.character.limits import JointLimit
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.anthropometry import Proportions
+from elbowroom.character.body import Skin
 from elbowroom.character.mannequin_fit import Fit, Fitter, Girths
 from elbowroom.character.mannequin_shapes import MIRROR, Shapes, shapes
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.character.skin import Skin
 from elbowroom.geometry.mesh import Color
 from elbowroom.geometry.paint import Material, Paint
 from elbowroom.geometry.rotations import Array

@@ -6,16 +6,66 @@ its bone to the skeleton's and scales across the bone by girth. Skin weights ble
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from elbowroom.character.anthropometry import Proportions
 from elbowroom.character.hands import FINGERS
-from elbowroom.character.mannequin_pose import SIDES, bind_rotations, palm_axes, rest_places
 from elbowroom.character.mannequin_shapes import MIRROR, Shape, Shapes
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, about, arc, conjugate, from_matrix, multiply, rotate
+
+SIDES = ("left", "right")
+Places = Mapping[str, Array]  # joint name to (3,)
+
+
+def rest_places(skeleton: Skeleton) -> dict[str, Array]:
+    """Position of each joint in the rest pose, by name."""
+    return dict(zip(skeleton.names, skeleton.T_rest[:, :3, 3], strict=True))
+
+
+def bind_rotations(skeleton: Skeleton, shape: Places) -> Array:
+    """Local rotations (J, 4) that lay the limbs as in the shape; trunk, head and feet stay upright."""
+    rest = rest_places(skeleton)
+    world = {name: np.array([1.0, 0.0, 0.0, 0.0]) for name in skeleton.names}
+
+    def swung(joint: str, end: str, start: Array) -> Array:
+        """`start` turned the shortest way until the bone lies as in the shape."""
+        now = rotate(start, rest[end] - rest[joint])
+        return multiply(arc(now, shape[end] - shape[joint]), start)
+
+    for side in SIDES:
+        arm, fore, hand, thigh, shin, foot = (
+            f"{side}_{part}" for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
+        )
+        world[arm] = swung(arm, fore, world[arm])
+        world[fore] = swung(fore, hand, world[arm])
+        world[hand] = from_matrix(palm_axes(shape, side) @ palm_axes(rest, side).T)
+        # A wrist does not twist: the forearm takes the turn of the hand about it.
+        bone = rest[hand] - rest[fore]
+        turn = multiply(conjugate(world[fore]), world[hand])
+        twist = 2.0 * np.arctan2(turn[1:] @ bone / np.linalg.norm(bone), turn[0])
+        world[fore] = multiply(world[fore], about(bone, twist))
+        for finger in FINGERS:
+            first, second, third = (f"{side}_{finger}{k}" for k in (1, 2, 3))
+            world[first] = swung(first, second, world[hand])
+            world[second] = swung(second, third, world[first])
+            world[third] = world[second]
+        world[thigh] = swung(thigh, shin, world[thigh])
+        world[shin] = swung(shin, foot, world[thigh])
+    return skeleton.local(np.stack([world[name] for name in skeleton.names]))
+
+
+def palm_axes(at: Places, side: str) -> Array:
+    """Axes of a hand as columns (3, 3): towards the knuckles, across them, and through the palm."""
+    knuckles = np.stack([at[f"{side}_{finger}1"] for finger in FINGERS[1:]])
+    along = knuckles.mean(axis=0) - at[f"{side}_hand"]
+    through = np.cross(along, knuckles[0] - knuckles[-1])
+    along, through = along / np.linalg.norm(along), through / np.linalg.norm(through)
+    return np.stack([along, np.cross(through, along), through], axis=1)
+
 
 TRUNK = ("pelvis", "spine1", "spine2", "chest")
 # How far each trunk joint's breadth follows the shoulders; the rest follows the hips.
@@ -23,6 +73,13 @@ TOWARDS_SHOULDERS = (0.0, 0.15, 0.5, 1.0)
 
 # How far the shape's shoulder joint gives way to the skeleton's; the surface gives way for the rest.
 SHOULDER_SHARE = 0.7
+
+# Share of the body's depth at the hips that lies in front of the hip joints. MakeHuman's woman has 0.48, its man 0.58,
+# so that his belly and thighs overlapped by 80 mm where he stoops. Measured on five recorded people: 0.23 to 0.37
+# (`benchmarks/soft_tissue.py --hips`); the end of that range that is nearest to the stored shapes is taken.
+HIP_DEPTH_SHARE = 0.37
+# Metres above, below and beside a hip joint at which that depth is taken.
+HIP_NEAR_M = (0.02, 0.06)
 
 # Fingers side by side, as in the skeleton's rest pose, have less room than the spread ones of the shapes.
 FINGERS_APART = 0.92
@@ -98,6 +155,7 @@ class Fitter:
         at, rest = self.at, self.rest
         eyes, goal = (0.5 * (m["left_eye"] + m["right_eye"]) for m in (at, rest))
         at["head"] = eyes + (rest["head"] - goal) / self.head
+        at["left_thigh"] = self._hip()
         low, high = at["pelvis"][2], at["head"][2]
         share = (high - low) / (rest["head"][2] - rest["pelvis"][2])
         self.trunk = 1.0 / share
@@ -117,6 +175,13 @@ class Fitter:
         at["left_toes"] = at["left_foot"] + (rest["left_toes"] - rest["left_foot"]) / self.foot
         for part in ("clavicle", "thigh", "upper_arm", "toes"):
             at[f"right_{part}"] = at[f"left_{part}"] * MIRROR
+
+    def _hip(self) -> Array:
+        """Place (3,) of the left hip joint in the shape, as far behind the skin as people have it."""
+        v, hip = self.shape.vertices, self.at["left_thigh"]
+        up_m, aside_m = HIP_NEAR_M
+        y = v[(np.abs(v[:, 2] - hip[2]) < up_m) & (np.abs(v[:, 0] - hip[0]) < aside_m), 1]
+        return np.array([hip[0], y.min() + HIP_DEPTH_SHARE * np.ptp(y), hip[2]])
 
     def scales(self) -> dict[str, Array]:
         """Growth of each joint's part, (3, 3), before its bone is stretched."""

@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions
-from elbowroom.character.body import Character, Marker
+from elbowroom.character.body import Character, Marker, Skin
 from elbowroom.character.hands import FIRST_JOINT
 from elbowroom.character.human_joints import carrier
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.character.skin import Skin
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array, normalize
 

@@ -17,14 +17,13 @@ from elbowroom.character import rig_geometry
 from elbowroom.character.anatomy import limits_for
 from elbowroom.character.anatomy_rest import facing, meaningful_rest
 from elbowroom.character.anthropometry import proportions
-from elbowroom.character.body import Chain, ChainKind, Character, Marker
+from elbowroom.character.body import Chain, ChainKind, Character, Marker, Skin
 from elbowroom.character.fit_shapes import fit_shapes, stature
 from elbowroom.character.markers import markers_for
 from elbowroom.character.masses import masses_for
 from elbowroom.character.rig_geometry import ancestors, common_ancestor
 from elbowroom.character.rig_names import FINGERS, NamedPart, finger_of, part_of, wrist_after
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.character.skin import Skin
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 

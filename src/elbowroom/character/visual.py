@@ -6,13 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from elbowroom.character.body import Body, Character
+from elbowroom.character.body import Body, Character, Skin
 from elbowroom.character.fitted_skin import fitted_skin
-from elbowroom.character.skin import Skin
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.tessellate import capsule_mesh, octahedron, shape_mesh
+from elbowroom.geometry.shapes import capsule_mesh, octahedron, shape_mesh
 from elbowroom.geometry.transforms import apply, inverse
 
 Show = Literal["skin", "shapes", "bones"]

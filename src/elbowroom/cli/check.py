@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from elbowroom.cli import options, placing
+from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
-from elbowroom.cli.reading import is_storyboard, named
+from elbowroom.cli.options import is_storyboard, named
 from elbowroom.cli.results import exit_code, plan_facts, print_free, print_plans, print_why
 from elbowroom.errors import BadFile
 
@@ -32,20 +32,20 @@ def check(
         ),
     ],
     scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, FBX, OBJ, STL or PLY.")] = None,
-    at: placing.At = None,
-    turn: placing.Turn = 0.0,
-    floor: placing.Floor = "auto",
+    at: options.At = None,
+    turn: options.Turn = 0.0,
+    floor: options.Floor = "auto",
     onto: options.Onto = None,
     name: options.ClipName = None,
-    fix_self: placing.FixSelf = False,
+    fix_self: options.FixSelf = False,
     allow: options.Allow = None,
     accept_unproven: options.AcceptUnproven = False,
     picture: Annotated[Path | None, typer.Option(help="Draw a timeline of all collisions to this PNG.")] = None,
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
-    scene_units: placing.SceneUnits = None,
-    scene_up: placing.SceneUp = None,
+    scene_units: options.SceneUnits = None,
+    scene_up: options.SceneUp = None,
     asf: options.Asf = None,
     body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
@@ -66,13 +66,13 @@ def check(
         _check_picture(picture)
     clock = Clock(quiet=as_json)
     if is_storyboard(clip):
-        placing.no_scene_beside_storyboard(scene)
+        options.no_scene_beside_storyboard(scene)
         plan = _storyboard(clip, seed, not fix_self, allow, clock)
     else:
         with clock("load", f"reading {clip.name}"):
             hints = ImportHints(units, up, fps, fix_rig, asf, body_model)
-            around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-            world = options.with_allowances(placing.clip_in_scene(clip, hints, around, onto, name), allow)
+            around = options.Around(scene, scene_units, scene_up, floor, at, turn)
+            world = options.with_allowances(options.clip_in_scene(clip, hints, around, onto, name), allow)
         plan = _as_it_stands(world, None, not fix_self, clock)
     if picture is not None and plan.certificate is not None:
         _draw(picture, plan.certificate, plan.world)

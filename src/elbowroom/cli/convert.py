@@ -11,7 +11,7 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, print_json, print_notes, print_written
-from elbowroom.cli.reading import is_storyboard, named, open_source
+from elbowroom.cli.options import is_storyboard, named, open_source
 from elbowroom.errors import BadValue
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ def _edited(
     turn: float,
 ) -> Motion:
     from elbowroom.motion.clip import Clip
-    from elbowroom.motion.edit import cut, place, resample
-    from elbowroom.motion.mirror import mirror
+    from elbowroom.motion.edit import cut, mirror, place, resample
 
     assert isinstance(motion, Clip)
     if cut_to is not None:

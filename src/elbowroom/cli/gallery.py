@@ -61,8 +61,7 @@ def _list(shown: list[Scenario], as_json: bool) -> None:
 
 def _build(shown: list[Scenario], folder: Path, seed: int, as_json: bool) -> int:
     from elbowroom import __version__
-    from elbowroom.gallery.build import build
-    from elbowroom.gallery.page import index_page
+    from elbowroom.gallery.page import build, index_page
 
     clock = Clock(quiet=as_json)
     compile_first(as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from elbowroom.cli import options, placing
+from elbowroom.cli import options
 from elbowroom.cli.console import Clock, compile_first, print_json, print_written
 from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import write_plan
@@ -33,22 +33,22 @@ def go(
         Path | None, typer.Option(metavar="FILE", help="Walk like the people in a library of `elbowroom library`.")
     ] = None,
     fps: Annotated[float, typer.Option(help="Frames per second.")] = 30.0,
-    floor: placing.Floor = "auto",
+    floor: options.Floor = "auto",
     budget: options.BudgetSeconds = None,
     seed: options.Seed = 0,
-    scene_units: placing.SceneUnits = None,
-    scene_up: placing.SceneUp = None,
+    scene_units: options.SceneUnits = None,
+    scene_up: options.SceneUp = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find a way through a scene, walk it like recorded people, and prove the motion collision-free.
+    """Find a path through a scene, walk it like recorded people, and prove the motion collision-free.
 
-    The walk is upright where there is room; under low things the character crouches, through narrow gaps it goes
-    sideways. Exit code 0: written and proven; 1: no way found, with the reason; 2: bad input.
+    The walk is upright where there is room; the character crouches under low obstacles and goes sideways through
+    narrow gaps. Exit code 0: written and proven; 1: no path found, with the reason; 2: bad input.
     Example: elbowroom go house.glb --from 0,0 --to 4,-2 --to sofa -o walk.glb
     """
     from elbowroom.files.clip_library import read_clip_library
+    from elbowroom.files.open import read_scene
     from elbowroom.files.save import check_outputs
-    from elbowroom.files.scene import read_scene
     from elbowroom.plan.manipulate import plan_tasks
     from elbowroom.plan.settings import Settings
     from elbowroom.plan.walking.ground import standing_at
@@ -62,7 +62,7 @@ def go(
     compile_first(as_json)
     gaits = None if library is None else read_clip_library(library)
     with clock("load", f"reading {scene.name}"):
-        height = placing.floor_height(floor)
+        height = options.floor_height(floor)
         world = read_scene(scene, units=scene_units, up=scene_up, floor=height)
         first = tasks[0].to
         aim = (0.0, 0.0) if isinstance(first, str) else (first[0] - begin[0], first[1] - begin[1])

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from elbowroom.cli import options
 from elbowroom.cli.console import out, print_json, print_notes
-from elbowroom.cli.reading import board_as_opened, is_storyboard, named
+from elbowroom.cli.options import board_as_opened, is_storyboard, named
 from elbowroom.cli.results import print_edit
 
 

@@ -9,7 +9,7 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, print_json, print_written
-from elbowroom.cli.reading import named, open_source
+from elbowroom.cli.options import named, open_source
 
 
 def render(
@@ -54,7 +54,7 @@ def render(
     Example: elbowroom render walk.bvh -o walk.png --frames 8 --look side --onto woman
     """
     from elbowroom.files.open import ImportHints
-    from elbowroom.pictures.draw import check_picture, draw
+    from elbowroom.pictures.images import check_picture, draw
 
     wanted = options.pixels(size)
     source = named(source)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elbowroom.cli import options, placing
+from elbowroom.cli import options
 from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
 from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import checked_count, numbered, write_variants
@@ -29,12 +29,12 @@ def repair(
         bool,
         typer.Option("--feet", help="First clean up feet: no sliding, no floating, nothing below the floor."),
     ] = False,
-    at: placing.At = None,
-    turn: placing.Turn = 0.0,
-    floor: placing.Floor = "auto",
+    at: options.At = None,
+    turn: options.Turn = 0.0,
+    floor: options.Floor = "auto",
     onto: options.Onto = None,
     name: options.ClipName = None,
-    fix_self: placing.FixSelf = False,
+    fix_self: options.FixSelf = False,
     strength: options.Strength = None,
     mute: options.Mute = None,
     allow: options.Allow = None,
@@ -58,8 +58,8 @@ def repair(
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
-    scene_units: placing.SceneUnits = None,
-    scene_up: placing.SceneUp = None,
+    scene_units: options.SceneUnits = None,
+    scene_up: options.SceneUp = None,
     asf: options.Asf = None,
     body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
@@ -97,8 +97,8 @@ def repair(
     if scene is not None:
         compile_first(as_json)
     with clock("load", "reading " + " and ".join(p.name for p in inputs)):
-        around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-        world = placing.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf, body_model), around, onto, name)
+        around = options.Around(scene, scene_units, scene_up, floor, at, turn)
+        world = options.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf, body_model), around, onto, name)
         world = options.with_allowances(world, allow)
     reports: dict[str, Any] = {}
     if feet:

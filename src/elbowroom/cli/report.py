@@ -10,9 +10,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from elbowroom.cli import options, placing
+from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
-from elbowroom.cli.reading import is_storyboard, named
+from elbowroom.cli.options import is_storyboard, named
 from elbowroom.cli.results import print_why
 from elbowroom.errors import BadFile, BadValue
 
@@ -51,17 +51,17 @@ def report(
     ] = None,
     pictures: Annotated[int, typer.Option(min=0, max=24, help="Maximum number of pictures of the worst moments.")] = 6,
     curves: Annotated[bool, typer.Option("--curves", help="Include all curves over time in --json.")] = False,
-    at: placing.At = None,
-    turn: placing.Turn = 0.0,
-    floor: placing.Floor = "auto",
+    at: options.At = None,
+    turn: options.Turn = 0.0,
+    floor: options.Floor = "auto",
     onto: options.Onto = None,
     name: options.ClipName = None,
-    fix_self: placing.FixSelf = False,
+    fix_self: options.FixSelf = False,
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
-    scene_units: placing.SceneUnits = None,
-    scene_up: placing.SceneUp = None,
+    scene_units: options.SceneUnits = None,
+    scene_up: options.SceneUp = None,
     asf: options.Asf = None,
     body_model: options.BodyModel = None,
     fix_rig: options.FixRig = False,
@@ -102,12 +102,12 @@ def report(
     certificate: Certificate | None = None
     meant = False
     if is_storyboard(source):
-        placing.no_scene_beside_storyboard(scene)
+        options.no_scene_beside_storyboard(scene)
         world, before, certificate, meant = _planned(source, seed, clock, as_json)
     else:
         with clock("load", f"reading {source.name}"):
-            around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-            world = _with_note(placing.clip_in_scene(source, hints, around, onto, name), source)
+            around = options.Around(scene, scene_units, scene_up, floor, at, turn)
+            world = _with_note(options.clip_in_scene(source, hints, around, onto, name), source)
     if original is not None:
         with clock("load", f"reading {original.name}"):
             before = _original(original, hints, world)

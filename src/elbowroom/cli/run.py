@@ -11,7 +11,7 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
-from elbowroom.cli.reading import named
+from elbowroom.cli.options import named
 from elbowroom.cli.results import NOT_PROVEN, exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.errors import BadValue
 from elbowroom.stopping import checked_budget

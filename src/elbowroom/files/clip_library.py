@@ -1,4 +1,4 @@
-"""Clip libraries from files: gait cycles of any recordings, and libraries as NPZ files."""
+"""Clip libraries and posture databases from recordings, and libraries as NPZ files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.markers import MARKERS, marker_positions
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
+from elbowroom.files.c3d import Markers
 from elbowroom.files.npz_arrays import Arrays
 from elbowroom.files.open import ImportHints, open_file
 from elbowroom.locomotion.cycles import MODES, Cycle, cycles_of
 from elbowroom.locomotion.library import ClipLibrary, thinned
 from elbowroom.locomotion.library_arrays import FORMAT, arrays_of, library_of, shapes
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.contacts import estimate_floor
+from elbowroom.motion.edit import without_lead
+from elbowroom.motion.marker_poses import MarkerTake
+from elbowroom.motion.posture_constraints import Hand
+from elbowroom.motion.posture_db import THRESHOLD_M, PostureDatabase, build
 from elbowroom.motion.retarget_pose import has_feet
 
 _LIBRARY = "give a library written by elbowroom library"
@@ -45,7 +53,7 @@ def clip_library(
         names = ", ".join(Path(f).name for f in list(files)[:6])
         raise BadValue(
             f"no gait cycles were found in {names}: nobody in them takes three even steps whose contacts with the "
-            "floor can be told; give clips in which people walk."
+            "floor can be detected; give clips in which people walk."
         )
     return ClipLibrary(thinned(found), name, source or ", ".join(dict.fromkeys(c.source for c in found)))
 
@@ -59,7 +67,7 @@ def _cycles(path: Path, hints: ImportHints) -> list[Cycle]:
     out = []
     for name, clip in opened.clips.items():
         if not has_feet(clip.character):
-            raise BadFile(path, "has a rig without feet, so no steps can be told", would_do="give a whole person")
+            raise BadFile(path, "has a rig without feet, so no steps can be detected", would_do="give a whole person")
         out += cycles_of(clip, path.stem if len(opened.clips) == 1 else f"{path.stem}/{name}")
     return out
 
@@ -91,3 +99,52 @@ def read_clip_library(path: str | Path) -> ClipLibrary:
             return file.get(key, 1, (len(modes),), kind="U") if key == "clips" else file.get(key, 0, kind="U")
 
         return library_of(get)
+
+
+def posture_database(
+    files: Sequence[str | Path],
+    *,
+    name: str = "postures",
+    threshold: float = THRESHOLD_M,
+    hands: tuple[Hand, ...] | None = None,
+    hints: ImportHints | None = None,
+) -> PostureDatabase:
+    """Build a database of postures from recordings: C3D from their markers, BVH, AMC, FBX, GLB and NPZ from clips.
+
+    threshold: metres between poses of which only one is kept; hands: those that hold something throughout, found out
+    where not given; hints: how files are read (`open_file`), with known faults of CMU's BVH rigs fixed where not given.
+    """
+    if not len(files):
+        raise BadValue("a posture database needs at least one recording.")
+    takes = [marker_take(path, hints) for path in files]
+    source = ", ".join(take.name for take in takes)
+    return build(takes, name=name, threshold_m=threshold, hands=hands, source=source)
+
+
+def marker_take(path: str | Path, hints: ImportHints | None = None) -> MarkerTake:
+    """Markers of a recording: those of a C3D file, or on the character of a clip, above the floor."""
+    path = Path(path)
+    opened = open_file(path, hints or ImportHints(fix_rig=True))
+    if opened.markers is not None:
+        return _of_markers(path, opened.markers)
+    if not opened.clips:
+        raise BadFile(
+            path, "contains no motion", would_do="give a .c3d, .bvh, .amc, .fbx, .glb or .npz file with a recording"
+        )
+    return _of_clip(path, without_lead(opened.clip()))
+
+
+def _of_markers(path: Path, markers: Markers) -> MarkerTake:
+    if markers.absent:
+        few = ", ".join(markers.absent[:6])
+        raise BadFile(path, f"lacks markers of the 41: {few}", would_do="label them as Plug-in Gait does")
+    return MarkerTake(path.stem, np.stack([markers.track(label) for label in MARKERS], axis=1), markers.fps)
+
+
+def _of_clip(path: Path, clip: Clip) -> MarkerTake:
+    missing = [label for label in MARKERS if label not in clip.character.markers]
+    if missing:
+        few = ", ".join(missing[:6])
+        raise BadFile(path, f"has a rig without parts for the markers {few}", would_do="give a whole person")
+    points = marker_positions(clip.character, clip.world())
+    return MarkerTake(path.stem, points - [0.0, 0.0, estimate_floor(clip)], clip.fps)

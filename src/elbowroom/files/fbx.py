@@ -19,7 +19,7 @@ from elbowroom.files.glb_animation import Track, Tracks
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
 from elbowroom.files.glb_read import GlbFile, read_document, read_glb
-from elbowroom.files.regular import check_regular
+from elbowroom.files.text import check_regular
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 

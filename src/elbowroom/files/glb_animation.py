@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.files.glb_json import Part
+from elbowroom.files.glb_container import Part
 from elbowroom.files.glb_nodes import Nodes, compose, rigid, sane
 from elbowroom.files.glb_rig import Rig, locals_of
 from elbowroom.geometry import rotations as rot

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.errors import BadFile
-from elbowroom.files.glb_container import Container
-from elbowroom.files.glb_json import Part
+from elbowroom.files.glb_container import Container, Part
 from elbowroom.geometry.rotations import Array, normalize, to_matrix
 
 _DEEPEST = 500

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.character.body import Skin
 from elbowroom.character.skeleton import Skeleton, parent_first
-from elbowroom.character.skin import Skin
-from elbowroom.files.glb_json import Part
+from elbowroom.files.glb_container import Part
 from elbowroom.files.glb_nodes import Nodes, distinct, rigid
 from elbowroom.files.glb_surface import Surface, Surfaces, joined_surfaces
 from elbowroom.geometry import rotations as rot

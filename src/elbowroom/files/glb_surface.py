@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.files.glb_container import Container
-from elbowroom.files.glb_json import Part
+from elbowroom.files.glb_container import Container, Part
 from elbowroom.geometry.mesh import Color
 from elbowroom.geometry.paint import Material, Paint, joined, sampled
 from elbowroom.geometry.rotations import Array

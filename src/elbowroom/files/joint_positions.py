@@ -25,8 +25,8 @@ from elbowroom.files.conventions import (
     guess_up,
     turned_points,
 )
-from elbowroom.files.regular import check_regular
 from elbowroom.files.smpl import LAYOUTS, layout_skeleton
+from elbowroom.files.text import check_regular
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import MOST_FRAMES, Clip, Source

@@ -20,8 +20,7 @@ from elbowroom.files.conventions import LARGEST_IN_METRES, checked_units, checke
 from elbowroom.files.fbx import RIGGED, read_rigged
 from elbowroom.files.glb_nodes import distinct, sane
 from elbowroom.files.glb_read import Y_UP_TO_Z_UP
-from elbowroom.files.regular import read_bytes, resolved_beneath
-from elbowroom.files.text import shown
+from elbowroom.files.text import read_bytes, resolved_beneath, shown
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.paint import MOST_PIXELS, Material, Paint, linear
 from elbowroom.geometry.rotations import Array

@@ -27,8 +27,7 @@ from elbowroom.geometry.shapes import Shape
 from elbowroom.motion.clip import MOST_FRAMES, Clip, Motion, Source
 from elbowroom.world.certificate_findings import Allowed
 from elbowroom.world.contacts import DECLARED
-from elbowroom.world.evidence import Excused
-from elbowroom.world.left_out import dropped_mask
+from elbowroom.world.evidence import Excused, dropped_mask
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Keyed, places
 from elbowroom.world.played import PlayedWorld, played

@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from elbowroom.errors import BadFile
-from elbowroom.files.regular import check_regular
+from elbowroom.files.text import check_regular
 from elbowroom.geometry.mesh import Mesh
 
 # Bytes of all arrays together.

@@ -1,4 +1,4 @@
-"""Open any file that elbowroom can read, by its suffix; and the files that it refers to."""
+"""Open any supported file by its suffix, or a scene file as a world; and list the files that it refers to."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.files.c3d import Markers
 from elbowroom.files.edits import Edited, glb_edits
+from elbowroom.files.fbx import RIGGED, read_rigged
 from elbowroom.files.glb_container import buffer_files
 from elbowroom.files.glb_nodes import distinct
-from elbowroom.files.regular import check_regular
+from elbowroom.files.glb_read import GlbFile
+from elbowroom.files.text import check_regular
 from elbowroom.files.urdf import mesh_files
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, still_clip
+from elbowroom.world.scene_floor import foot_places, scene_floor
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
 
@@ -255,3 +260,53 @@ def files_named_in(path: Path, packages: list[Path]) -> list[Path]:
     if suffix in (".gltf", ".glb"):
         return buffer_files(path)
     return mesh_files(path, packages) if suffix == ".urdf" else []
+
+
+Floor = float | None | Literal["auto"]
+
+
+def read_scene(path: str | Path, *, units: float | None = None, up: str | None = None, floor: Floor = "auto") -> World:
+    """Read a scene from .glb, .gltf, .fbx, .obj, .stl or .ply as a world.
+
+    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed. `floor` is the height
+    of the floor in metres, None for no floor, or 'auto' to find it as `scene_floor` does. Animated meshes of a glTF or
+    FBX file move in the world as objects, rigged characters with their first clip. `world.notes` lists assumptions.
+    """
+    path = Path(path)
+    if path.suffix.lower() in RIGGED:
+        world = _from_rigged(path, read_rigged(path, units=units, up=up))
+    else:
+        from elbowroom.files.meshes import read_meshes  # a fifth of a second, for files alone
+
+        found = read_meshes(path, units=units, up=up)
+        world = World(static=found.meshes, notes=found.notes)
+    return on_floor(world, floor)
+
+
+def on_floor(world: World, floor: Floor) -> World:
+    """The world with a floor of that height; with 'auto' it is found from static meshes and feet, and noted."""
+    if floor == "auto":
+        found = scene_floor(world.static, foot_places(world.characters.values()))
+        return world.with_(floor=found.height, notes=(*world.notes, *([found.note] if found.note else [])))
+    if floor is not None and not (isinstance(floor, int | float) and np.isfinite(floor)):
+        raise BadValue(f"the floor is a height in metres, None, or 'auto', not {floor!r}.")
+    return world.with_(floor=None if floor is None else float(floor))
+
+
+def _from_rigged(path: Path, found: GlbFile) -> World:
+    static = {name: mesh for name, mesh in found.meshes.items() if name not in found.objects}
+    notes = [*found.notes]
+    motions = {}
+    for name, character in found.characters.items():
+        clip = next((c for c in found.clips.values() if c.character is character), None)
+        free = distinct([*found.meshes, name])[-1]
+        if clip is not None:
+            motions[free] = clip
+            notes += character.notes
+        elif character.skin is not None:
+            skin = character.skin
+            static[free] = Mesh(skin.posed(character.T_rest), skin.faces, skin.color, skin.colors, skin.paint)
+            notes.append(f"The character '{name}' does not move and was used as a mesh in its rest pose.")
+    if not (static or motions or found.objects):
+        raise BadFile(path, "contains no triangles")
+    return World(characters=motions, static=static, objects=dict(found.objects), notes=tuple(dict.fromkeys(notes)))

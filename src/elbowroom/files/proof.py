@@ -19,10 +19,10 @@ from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Allowed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.evidence import Excused
+from elbowroom.world.own_pairs import SOFT
 from elbowroom.world.pairs import Pair
 from elbowroom.world.played import PlayedWorld
 from elbowroom.world.robots import file_names
-from elbowroom.world.soft_tissue import SOFT
 
 # Bytes of an input that are hashed together.
 _BLOCK = 1 << 20

@@ -13,8 +13,7 @@ import numpy as np
 from elbowroom.character.body import Masses
 from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains
 from elbowroom.errors import BadFile, MissingExtra
-from elbowroom.files.regular import check_regular, read_bytes
-from elbowroom.files.text import numbers, shown
+from elbowroom.files.text import check_regular, numbers, read_bytes, shown
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape

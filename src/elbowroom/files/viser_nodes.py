@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.skin import Skin
+from elbowroom.character.body import Skin
 from elbowroom.files.glb_build import Builder, Look
 from elbowroom.geometry.mesh import Mesh, srgb8
 from elbowroom.geometry.normals import split_at_creases

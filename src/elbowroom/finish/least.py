@@ -10,7 +10,7 @@ from dataclasses import astuple, replace
 
 import numpy as np
 
-from elbowroom.finish.nudge import Core
+from elbowroom.finish.nudge import Core, least_share
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -55,12 +55,12 @@ def rounder(fits: Fits, lean: Array, core: Core, during: tuple[float, float]) ->
         return replace(core, begin=middle + share * (core.begin - middle))
 
     if core.begin > core.first:
-        core = later(_bisected(lambda share: fits(lean, later(share))))
+        core = later(least_share(lambda share: fits(lean, later(share)), _HALVES))
 
     def sooner(share: float) -> Core:
         return replace(core, end=max(middle + share * (core.end - middle), core.begin))
 
-    return sooner(_bisected(lambda share: fits(lean, sooner(share)))) if core.end < core.last else core
+    return sooner(least_share(lambda share: fits(lean, sooner(share)), _HALVES)) if core.end < core.last else core
 
 
 def shorter(fits: Fits, lean: Array, core: Core) -> Core:
@@ -71,18 +71,18 @@ def shorter(fits: Fits, lean: Array, core: Core) -> Core:
         return replace(core, first=first + share * (core.first - first))
 
     if core.begin > core.first:
-        core = later(_bisected(lambda share: fits(lean, later(share))))
+        core = later(least_share(lambda share: fits(lean, later(share)), _HALVES))
 
     def sooner(share: float) -> Core:
         last = min(core.last, core.end + _RAMP_S)
         return replace(core, last=last + share * (core.last - last))
 
-    return sooner(_bisected(lambda share: fits(lean, sooner(share)))) if core.end < core.last else core
+    return sooner(least_share(lambda share: fits(lean, sooner(share)), _HALVES)) if core.end < core.last else core
 
 
 def smaller(fits: Fits, lean: Array, core: Core) -> Array:
     """The smallest share of a lean (K,) that fits, the whole of it doing so."""
-    return _bisected(lambda share: fits(share * lean, core)) * lean
+    return least_share(lambda share: fits(share * lean, core), _HALVES) * lean
 
 
 def surely(fits: Fits, lean: Array, cores: Sequence[Core]) -> tuple[Array, Core] | None:
@@ -99,16 +99,6 @@ def surely(fits: Fits, lean: Array, cores: Sequence[Core]) -> tuple[Array, Core]
 def between(a: Core, b: Core) -> Core:
     """The core half way from one to another."""
     return Core(*(0.5 * (x + y) for x, y in zip(astuple(a), astuple(b), strict=True)))
-
-
-def _bisected(fits: Callable[[float], bool]) -> float:
-    """A share between 0 and 1 that fits, as small as halving finds; 1 does."""
-    low, high = 0.0, 1.0
-    for _ in range(_HALVES):
-        may_stop_here()
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
 
 
 def relax(

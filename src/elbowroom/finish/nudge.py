@@ -249,11 +249,14 @@ def _some(leans: list[Array]) -> list[Array]:
 
 def _drawn_back(hit_of: Callable[[Array], float | None], lean: Array) -> Array:
     """The smallest share of a lean that is free, the whole of it being so."""
+    return lean * least_share(lambda share: hit_of(share * lean) is None, _BACK)
+
+
+def least_share(fits: Callable[[float], bool], halves: int) -> float:
+    """A share between 0 and 1 that fits, as small as some halves find; 1 does."""
     low, high = 0.0, 1.0
-    for _ in range(_BACK):
+    for _ in range(halves):
+        may_stop_here()
         middle = 0.5 * (low + high)
-        if hit_of(middle * lean) is None:
-            high = middle
-        else:
-            low = middle
-    return high * lean
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high

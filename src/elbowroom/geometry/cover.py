@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field
-from elbowroom.geometry.kept import kept
+from elbowroom.geometry.kept import kept, remembered
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.on_disk import remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.kept import KeptTogether, kept
+from elbowroom.geometry.kept import KeptTogether, kept, remembered
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.on_disk import remembered
 from elbowroom.geometry.solidity import solid_faces
 from elbowroom.kernels import fields as kernels
 from elbowroom.kernels.triangles import Tree, joined, tree_of

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,6 +70,19 @@ class Mesh:
         return Mesh(self.vertices[use], faces, self.color, colors, paint)
 
 
+_KNOWN: WeakValueDictionary[bytes, Mesh] = WeakValueDictionary()
+
+
+def known(mesh: Mesh) -> Mesh:
+    """An equal mesh that is in use already, with all that was derived from it, else the mesh itself."""
+    if mesh.paint is not None:  # textures are large, and seldom twice the same
+        return mesh
+    h = hashlib.blake2b(repr((mesh.color, mesh.vertices.shape, mesh.colors is None)).encode(), digest_size=16)
+    for array in (mesh.vertices, mesh.faces, mesh.colors):
+        h.update(b"" if array is None else array.data)
+    return _KNOWN.setdefault(h.digest(), mesh)
+
+
 def srgb(linear: ArrayLike) -> Array:
     """sRGB in 0..1 of linear RGB (..., 3), clipped."""
     c = np.clip(np.asarray(linear, dtype=float), 0.0, 1.0)
@@ -120,8 +135,8 @@ def _between(rows: Array, side: Array, faces: Indices, other: int) -> Array:
     return np.asarray(rows[a] + s * (rows[b] - rows[a]))
 
 
-def highest(triangles: Array, points: Array) -> float:
-    """Height of the highest triangle (F, 3, 3) above or below one of points (N, 2); -inf where there is none."""
+def highest(triangles: Array, points: Array, below: float = np.inf) -> float:
+    """Height of the highest triangle (F, 3, 3) at one of points (N, 2), none above `below`; -inf if there is none."""
     low, high = points.min(axis=0), points.max(axis=0)
     near = ((triangles[..., :2].max(axis=1) >= low) & (triangles[..., :2].min(axis=1) <= high)).all(axis=1)
     if not near.any():
@@ -136,4 +151,4 @@ def highest(triangles: Array, points: Array) -> float:
     r = (u[:, 0] * p[..., 1] - u[:, 1] * p[..., 0]) / safe
     inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
     z = a[:, 2] + s * u[:, 2] + r * v[:, 2]
-    return float(np.where(inside, z, -np.inf).max())
+    return float(np.where(inside & (z <= below), z, -np.inf).max())

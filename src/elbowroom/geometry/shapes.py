@@ -1,4 +1,4 @@
-"""Collision shapes that ride on a joint: capsule, sphere, box, or a convex mesh."""
+"""Collision shapes that ride on a joint: capsule, sphere, box, or a convex mesh; and their triangles, for pictures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, arc
@@ -56,3 +56,70 @@ def capsule(name: str, joint: int, a: ArrayLike, b: ArrayLike, radius: float) ->
     turn = arc([0.0, 0.0, 1.0], axis) if length > 1e-9 else np.array([1.0, 0, 0, 0])
     size = np.array([radius, 0.5 * length, 0.0])
     return Shape(name, joint, "capsule", size, transform(0.5 * (a + b), turn))
+
+
+def capsule_mesh(radius: float, half_length: float, *, segments: int = 16) -> Mesh:
+    """Capsule about the origin along z; `half_length` reaches to the middle of its caps; 0 gives a ball."""
+    rings = max(2, segments // 4)
+    up = np.linspace(0.0, np.pi / 2, rings + 1)[:-1]  # the poles are single vertices
+    latitudes = np.concatenate([-up[::-1], up] if half_length > 0 else [-up[:0:-1], up])
+    lifts = np.where(np.arange(len(latitudes)) < len(latitudes) // 2, -half_length, half_length)
+    turn = np.linspace(0.0, 2 * np.pi, segments, endpoint=False)
+    ring = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+    body = np.concatenate(
+        [
+            np.concatenate([radius * np.cos(a) * ring, np.full((segments, 1), radius * np.sin(a) + lift)], axis=-1)
+            for a, lift in zip(latitudes, lifts, strict=True)
+        ]
+    )
+    poles = np.array([[0.0, 0.0, -radius - half_length], [0.0, 0.0, radius + half_length]])
+    return Mesh(np.concatenate([body, poles]), _ring_faces(len(latitudes), segments))
+
+
+def _ring_faces(rings: int, segments: int) -> NDArray[np.int32]:
+    """Faces of rings stacked along z, closed by two poles that follow the rings."""
+    k = np.arange(segments)
+    following = (k + 1) % segments
+    below, above = rings * segments, rings * segments + 1
+    parts = [np.stack([np.full(segments, below), following, k], axis=-1)]
+    for r in range(rings - 1):
+        a, b = r * segments + k, r * segments + following
+        c, d = a + segments, b + segments
+        parts += [np.stack([a, b, d], axis=-1), np.stack([a, d, c], axis=-1)]
+    last = (rings - 1) * segments
+    parts.append(np.stack([last + k, last + following, np.full(segments, above)], axis=-1))
+    return np.concatenate(parts).astype(np.int32)
+
+
+def octahedron(a: ArrayLike, b: ArrayLike, width: float) -> Mesh:
+    """A bone as animation programs draw it, from `a` to `b` (3,), thickest (`width` across) near `a`."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    length = float(np.linalg.norm(b - a))
+    w, waist = 0.5 * width, min(0.2 * length, width)
+    corners = np.array([[0, 0, 0], [w, 0, waist], [0, w, waist], [-w, 0, waist], [0, -w, waist], [0, 0, length]])
+    sides = [(0, 2, 1), (0, 3, 2), (0, 4, 3), (0, 1, 4), (5, 1, 2), (5, 2, 3), (5, 3, 4), (5, 4, 1)]
+    turn = arc([0.0, 0.0, 1.0], b - a) if length > 1e-9 else np.array([1.0, 0.0, 0.0, 0.0])
+    return Mesh(corners[np.array(sides).reshape(-1)], np.arange(24, dtype=np.int32).reshape(8, 3)).moved(
+        transform(a, turn)
+    )
+
+
+def faceted(mesh: Mesh) -> Mesh:
+    """The same triangles without shared vertices, so that every face keeps a normal of its own."""
+    corners = mesh.vertices[mesh.faces].reshape(-1, 3)
+    return Mesh(corners, np.arange(len(corners), dtype=np.int32).reshape(-1, 3), mesh.color)
+
+
+def shape_mesh(shape: Shape, *, segments: int = 20) -> Mesh:
+    """Surface of a collision shape in the frame of its joint."""
+    if shape.kind in ("capsule", "sphere"):
+        half_length = shape.size[1] if shape.kind == "capsule" else 0.0
+        mesh = capsule_mesh(shape.size[0], half_length, segments=segments)
+    elif shape.kind == "box":
+        from elbowroom.geometry.solids import box  # trimesh takes a while to load
+
+        mesh = faceted(box(2.0 * shape.size))
+    else:
+        assert shape.mesh is not None
+        mesh = faceted(Mesh(shape.mesh.vertices, shape.mesh.faces))
+    return mesh.moved(shape.T_joint_shape)

@@ -18,7 +18,7 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import UP, Array
-from elbowroom.locomotion import feet as footwork
+from elbowroom.locomotion import sole as footwork
 from elbowroom.locomotion import upper
 from elbowroom.locomotion.course import Course, Curve, facing, leftwards
 from elbowroom.locomotion.cycles import PARTS, SHARES

@@ -12,8 +12,8 @@ from scipy.ndimage import gaussian_filter1d
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion import feet as footwork
 from elbowroom.locomotion import mass, upper
+from elbowroom.locomotion import sole as footwork
 from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait_tables import Style, leg_angles

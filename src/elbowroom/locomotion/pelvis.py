@@ -9,8 +9,8 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.feet import Foot
 from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.sole import Foot
 
 
 def bent(pull: Array, weight: Array, law: Array, stiff: Array, middle: ArrayLike = -2.0) -> Array:

@@ -12,10 +12,10 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import upper
 from elbowroom.locomotion.clearance import arms_clear
-from elbowroom.locomotion.feet import Foot
 from elbowroom.locomotion.figure import SIDES, Figure, check_time, figure
 from elbowroom.locomotion.gait import Variation, leg, legs_of
 from elbowroom.locomotion.pelvis import height, turned
+from elbowroom.locomotion.sole import Foot
 from elbowroom.locomotion.steps import TOE_OUT
 from elbowroom.motion.clip import Clip
 

@@ -14,10 +14,9 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
-from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at
 from elbowroom.locomotion.gait_tables import Style, leg_angles
 from elbowroom.locomotion.limbs import Limb
-from elbowroom.locomotion.sole import Sole
+from elbowroom.locomotion.sole import Foot, Sole, rise_power, stance_ankle, toes_at
 from elbowroom.locomotion.steps import Stance
 from elbowroom.locomotion.terrain import Terrain
 

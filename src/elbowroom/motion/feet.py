@@ -14,7 +14,7 @@ from elbowroom.motion.contacts import Contacts, steps
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.foot_tracks import bridged
 from elbowroom.motion.legs import place_feet
-from elbowroom.motion.retarget_feet import hips_drop, plant_feet
+from elbowroom.motion.retarget import hips_drop, plant_feet
 from elbowroom.motion.retarget_pose import has_feet
 from elbowroom.motion.soles import SIDES, sole_points
 from elbowroom.motion.stance import foot_slide, slide_ways, stance_contacts

@@ -11,7 +11,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import UP, Array
-from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse
 
 SIDES = ("left", "right")

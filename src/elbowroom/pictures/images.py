@@ -1,4 +1,4 @@
-"""Pictures as arrays and files: a still, a strip of frames, a film."""
+"""Pictures of a world as arrays and files: a still, a strip of frames, a film."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw, ImageFont
 
-from elbowroom.character.visual import Show
-from elbowroom.errors import BadFile, BadValue
-from elbowroom.files.atomic import writing
+from elbowroom.character.visual import SHOWS, Show
+from elbowroom.errors import BadFile, BadValue, UnknownName
+from elbowroom.files.atomic import check_writable, writing
+from elbowroom.files.c3d import Markers
 from elbowroom.geometry.rotations import Array
-from elbowroom.pictures.camera import Camera
-from elbowroom.pictures.clouds import Cloud
-from elbowroom.pictures.direction import whole_span
+from elbowroom.pictures.direction import Camera, whole_span
 from elbowroom.pictures.renderer import Pixels, Renderer
+from elbowroom.pictures.surfaces import Cloud
 from elbowroom.world.extent import frame_times
 from elbowroom.world.world import World
 
@@ -203,3 +203,46 @@ def _tiled(tiles: list[Pixels], columns: int) -> Pixels:
         y, x = (k // columns) * (height + _GAP), (k % columns) * (width + _GAP)
         sheet[y : y + height, x : x + width] = tile
     return sheet
+
+
+def check_picture(path: str | Path) -> Path:
+    """The path, if a picture or a film can be written there. Call before long work."""
+    if Path(path).suffix.lower() not in (".png", ".mp4"):
+        raise BadFile(path, "is not a supported picture format", would_do="give a name that ends in .png or .mp4")
+    return check_writable(path)
+
+
+def draw(
+    path: str | Path,
+    world: World,
+    markers: Markers | None = None,
+    *,
+    time: float | None = None,
+    frames: int = 1,
+    look: str = "three-quarter",
+    target: str | None = None,
+    span: float | None = None,
+    show: str = "skin",
+    size: tuple[int, int] = (960, 640),
+    fps: float = 30.0,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Write a picture of a world, and of recorded markers besides.
+
+    A PNG is a still at `time` (seconds; the middle of the motion when None) or, with more than one of
+    `frames`, a strip of tiles of `size` each; an MP4 is a film of the whole motion at `fps`. `target` names a part
+    or a thing for a close-up that shows `span` metres.
+    """
+    shown: Show | None = next((s for s in SHOWS if s == show), None)
+    if shown is None:
+        raise UnknownName("display mode of a character", show, SHOWS)
+    camera = Camera.looking(look, target=target, span=span)
+    clouds = [] if markers is None else [Cloud(markers.points, markers.fps)]
+    if check_picture(path).suffix.lower() == ".mp4":
+        film(path, world, fps=fps, size=size, camera=camera, show=shown, clouds=clouds, progress=progress)
+    elif frames > 1:
+        write_png(path, strip(world, n=frames, size=size, camera=camera, show=shown, clouds=clouds))
+    else:
+        start, end = whole_span(world, clouds)
+        t = 0.5 * (start + end) if time is None else time
+        write_png(path, still(world, t, size=size, camera=camera, show=shown, clouds=clouds))

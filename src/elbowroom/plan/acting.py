@@ -26,7 +26,7 @@ from elbowroom.plan.limb_path import body_way, limb_way
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tight.travel import whole_body_way
 from elbowroom.world.fast import LimbCheck
-from elbowroom.world.soft_tissue import tissue_contacts
+from elbowroom.world.own_pairs import tissue_contacts
 
 # Seconds to either side over which two ways of a hand become one.
 _JOIN = 0.12

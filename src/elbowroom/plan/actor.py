@@ -43,7 +43,7 @@ class Actor:
         motion = world.motion(who)
         if not isinstance(motion.body, Character):
             raise BadValue(
-                f"'{who}' is no person: tasks are for people; of those who carry something the first is one."
+                f"'{who}' is not a person: tasks need a person, and the first of several carriers must be one."
             )
         self.who, self.body = who, motion.body
         self.base = self.original = motion if isinstance(motion, Clip) else to_clip(motion, fps)

@@ -18,8 +18,9 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.edit import cut, stacked
-from elbowroom.plan.free_arm import free_arm, set_aside
-from elbowroom.plan.hands import arm_to, touches_itself
+from elbowroom.plan.freeing import free_arm, set_aside
+from elbowroom.plan.hands import arm_to, arms_of, longest_reach, may_step, shoulder_of, touches_itself
+from elbowroom.plan.places import target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.result import PlanningFailure, Status
@@ -30,10 +31,11 @@ from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here
+from elbowroom.world.columns import columns_of
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit, Motions
-from elbowroom.world.intervals import Interval
 from elbowroom.world.pairs import Pair
+from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
 # A hand takes this long for any way, seconds, and the rest by its length.
@@ -48,6 +50,9 @@ ESCALATES: tuple[Status, ...] = (
 
 # Postures of the whole body that are looked for in one plan: each takes about a tenth of a second where there is none.
 _POSTURES = 40
+
+# Metres from shoulder and target within which there has to be air: more than a hand is long.
+_ABOUT_M = 0.2
 
 # Seconds: the end of holds and contacts that last.
 FOREVER = 1e6
@@ -184,11 +189,29 @@ class Director:
         asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
         other = free_arm(self.world, actor, hand, k)
         found = self._reach(asked, actor, looked, other)
-        if not found.found and looked is not None and self.whole_body != "never" and self._postures_left > 0:
-            self._postures_left -= 1
+        if found.found or looked is None or self.whole_body == "never" or self._postures_left <= 0:
+            return found
+        self._postures_left -= 1
+        if not self._cut_off(actor, hand, pose, T_world_hand[:3, 3], k):
             body = whole_body_reach(actor, hand, T_world_hand, pose, looked, other, floor)
             found = found if body is None else replace(found, status="found", pose=body, missing=0.0, why="")
         return found
+
+    def walled_off(self, task: Task) -> bool:
+        """Return whether walls are between somebody who does not step for a task and its target, for each hand."""
+        actor = self.actor(task.who)
+        found = target_of(self.world, task, actor.now)
+        if found is None or may_step(actor, task):
+            return False
+        return all(self._cut_off(actor, hand, actor.pose, found[1], actor.k) for hand in arms_of(actor, task.hand))
+
+    def _cut_off(self, actor: Actor, hand: str, pose: Pose, point: Array, k: int) -> bool:
+        """Return whether walls are between somebody at a frame and a point (3,), as far as arm and trunk reach."""
+        if self.world.floor is None:
+            return False
+        shoulder = shoulder_of(actor, hand, pose)
+        columns = columns_of(self.world.with_(objects={}), actor.time(k), [shoulder, point])
+        return not columns.joined(shoulder, point, longest_reach(actor, hand), _ABOUT_M)
 
     def _reach(
         self, asked: Callable[..., Reached], actor: Actor, looked: Postures | None, other: str | None

@@ -63,7 +63,7 @@ def _stop(d: Director, actor: Actor, task: Task, number: int) -> None:
     found = target_of(d.world, task, actor.now)
     rests = _rests(actor, None if found is None else found[1])
     if number >= max(len(rests), 1):
-        raise PlanningFailure("target-out-of-reach", f"{task.verb}: {actor.who} is at rest nowhere else")
+        raise PlanningFailure("target-out-of-reach", f"{task.verb}: {actor.who} does not come to rest anywhere else")
     if actor.left is not None:
         if rests[number] == actor.k:
             return

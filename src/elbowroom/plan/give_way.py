@@ -10,7 +10,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.edit import changed_by
-from elbowroom.plan.free_arm import free_arm
+from elbowroom.plan.freeing import free_arm
 from elbowroom.plan.reasons import collision_text
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairResult, by_limbs
@@ -29,7 +29,7 @@ _MOVES_M = 0.002
 
 
 def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> None:
-    """Let the free arm give way in the last `count` frames of somebody who stands, where it would meet something.
+    """Let the free arm give way in the last `count` frames of somebody who stands where it would collide.
 
     Frames before them may change, too: an arm is raised before the trunk leans. Raises `PlanningFailure` where the arm
     cannot.
@@ -51,8 +51,8 @@ def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> Non
     pairs = () if pair is None else (pair,)
     episode = CollisionEpisode(actor.who, arm, (float(times[bad[0]]), float(times[bad[-1]])), pairs)
     if not _gave_way(d, [episode]):
-        meets = blamed(pair) or "the free arm would meet something"
-        raise PlanningFailure("no-path", f"{what}: {meets}, and the free arm finds no way round it")
+        meets = blamed(pair) or "the free arm would collide with something"
+        raise PlanningFailure("no-path", f"{what}: {meets}, and the free arm cannot avoid it")
 
 
 def require_free(d: Director, during: tuple[float, float], what: str, thing: str = "") -> None:
@@ -71,7 +71,7 @@ def require_free(d: Director, during: tuple[float, float], what: str, thing: str
     if not at_work and _gave_way(d, [e for who in d.actors for e in collision_episodes(exact, who, found)]):
         certificate = certify(d.world, during=during, clearance=False, contacts="never")
     if not certificate.free:
-        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} on the way")
+        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")
 
 
 def proven(d: Director, world: World, people: Sequence[str]) -> Plan:

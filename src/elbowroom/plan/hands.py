@@ -105,9 +105,13 @@ def shoulder_of(actor: Actor, hand: str, pose: Pose) -> Array:
 
 def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
     """Metres by which a point (3,) is out of reach of somebody who stands, however far they lean; 0 where it is not."""
-    length = LimbIK(actor.body, f"{hand}_arm").reach[1]
     far = float(np.linalg.norm(point - shoulder_of(actor, hand, actor.pose)))
-    return max(far - length - _LEANS * actor.body.height, 0.0)
+    return max(far - longest_reach(actor, hand), 0.0)
+
+
+def longest_reach(actor: Actor, hand: str) -> float:
+    """Metres from the shoulder of somebody upright to what a hand reaches at most, however far they lean."""
+    return LimbIK(actor.body, f"{hand}_arm").reach[1] + _LEANS * actor.body.height
 
 
 def may_step(actor: Actor, task: Task) -> bool:

@@ -84,7 +84,7 @@ def _level(
             best, least = replace(way, rotations=arm), tilt
         if least <= LEVEL:
             return best
-    note = f"{what}: {thing} is tilted by up to {np.degrees(least):.0f} degrees on its way: no level one was found"
+    note = f"{what}: {thing} is tilted by up to {np.degrees(least):.0f} degrees along its path: no level path was found"
     d.world = d.world.with_(notes=(*d.world.notes, note))
     return best
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
@@ -15,7 +15,7 @@ from elbowroom.plan.director import ESCALATES, Director, Saved
 from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
-from elbowroom.plan.reasons import remedy, start_failure
+from elbowroom.plan.reasons import remedy, start_failure, target_failure
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan, PlanningFailure, Status
@@ -40,49 +40,37 @@ from elbowroom.plan.tasks import (
     Task,
     Touch,
 )
-from elbowroom.plan.teams.carry import carry
-from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.verbs.drop import drop
-from elbowroom.plan.verbs.fixtures import open_fixture, press
-from elbowroom.plan.verbs.grab import grab
-from elbowroom.plan.verbs.handover import hand_over
-from elbowroom.plan.verbs.hold import hold_out
-from elbowroom.plan.verbs.move import move
-from elbowroom.plan.verbs.put import put
-from elbowroom.plan.verbs.regrasp import regrasp
-from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
-from elbowroom.plan.verbs.touch import reach_to, touch
-from elbowroom.plan.walking.approach import stepping_up
-from elbowroom.plan.walking.follow import follow
-from elbowroom.plan.walking.go import go
 from elbowroom.spaces.styles import Wish
 from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.world.world import World
 
-_DO: dict[type[Task], Callable[[Director, Any], None]] = {
-    Reach: reach_to,
-    Grab: grab,
-    Put: put,
-    Move: move,
-    Carry: carry,
-    Drop: drop,
-    HoldOut: hold_out,
-    Handover: hand_over,
-    Regrasp: regrasp,
-    Touch: touch,
-    Press: press,
-    Open: open_fixture,
-    Close: open_fixture,
-    Go: go,
-    Follow: follow,
-    Rest: rest,
-}
+Verb = Callable[[Director, Any], None]
 
-_WITH_FEET: dict[type[Task], Callable[[Director, Any], None]] = {
-    Reach: reach_with_foot,
-    Touch: touch_with_foot,
-    Press: press_with_foot,
-}
+
+@cache
+def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
+    """Verbs by kind of task, of hands and of feet; loaded with the first task, since repairs need none of them."""
+    from elbowroom.plan.teams.carry import carry
+    from elbowroom.plan.verbs.carry import rest
+    from elbowroom.plan.verbs.drop import drop
+    from elbowroom.plan.verbs.fixtures import open_fixture, press
+    from elbowroom.plan.verbs.grab import grab
+    from elbowroom.plan.verbs.handover import hand_over
+    from elbowroom.plan.verbs.hold import hold_out
+    from elbowroom.plan.verbs.move import move
+    from elbowroom.plan.verbs.put import put
+    from elbowroom.plan.verbs.regrasp import regrasp
+    from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
+    from elbowroom.plan.verbs.touch import reach_to, touch
+    from elbowroom.plan.walking.follow import follow
+    from elbowroom.plan.walking.go import go
+
+    hands: dict[type[Task], Verb] = {
+        Reach: reach_to, Grab: grab, Put: put, Move: move, Carry: carry, Drop: drop, HoldOut: hold_out,
+        Handover: hand_over, Regrasp: regrasp, Touch: touch, Press: press, Open: open_fixture, Close: open_fixture,
+        Go: go, Follow: follow, Rest: rest,
+    }  # fmt: skip
+    return hands, {Reach: reach_with_foot, Touch: touch_with_foot, Press: press_with_foot}
 
 
 # Attempts at all tasks, each with other samples.
@@ -120,11 +108,24 @@ def plan_tasks(
         return plan.with_(verified=known)
 
 
+def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fps: float = 60.0) -> Plan:
+    """Do tasks once, in their order, without a proof: what follows a mouse. Where one fails, `why` says so."""
+    steps = ordered(world, [step for task in tasks for step in task.steps()])
+    d = Director(world, settings, fps, 0)
+    try:
+        _do_all(d, steps)
+        moved = finished(d)
+        base, edits = d.layers(moved)
+        return Plan("not-certified", moved, edits, base=base)
+    except PlanningFailure as stuck:
+        return Plan(stuck.status, world, why=stuck.why)
+
+
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
     """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
     people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
     try:
-        start = None if settings.tier == "ik" else start_failure(world, people)
+        start = None if settings.tier == "ik" else start_failure(world, people) or target_failure(world, tasks)
     except OutOfTime as spent:
         plan = Plan("budget-spent", world, why=f"the check of the start: {spent}")
         return plan, _failure(plan, people)
@@ -150,7 +151,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         other = ordered(world, tasks, leading)
         if other not in orders and len(orders) < _ORDERS:
             orders.append(other)
-            notes.append(f"{stuck} was planned before the others, who were in the way ({plan.why})")
+            notes.append(f"{stuck} was planned before the others, which blocked it ({plan.why})")
             continue
         # What could not be proven, or no way was found for, may do with other samples; so may a later task. A move has
         # tried other samples by itself.
@@ -161,7 +162,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             break
         attempt, leading = attempt + 1, ()
         notes.clear()
-    if _escalates(plans[-1], failures[0], settings):
+    if _escalates(director, plans[-1], failures[0]):
         director = Director(world, settings, fps, 0)
         director.escalates = True
         plan, failed = _planned(director, ordered(world, tasks))
@@ -174,9 +175,11 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
     return plans[told], failures[told]
 
 
-def _escalates(plan: Plan, failed: PlanningFailure, settings: Settings) -> bool:
+def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
     """Return whether whole bodies may find what limbs did not: of people who stand, at times that are chosen."""
-    if plan.status not in ESCALATES or settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
+    if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
+        return False
+    if failed.task is not None and d.walled_off(failed.task):
         return False
     # what is moved leads whole bodies anyway
     return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Move | Go | Follow))
@@ -262,7 +265,9 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
 def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
     """Do one task after earlier ones; `done` is when they were."""
     _wait_for(d, task, earlier, done)
-    verb = (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)]
+    from elbowroom.plan.walking.approach import stepping_up
+
+    verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
     stepping_up(d, task, partial(verb, d, task))
     _back_by(d, task)
 
@@ -279,7 +284,7 @@ def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[f
         if actor.frame(task.begin) < actor.k:
             late = actor.now - task.begin
             raise PlanningFailure(
-                "too-little-time", f"{task.verb}: {task.begin:g} s is {late:.2f} s before what is done until then"
+                "too-little-time", f"{task.verb}: {task.begin:g} s is {late:.2f} s before the previous task ends"
             )
         acting.wait(d, actor, actor.frame(task.begin) - actor.k)
     if task.at is not None or thing is None:
@@ -294,7 +299,7 @@ def _back_by(d: Director, task: Task) -> None:
     actor = d.actor(task.who)
     if task.back is None or not actor.stands:
         return
-    rest(d, Rest(who=task.who, hand=task.hand))
+    _verbs()[0][Rest](d, Rest(who=task.who, hand=task.hand))
     late = actor.now - task.back
     if late > 1.5 / actor.base.fps:
         raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
@@ -358,7 +363,7 @@ def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
         stuck = _left_over(plan, order)
         if stuck is None or plan.status == "budget-spent":
             break
-        notes = [f"{stuck} was repaired before the others, who were in the way ({plan.why})"]
+        notes = [f"{stuck} was repaired before the others, which blocked it ({plan.why})"]
         order = (stuck, *(who for who in order if who != stuck))
     assert best is not None
     return best

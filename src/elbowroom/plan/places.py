@@ -11,8 +11,8 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.geometry.mesh import Mesh, highest
 from elbowroom.geometry.rotations import UP, Array, about
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
-from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.plan.tasks import Carry, Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
@@ -24,6 +24,10 @@ from elbowroom.world.world import Snapshot, World
 
 # What is put onto something ends this far above it, metres.
 _ABOVE = 0.0005
+# Metres above a point on something up to which a surface is the one that is meant.
+_BOARD_M = 0.05
+# Unevenness of cushions and mattresses below a thing that it is put on top of, metres.
+_UNEVEN_M = 0.012
 
 # Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
@@ -43,13 +47,15 @@ def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) ->
     T[:3, 3] = surface_at(world, task.onto, t, task.to, taken[:3, 3])
     if task.onto == "floor" or task.onto in world.static or task.onto in world.objects:
         T[2, 3] += _ABOVE - float(apply(T, mesh.vertices)[:, 2].min() - T[2, 3])
+        T = clear_of_support(world, task.object, t, T)
     return T
 
 
 def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array) -> Array:
     """A place (3,) on top of a mesh or a thing at a time, above or below a point; a frame or body part is its own.
 
-    Without the point it is the middle of the mesh, and on the floor below a place near by (3,).
+    Without the point it is the middle of the mesh, and on the floor below a place near by (3,). The height of a point
+    says which of several surfaces is meant.
     """
     if onto == "floor" and world.floor is not None:
         x, y = near[:2] if at is None else at[:2]
@@ -61,14 +67,17 @@ def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array)
     else:
         return np.asarray(world.frame(onto, t)[:3, 3])
     xy = ground.bounds.mean(axis=0)[:2] if at is None else np.asarray(at[:2])
-    return np.array([*xy, top_of(ground, xy, onto)])
+    # of several boards the one that a point with a height is on
+    below = np.inf if at is None or len(at) < 3 else float(at[2]) + _BOARD_M
+    board = highest(ground.vertices[ground.faces], xy[None], below)
+    return np.array([*xy, board if np.isfinite(board) else top_of(ground, xy, onto)])
 
 
 def top_of(mesh: Mesh, xy: Array, name: str) -> float:
     """Height of the highest triangle above or below a place on the ground (2,), metres."""
     top = highest(mesh.vertices[mesh.faces], np.asarray(xy)[None])
     if not np.isfinite(top):
-        raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put things on.")
+        raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put objects on.")
     return top
 
 
@@ -95,7 +104,7 @@ def resting(world: World, thing: str, t: float, T_world_thing: Array | None = No
 
 
 def under_cover(world: World, thing: str, t: float, T_world_thing: Array) -> bool:
-    """Return whether a thing at a place would meet something if it was lifted, as on a shelf."""
+    """Return whether a thing at a place would collide with something if it was lifted, as on a shelf."""
     lifts = [transform([0.0, 0.0, z]) @ T_world_thing for z in _HEADROOM]
     return any(_beside(world, thing, t, T, 0.0) for T in lifts)
 
@@ -105,12 +114,28 @@ def supported(thing: str, on: Iterable[str], during: tuple[float, float]) -> lis
     return [Contact(thing, other, during, "support", _PRESS, "rests on it") for other in on]
 
 
+def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -> Array:
+    """A place (4, 4) of a thing, raised by as much as it is in an uneven surface; the same where that is much."""
+    exact, places = alone(world, thing, t)
+    for raised in np.arange(0.0, _UNEVEN_M, _ABOVE):
+        places[thing] = transform([0.0, 0.0, raised]) @ T_world_thing
+        exact.place_snapshot(Snapshot(t, {}, places))
+        if not _touched(exact, thing, 0.0):
+            return np.asarray(places[thing])
+    return T_world_thing
+
+
 def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
     """Names of walls and things that a thing would touch, or come near to by some metres."""
     exact, places = alone(world, thing, t)
     if T_world_thing is not None:
         places[thing] = T_world_thing
     exact.place_snapshot(Snapshot(t, {}, places))
+    return _touched(exact, thing, within)
+
+
+def _touched(exact: ExactWorld, thing: str, within: float) -> list[str]:
+    """Names of what a thing touches as it is placed, or comes near to by some metres."""
     limit = max(within, 1e-6)
     near = [exact.distance(int(k), limit) for k in exact.near(within) if thing in exact.pairs[k]]
     touching = [d.pair for d in near if d.value is None or d.value < limit]
@@ -129,7 +154,7 @@ def alone(world: World, thing: str, t: float) -> tuple[ExactWorld, dict[str, Arr
 # Metres above its place, along its own upright axis, from which on what is worn may go anywhere.
 CLEAR_ABOVE = 0.13
 
-# What is put on is lowered in such steps, metres, until it would meet the part, and stays this far above that.
+# What is put on is lowered in such steps, metres, until it would collide with the part, and stays this far above that.
 _LOWERED, _WORN_ABOVE = 0.002, 0.001
 
 
@@ -145,7 +170,7 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
     T_axes[:3, :3] = facing.T @ body.T_rest[joint, :3, :3]
     if "worn" in thing.frames:
         return np.asarray(inverse(T_axes) @ inverse(thing.frame("worn")))
-    shapes = [shape_mesh(s).moved(T_axes @ s.T_joint_shape) for s in body.shapes if s.joint == joint]
+    shapes = [shape_mesh(s).moved(T_axes) for s in body.shapes if s.joint == joint]
     if not shapes:
         raise BadValue(f"'{part}' of {body.name} has no surface to wear '{name}' on.")
     wearer = merge(shapes)

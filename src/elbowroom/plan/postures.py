@@ -20,8 +20,8 @@ from elbowroom.posing.grasps import Grasp, closed_on, drawn_back
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
 from elbowroom.world.pairs import Pair, holding_joints
-from elbowroom.world.soft_tissue import folds, tissue_contacts, tissue_depth
 from elbowroom.world.world import World
 
 # How deep fingers that close may press into what they take, metres.
@@ -279,7 +279,7 @@ class Postures:
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
             needs = room > 0.0 and k not in exact.contacts and (own_room or self._spaced[k])
             if exact.hit(k) or (needs and self._nearer(k, min(room, float(self._most_room[k])))):
-                value = exact.distance(k).value if k in exact.contacts else None
+                value = exact.overlap(k) if k in exact.contacts else None
                 contact = None if value is None else exact.allowed(k, -value)
                 if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
                     self._last += 1

@@ -13,19 +13,24 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import normalize
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
-from elbowroom.plan.places import resting, target_of
+from elbowroom.plan.places import alone, place_for, resting, target_of, turned
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Hand, Task
+from elbowroom.plan.tasks import Hand, Put, Reach, Task
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld, Hit
+from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.pairs import FLOOR
-from elbowroom.world.world import World
+from elbowroom.world.world import Snapshot, World
 
 # Metres by which somebody is moved nearer, beyond what is missing, or away from what they stand in.
 _NEARER_M = (0.1, 0.3)
 _AWAY_M = (0.1, 0.2, 0.3, 0.45)
+# A point deeper in a solid than this, metres, is in no hand: fingers do not close around so much.
+_IN_HAND_M = 0.05
+# An object deeper than this in a wall, metres, does not stand there.
+_PRESSED_M = 0.02
 # Feet that are deeper in the floor than this, metres, stand below it.
 _BELOW_M = 0.02
 # Obstacles that are taken away to see whether they are to blame.
@@ -60,6 +65,48 @@ def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None
             failed = PlanningFailure("start-in-collision", _overlap(exact, who, hits), missing=hits[0].depth or 0.0)
             failed.who = who
             return failed
+    return None
+
+
+def target_failure(world: World, tasks: Sequence[Task]) -> PlanningFailure | None:
+    """Return how a place that is asked for lies in what never moves, whoever goes there and however; None where none
+    does."""
+    for task in tasks:
+        met = _filled(world, task)
+        if met is not None:
+            why, depth = met
+            failed = PlanningFailure("target-in-collision", why, missing=depth)
+            failed.who, failed.task = task.who, task
+            return failed
+    return None
+
+
+def _filled(world: World, task: Task) -> tuple[str, float] | None:
+    """In words and metres: what a point to reach, or an object where it is to be put, is inside of."""
+    to = getattr(task, "to", None)
+    if to is None or np.shape(to) != (3,) or not np.isfinite(to).all():
+        return None
+    if isinstance(task, Reach) and task.foot is None:
+        for name, mesh in world.static.items():
+            solid = mesh_surface(mesh, name, world.floor).solid
+            depth = 0.0 if solid is None else float(solid.depth(np.array([to], dtype=float))[0])
+            if depth > _IN_HAND_M:
+                return f"reach: the target is {_length(depth)} inside of {name}", depth
+    held = {hold.object for hold in world.holds}
+    if isinstance(task, Put) and task.onto is None and task.object in world.objects and task.object not in held:
+        exact, places = alone(world, task.object, world.span[0])
+        goal = place_for(world, task, places[task.object], world.span[0])
+        met: tuple[str, float] | None = None
+        for place in [goal] if task.turn is not None else turned(goal, goal[:3, 3]):
+            exact.place_snapshot(Snapshot(world.span[0], {}, {**places, task.object: place}))
+            near = [k for k in exact.near(0.0).tolist() if task.object in exact.pairs[k] and exact.hit(k)]
+            pairs = [(-(exact.overlap(k) or 0.0), next(n for n in exact.pairs[k] if n != task.object)) for k in near]
+            deepest = max([pair for pair in pairs if pair[1] in world.static], default=(0.0, ""))
+            if deepest[0] <= _PRESSED_M:
+                return None
+            depth, name = deepest
+            met = met or (f"put {task.object}: at its place it is {_length(depth)} inside of {name}", depth)
+        return met
     return None
 
 
@@ -177,8 +224,9 @@ def _other_things(world: World, tasks: Sequence[Task], settings: Settings, faile
     for name in [n for n in world.objects if n in words and n not in needed][:_OBSTACLES]:
         things = {n: thing for n, thing in world.objects.items() if n != name}
         yield Probe(f"taking {name} away", world.with_(objects=things), tasks, settings)
-    seed = settings.seed + 1
-    yield Probe(f"another seed ({seed})", world, tasks, replace(settings, seed=seed))
+    if failed.missing == 0.0:  # what is inside of something is so with any samples
+        seed = settings.seed + 1
+        yield Probe(f"another seed ({seed})", world, tasks, replace(settings, seed=seed))
 
 
 def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure) -> Iterator[Probe]:

@@ -34,19 +34,19 @@ Status = Literal[
 
 # What a user can change, by status, where no change was found that is known to work.
 ADVICE: Mapping[Status, str] = {
-    "partial": "what is left is listed under collisions; a wider bound for shifts and delays may do",
+    "partial": "the remaining collisions are listed; larger shifts and delays may help",
     "start-in-collision": "move the obstacle or begin where the body is free",
-    "base-in-collision": "repair the motion first, or move what it meets",
-    "target-in-collision": "move the target or what is in its way, or give another grasp",
+    "base-in-collision": "repair the motion first, or move the obstacle",
+    "target-in-collision": "move the target or the obstacle, or give another grasp",
     "target-out-of-reach": "stand nearer, move the target, or use the other hand",
     "out-of-balance": "stand nearer, or use the other hand",
     "too-heavy": "make it lighter, bring it nearer, or use both hands",
-    "loop-not-closed": "bring the carriers nearer to what they hold",
-    "no-path": "move what is in the way, or use the other hand",
+    "loop-not-closed": "bring the carriers nearer to the object",
+    "no-path": "move the obstacle, or use the other hand",
     "too-little-time": "give it a later time, or let the time be chosen",
-    "hand-not-free": "put down what it holds first, or use the other hand",
+    "hand-not-free": "put down the held object first, or use the other hand",
     "budget-spent": "give a larger budget (--budget SECONDS) or none",
-    "not-certified": "move what they meet, or begin somewhere else",
+    "not-certified": "move the obstacle, or start somewhere else",
 }
 
 
@@ -172,15 +172,15 @@ class PlanningFailure(Exception):
 
 def blamed(pair: Pair | None) -> str:
     """A pair in words."""
-    return "" if pair is None else f"{pair.a} would meet {pair.b}"
+    return "" if pair is None else f"{pair.a} would collide with {pair.b}"
 
 
 def why_not(way: Blocked) -> str:
     words = {
         "start-in-collision": "the hand is in collision where it starts",
         "target-in-collision": "the hand would collide at its target",
-        "target-out-of-reach": "the way leads out of the arm's reach",
-        "no-path": "no free way was found",
+        "target-out-of-reach": "the path leaves the arm's reach",
+        "no-path": "no collision-free path was found",
     }
     meets = blamed(way.pair)
     return words.get(way.status, way.status) + (f" ({meets})" if meets else "")

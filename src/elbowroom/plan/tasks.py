@@ -61,7 +61,7 @@ class Task:
         if not isinstance(self, Move):
             raise BadValue(f"{self.verb}: its feet are 'auto' or 'stay'; only a move takes footprints.")
         if self.helpers:
-            raise BadValue("move: who moves something together with helpers stays in place; leave out the footprints.")
+            raise BadValue("move: with helpers the feet stay in place; leave out the footprints.")
         if len(self.feet) != 2 or any(len(one) != 3 or not all(map(math.isfinite, one)) for one in self.feet):
             raise BadValue("move: footprints are two times x, y and a heading: the left foot's, then the right one's.")
 

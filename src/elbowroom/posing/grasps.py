@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Body, Character
-from elbowroom.character.grip import grip_frame, hand_size
 from elbowroom.character.hand_shapes import HandShape, finger_roles, hand_shape
+from elbowroom.character.hands import grip_frame, hand_size
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.kept import kept
+from elbowroom.geometry.kept import Arrays, contents, kept, package_sources, remembered
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.on_disk import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.posing.fingers import TOUCH, Closed, close_fingers

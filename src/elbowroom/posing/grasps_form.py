@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import trimesh
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
@@ -129,7 +128,9 @@ def _box(points: Array) -> tuple[Array, Array, Array]:
         along = points @ axes.T
         T[:3, :3], T[:3, 3] = axes.T, 0.5 * (along.min(axis=0) + along.max(axis=0)) @ axes
         return points, T, np.ptp(along, axis=0)
-    to_box, extents = trimesh.bounds.oriented_bounds(hull)
+    from trimesh.bounds import oriented_bounds  # half a second, and seldom needed: grasps are kept on disk
+
+    to_box, extents = oriented_bounds(hull)
     if np.prod(high - low) <= _OWN_AXES * np.prod(extents):
         return hull, T, high - low
     return hull, inverse(to_box), np.asarray(extents)

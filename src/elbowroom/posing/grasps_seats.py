@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from elbowroom.character.body import Body
-from elbowroom.character.grip import grip_frame, hand_size
 from elbowroom.character.hand_shapes import (
     CLASP,
     FLAT,
@@ -25,6 +24,7 @@ from elbowroom.character.hand_shapes import (
     power,
     tips,
 )
+from elbowroom.character.hands import grip_frame, hand_size
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array, about, normalize, rotate

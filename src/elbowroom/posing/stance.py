@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
+from elbowroom.character.limits import pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
@@ -13,13 +14,20 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import feet_of
 from elbowroom.posing.limb_ik import Keep, LimbIK, numbers
 
+# Radians that an ankle may be out of its range on the way, how far hips go back for each radian beyond that, shares of
+# a leg's length, and how often postures are solved for it.
+_BEYOND_RAD = 0.005
+_BACK_PER_RAD = 0.8
+_DRAWS_BACK = 6
+
 
 def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[Array, Array]:
     """Roots (T, 3) and local rotations (T, J, 4) at shares s (T,) of the way from one posture to another.
 
     s is any array in [0, 1], such as one that eases in and out. The root goes straight, joints turn by slerp, and legs
     are solved again so that the balls of the feet stay where both postures have them; a heel that one of them lifts
-    turns about the ball, the toes flat. Where the legs are too short on the way, the body sinks by what is missing.
+    turns about the ball, the toes flat. Where the legs are too short on the way, the body sinks by what is missing;
+    where an ankle would bend too far, as between standing and a squat, the hips go back.
     """
     share = numbers("s", s)
     if share.ndim != 1 or np.any((share < 0.0) | (share > 1.0)):
@@ -30,9 +38,30 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
     if any(name not in body.chains for name in legs) or not feet_of(body):
         return roots, q
     ends = body.skeleton.at(pose_a), body.skeleton.at(pose_b)
-    T = body.skeleton.forward(roots, q)
     iks = [LimbIK(body, name, pose_a) for name in legs]
     feet = [_foot(body, k, ends, share, q) for k in range(2)]
+    front = _front(body, ends[0])
+    for last in reversed(range(_DRAWS_BACK)):
+        roots = _stood(body, (pose_a, pose_b), share, iks, feet, roots, q)
+        beyond = _beyond(body, [ik.joints[-1] for ik in iks], pose_a, pose_b, q)
+        if last == 0 or float(beyond.max()) < _BEYOND_RAD:
+            break
+        roots = roots - _BACK_PER_RAD * iks[0].reach[1] * beyond[:, None] * front
+    return roots, q
+
+
+def _stood(
+    body: Character,
+    poses: tuple[Pose, Pose],
+    share: Array,
+    iks: list[LimbIK],
+    feet: list[Array],
+    roots: Array,
+    q: Array,
+) -> Array:
+    """Roots (T, 3), lowered where legs are too short; those are solved in rotations q (T, J, 4)."""
+    T = body.skeleton.forward(roots, q)
+    ends = body.skeleton.at(poses[0]), body.skeleton.at(poses[1])
     drop = np.zeros(len(share))
     for ik, foot in zip(iks, feet, strict=True):
         drop = np.maximum(drop, _too_high(ik, ends, T, foot))
@@ -41,7 +70,7 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
     for ik, foot in zip(iks, feet, strict=True):
         rows = list(ik.joints)
         (orbit_a, keep_a), (orbit_b, keep_b) = (
-            ik.describe(E[ik.parent], p.rotations[rows]) for E, p in zip(ends, (pose_a, pose_b), strict=True)
+            ik.describe(E[ik.parent], p.rotations[rows]) for E, p in zip(ends, poses, strict=True)
         )
         keep = Keep(
             _turning(keep_a.off_axis, keep_b.off_axis, share),
@@ -49,7 +78,20 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
             np.where(share < 0.5, keep_a.backwards, keep_b.backwards),
         )
         q[:, rows] = ik.solve(T[:, ik.parent], foot, _turning(orbit_a, orbit_b, share), keep).rotations
-    return roots, q
+    return roots
+
+
+def _front(body: Character, T: Array) -> Array:
+    """Direction (3,) in which the feet of a posture with joints at T (J, 4, 4) point, level."""
+    way = sum(T[sole.foot, :3, :3] @ sole.ball for sole in feet_of(body)) * np.array([1.0, 1.0, 0.0])
+    return np.asarray(rot.normalize(way))
+
+
+def _beyond(body: Character, ankles: list[int], pose_a: Pose, pose_b: Pose, q: Array) -> Array:
+    """Radians (T,) by which an ankle is farther out of its range than in both postures."""
+    limits = [body.limits[j] if j < len(body.limits) else None for j in ankles]
+    least = max(float(pose_excess(limits, pose.rotations[ankles]).max()) for pose in (pose_a, pose_b))
+    return np.maximum(pose_excess(limits, q[:, ankles]).max(axis=-1) - least, 0.0)
 
 
 def _turning(a: ArrayLike, b: ArrayLike, share: Array) -> Array:

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.grip import grip_depth, grip_frame
 from elbowroom.character.hand_shapes import FLAT, HandShape
+from elbowroom.character.hands import grip_depth, grip_frame
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse

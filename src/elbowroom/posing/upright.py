@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
+from elbowroom.character.hands import grip_frame
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.transforms import inverse

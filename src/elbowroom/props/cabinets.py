@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.geometry.mesh import Color, Mesh
-from elbowroom.geometry.profiles import tube
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.solids import assembled, cylinder, lathe, rounded_box
+from elbowroom.geometry.solids import assembled, cylinder, lathe, rounded_box, tube
 from elbowroom.props.palette import BIRCH, BRASS, IRON, OAK, PLASTER, STEEL, WHITE
 
 _SLIT = 0.003  # between a moving part and what is round it

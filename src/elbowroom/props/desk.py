@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.profiles import prism, rounded_line, tube
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.solids import assembled, cylinder, lathe, rounded_box, sphere
+from elbowroom.geometry.solids import assembled, cylinder, lathe, prism, rounded_box, rounded_line, sphere, tube
 from elbowroom.geometry.transforms import transform
 from elbowroom.props.palette import BRASS, CLAY, CLOTHS, IRON, LEAF, OAK, SLATE, STEEL, WHITE
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 
-from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.solids import assembled, box, cylinder, lathe, merge, rounded_box, sphere
-from elbowroom.props.palette import BIRCH, CLAY, LINEN, MOSS, OAK, PAPER
+from elbowroom.geometry.mesh import Color, Mesh
+from elbowroom.geometry.solids import assembled, box, cylinder, lathe, merge, outward, rounded_box, sphere, tube
+from elbowroom.props.palette import BIRCH, BRASS, CLAY, GLASS, IRON, LINEN, MOSS, OAK, PAPER, PLASTER, STEEL, WHITE
 
 
 def table(width: float = 1.4, depth: float = 0.8, height: float = 0.74) -> Mesh:
@@ -105,3 +108,138 @@ def piano(width: float = 1.4, depth: float = 1.3, height: float = 0.92) -> Mesh:
     leg = [(0, 0), (0.035, 0), (0.03, 0.05), (0.04, low - 0.05), (0.045, low + 0.02), (0, low + 0.02)]
     feet = [(-0.42 * width, -0.3 * depth), (0.42 * width, -0.3 * depth), (-0.2 * width, 0.36 * depth)]
     return assembled([*parts, *(lathe(leg, (x, y, 0.0), black, sections=20) for x, y in feet)])
+
+
+def kitchen_table(width: float = 1.3, depth: float = 0.75, height: float = 0.74) -> Mesh:
+    """A table with a thick top, an apron and turned legs."""
+    x, y = width / 2 - 0.075, depth / 2 - 0.075
+    parts = [rounded_box((width, depth, 0.036), (0, 0, height - 0.018), OAK, radius=0.008, steps=4)]
+    parts += [rounded_box((2 * x, 0.02, 0.08), (0, s * y, height - 0.075), OAK, steps=1) for s in (-1, 1)]
+    parts += [rounded_box((0.02, 2 * y, 0.08), (s * x, 0, height - 0.075), OAK, steps=1) for s in (-1, 1)]
+    leg = [
+        (0, 0), (0.02, 0), (0.024, 0.03), (0.018, 0.06), (0.034, 0.22), (0.036, 0.36), (0.022, height - 0.19),
+        (0.036, height - 0.16), (0.036, height - 0.036), (0, height - 0.036),
+    ]  # fmt: skip
+    parts += [lathe(leg, (sx * x, sy * y, 0), OAK, sections=20) for sx in (-1, 1) for sy in (-1, 1)]
+    return assembled(parts)
+
+
+def spindle_chair(seat: float = 0.45, walnut: bool = False) -> Mesh:
+    """A kitchen chair with turned legs and a back of spindles, its back towards +Y."""
+    wood: Color = (0.22, 0.12, 0.06) if walnut else OAK
+    parts = [rounded_box((0.42, 0.42, 0.034), (0, 0, seat - 0.017), wood, radius=0.014, steps=4)]
+    s = np.linspace(0.0, 1.0, 9)[:, None]
+    width = 0.013 + 0.005 * np.sin(2.5 * np.pi * s[:, 0]) ** 2
+    for sx in (-1, 1):
+        for sy in (-1, 1):
+            foot, top = np.array([sx * 0.205, sy * 0.205, 0.001]), np.array([sx * 0.15, sy * 0.15, seat - 0.03])
+            parts.append(tube(foot + s * (top - foot), width, wood, sections=10))
+        parts.append(tube([(sx * 0.185, -0.185, 0.16), (sx * 0.185, 0.185, 0.16)], 0.008, wood, sections=10))
+    parts.append(tube([(-0.185, 0.0, 0.161), (0.185, 0.0, 0.161)], 0.008, wood, sections=8))
+    for x in np.linspace(-0.165, 0.165, 6):
+        thick = 0.012 if abs(x) > 0.16 else 0.006
+        parts.append(tube([(0.9 * x, 0.175, seat - 0.01), (x, 0.235, seat + 0.41)], thick, wood, sections=8))
+    bow = np.linspace(-1.0, 1.0, 13)
+    rail = np.stack([0.195 * bow, 0.238 - 0.03 * bow**2, seat + 0.425 - 0.01 * bow**2], axis=1)
+    parts.append(tube(rail, 0.019, wood, sections=10))
+    return assembled(parts)
+
+
+def hanging_lamp(drop: float = 0.75, radius: float = 0.19) -> Mesh:
+    """A lamp with a shade and a bulb, from its ceiling rose at z = 0 downwards."""
+    low = -drop
+    shade = [
+        (radius, low), (radius - 0.004, low), (0.5 * radius, low + 0.10), (0.025, low + 0.15), (0.025, low + 0.19),
+        (0.03, low + 0.19), (0.03, low + 0.155), (0.53 * radius, low + 0.104), (radius, low + 0.004), (radius, low),
+    ]  # fmt: skip
+    turn = np.linspace(-0.5 * np.pi, 0.35 * np.pi, 9)
+    bulb = [(0.033 * np.cos(a), low + 0.065 + 0.033 * np.sin(a)) for a in turn]
+    rose = [(0, 0), (0.05, 0), (0.045, -0.018), (0.012, -0.026), (0, -0.026)]
+    return assembled(
+        [
+            lathe(shade, color=(0.10, 0.20, 0.16), sections=40),
+            lathe([(0.0, low + 0.032), *bulb[1:], (0.016, low + 0.12), (0.0, low + 0.12)], color=(0.9, 0.8, 0.5)),
+            lathe(rose, color=BRASS),
+            tube([(0, 0, -0.02), (0, 0, low + 0.18)], 0.003, IRON, sections=8),
+        ]
+    )
+
+
+def window_wall(width: float = 3.6, height: float = 2.5, thickness: float = 0.1, sill: float = 1.05) -> Mesh:
+    """A wall with a window of four panes in its middle; its face is at y = 0 and looks towards -Y."""
+    wide, top = min(1.1, 0.6 * width), min(height - 0.3, 2.05)
+    y, side = thickness / 2, (width - wide) / 2
+    parts = [
+        rounded_box((side, thickness, height), (s * (width - side) / 2, y, height / 2), PLASTER, radius=0.002, steps=1)
+        for s in (-1, 1)
+    ]
+    parts.append(rounded_box((wide, thickness, sill), (0, y, sill / 2), PLASTER, radius=0.002, steps=1))
+    parts.append(
+        rounded_box((wide, thickness, height - top), (0, y, (height + top) / 2), PLASTER, radius=0.002, steps=1)
+    )
+    parts.append(rounded_box((wide + 0.12, 0.16, 0.025), (0, -0.03, sill + 0.012), BIRCH, radius=0.006, steps=3))
+    bar, middle, tall = 0.045, (sill + top) / 2, top - sill
+    for x in (-wide / 2 + bar / 2, 0.0, wide / 2 - bar / 2):
+        parts.append(rounded_box((bar, 0.05, tall), (x, y, middle), WHITE, radius=0.006, steps=1))
+    for z in (sill + bar / 2, middle, top - bar / 2):
+        parts.append(rounded_box((wide, 0.045, bar), (0, y, z), WHITE, radius=0.006, steps=1))
+    parts.append(rounded_box((wide, 0.006, tall), (0, y, middle), GLASS, radius=0.001, steps=1))
+    return assembled(parts)
+
+
+Point = tuple[float, float]
+
+_RAIL_M, _RAIL_RADIUS_M = 0.9, 0.02
+
+
+def stairs(
+    steps: int = 6,
+    rise: float = 0.17,
+    tread: float = 0.28,
+    width: float = 1.2,
+    landing: float = 1.5,
+    railing: bool = True,
+) -> Mesh:
+    """Closed stairs, the last step a landing; `rise` and `tread` of one step."""
+    top, end = steps * rise, -(steps - 1) * tread - landing
+    ends = [-min(k, steps - 1) * tread - (landing if k == steps else 0.0) for k in range(steps + 1)]
+    below = [(y, 0.0) for y in ends]
+    fronts = [(ends[k], (k + 1) * rise) for k in range(steps)]
+    backs = [(ends[k + 1], (k + 1) * rise) for k in range(steps)]
+    side = []
+    for k in range(steps):
+        side += [(below[k + 1], backs[k], fronts[k])]
+        if k > 0:
+            side += [(below[k + 1], fronts[k], backs[k - 1]), (below[k + 1], backs[k - 1], below[k])]
+        else:
+            side += [(below[1], fronts[0], below[0])]
+    rim = [below[0], *(at for pair in zip(fronts, backs, strict=True) for at in pair), *below[:0:-1]]
+    parts = [_prism(side, rim, width)]
+    if railing:
+        for x in (-0.5 * width + 0.04, 0.5 * width - 0.04):
+            posts = [(-0.5 * tread, rise), (-(steps - 0.5) * tread, top), (end + 0.05, top)]
+            parts += [tube([(x, y, z - 0.01), (x, y, z + _RAIL_M)], _RAIL_RADIUS_M, STEEL) for y, z in posts]
+            for (y0, z0), (y1, z1) in pairwise(posts):
+                parts.append(tube([(x, y0, z0 + _RAIL_M), (x, y1, z1 + _RAIL_M)], _RAIL_RADIUS_M, STEEL))
+    return assembled(parts)
+
+
+def ramp(length: float = 3.0, rise: float = 0.3, width: float = 1.2, landing: float = 0.9) -> Mesh:
+    """A straight ramp that ends in a landing."""
+    a, b, c, d = (0.0, 0.0), (-length, rise), (-length - landing, rise), (-length - landing, 0.0)
+    return _prism([(a, b, c), (a, c, d)], [a, b, c, d], width)
+
+
+def _prism(side: Sequence[tuple[Point, Point, Point]], rim: Sequence[Point], width: float) -> Mesh:
+    """Solid of a width across x whose side view has triangles of points (y, z), all turning one way, and a rim."""
+    points = list(dict.fromkeys(at for face in (*side, rim) for at in face))
+    number = {at: k for k, at in enumerate(points)}
+    n = len(points)
+    corners = np.array([(x, *at) for x in (-0.5 * width, 0.5 * width) for at in points])
+    near = np.array([[number[at] for at in face] for face in side])
+    area = sum((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) for a, b, c in side)
+    turns = sum(a[0] * b[1] - a[1] * b[0] for a, b in pairwise([*rim, rim[0]]))
+    around = [number[at] for at in (rim if area * turns > 0.0 else rim[::-1])]
+    pairs = [(a, b) for a, b in pairwise([*around, around[0]])]
+    walls = [half for a, b in pairs for half in ((b, a, a + n), (b, a + n, b + n))]
+    return outward(Mesh(corners, np.concatenate([near, near[:, ::-1] + n, walls]), color=PLASTER))

@@ -9,21 +9,7 @@ from dataclasses import dataclass
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.props import (
-    books,
-    cabinets,
-    car,
-    desk,
-    furniture,
-    hats,
-    kitchen,
-    ornaments,
-    pantry,
-    seats,
-    shelves,
-    stairs,
-    wardrobe,
-)
+from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, wardrobe
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
 _LARGEST, _MOST = 100.0, 1000
@@ -42,76 +28,21 @@ class Maker:
         return {name: p.default for name, p in inspect.signature(self.make).parameters.items()}
 
 
+# Names of makers by module. Those that make several meshes follow below.
+_NAMES = {
+    furniture: "table chair sofa piano floor_lamp kitchen_table spindle_chair hanging_lamp window_wall stairs ramp",
+    shelves: "book book_row book_stack bookend bookcase low_shelf wall_board wall",
+    cabinets: "bar_handle chest drawer door door_frame switch_plate switch_button",
+    wardrobe: "wardrobe hat coat_stand",
+    kitchen: "counter jar bottle mug tin bowl carton ball cheese crate loaf board plate apple kettle herbs",
+    desk: "desk monitor keyboard mouse desk_lamp pen_cup stapler pot_plant",
+    ornaments: "vase globe picture basket stool trestle_table box_with_lid hoop cube umbrella lamp_post beam barrier",
+}
+
 MAKERS: dict[str, Maker] = {
-    "table": Maker(furniture.table),
-    "chair": Maker(furniture.chair),
-    "sofa": Maker(furniture.sofa),
+    **{name: Maker(getattr(module, name)) for module, names in _NAMES.items() for name in names.split()},
     "bookshelf": Maker(furniture.bookshelf, ("shelf", "books")),
-    "piano": Maker(furniture.piano),
-    "floor_lamp": Maker(furniture.floor_lamp),
     "plant": Maker(furniture.plant, ("pot", "leaves")),
-    "book": Maker(books.book),
-    "book_row": Maker(books.book_row),
-    "book_stack": Maker(books.book_stack),
-    "bookend": Maker(books.bookend),
-    "bookcase": Maker(shelves.bookcase),
-    "low_shelf": Maker(shelves.low_shelf),
-    "wall_board": Maker(shelves.wall_board),
-    "wall": Maker(shelves.wall),
-    "stairs": Maker(stairs.stairs),
-    "ramp": Maker(stairs.ramp),
-    "bar_handle": Maker(cabinets.bar_handle),
-    "chest": Maker(cabinets.chest),
-    "drawer": Maker(cabinets.drawer),
-    "door": Maker(cabinets.door),
-    "door_frame": Maker(cabinets.door_frame),
-    "switch_plate": Maker(cabinets.switch_plate),
-    "switch_button": Maker(cabinets.switch_button),
-    "wardrobe": Maker(wardrobe.wardrobe),
-    "car_front": Maker(car.car_front),
-    "counter": Maker(kitchen.counter),
-    "jar": Maker(kitchen.jar),
-    "bottle": Maker(kitchen.bottle),
-    "mug": Maker(kitchen.mug),
-    "tin": Maker(kitchen.tin),
-    "bowl": Maker(kitchen.bowl),
-    "carton": Maker(kitchen.carton),
-    "ball": Maker(kitchen.ball),
-    "desk": Maker(desk.desk),
-    "monitor": Maker(desk.monitor),
-    "keyboard": Maker(desk.keyboard),
-    "mouse": Maker(desk.mouse),
-    "desk_lamp": Maker(desk.desk_lamp),
-    "pen_cup": Maker(desk.pen_cup),
-    "stapler": Maker(desk.stapler),
-    "pot_plant": Maker(desk.pot_plant),
-    "vase": Maker(ornaments.vase),
-    "globe": Maker(ornaments.globe),
-    "picture": Maker(ornaments.picture),
-    "basket": Maker(ornaments.basket),
-    "stool": Maker(ornaments.stool),
-    "trestle_table": Maker(ornaments.trestle_table),
-    "box_with_lid": Maker(ornaments.box_with_lid),
-    "hat": Maker(hats.hat),
-    "coat_stand": Maker(hats.coat_stand),
-    "hoop": Maker(ornaments.hoop),
-    "cube": Maker(ornaments.cube),
-    "cheese": Maker(pantry.cheese),
-    "crate": Maker(pantry.crate),
-    "loaf": Maker(pantry.loaf),
-    "board": Maker(pantry.board),
-    "plate": Maker(pantry.plate),
-    "apple": Maker(pantry.apple),
-    "kettle": Maker(pantry.kettle),
-    "herbs": Maker(pantry.herbs),
-    "kitchen_table": Maker(seats.kitchen_table),
-    "spindle_chair": Maker(seats.spindle_chair),
-    "hanging_lamp": Maker(seats.hanging_lamp),
-    "window_wall": Maker(seats.window_wall),
-    "umbrella": Maker(ornaments.umbrella),
-    "lamp_post": Maker(ornaments.lamp_post),
-    "beam": Maker(ornaments.beam),
-    "barrier": Maker(ornaments.barrier),
 }
 
 

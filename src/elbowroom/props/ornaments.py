@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.profiles import arc_line, tube
-from elbowroom.geometry.solids import assembled, cylinder, lathe, rounded_box, sphere
+from elbowroom.geometry.solids import arc_line, assembled, cylinder, lathe, rounded_box, sphere, tube
 from elbowroom.props.palette import BIRCH, BRASS, CLAY, CREAM, IRON, MOSS, OAK, PAPER, PINE, SLATE, WALNUT
 
 

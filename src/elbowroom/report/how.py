@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from elbowroom.report.balance import OUTSIDE, SHARES, STANDING, STANDS
-from elbowroom.report.clearance import NEAR
+from elbowroom.report.clearance import NEAR, REACH
 from elbowroom.report.difference import ALIKE, ALIKE_LIMB, CHANGED
-from elbowroom.report.feet import SLIDE
-from elbowroom.report.footing import FLOAT, SINK
+from elbowroom.report.footing import FLOAT, SINK, SLIDE
 from elbowroom.report.hands import PEAKS
 from elbowroom.report.limits import PAST
 from elbowroom.report.recorded import FITS_M, OFF_M
-from elbowroom.report.sampling import REACH
 from elbowroom.report.speed import JERK
 from elbowroom.report.torque import EFFORT
 

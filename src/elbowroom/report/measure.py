@@ -15,13 +15,11 @@ from elbowroom.motion.layers import to_clip
 from elbowroom.report.balance import Balance, balance_of
 from elbowroom.report.clearance import Clearance, clearance_of
 from elbowroom.report.difference import Difference, difference_of
-from elbowroom.report.feet import Feet, feet_of_person
-from elbowroom.report.footing import Footing, bearing_height, floating_of, gaps_of, sinking_of
-from elbowroom.report.forces import ENOUGH, forces_of
+from elbowroom.report.footing import Feet, Footing, bearing_height, feet_of_person, floating_of, gaps_of, sinking_of
+from elbowroom.report.forces import ENOUGH, forces_of, loads_of, weighed
 from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.how import TITLES, thresholds
 from elbowroom.report.limits import Limits, limits_of
-from elbowroom.report.loads import loads_of, weighed
 from elbowroom.report.parts import Light, Measure, worst
 from elbowroom.report.people import Subject, leads_marked, subject_of
 from elbowroom.report.recorded import Recorded, recorded_of

@@ -14,7 +14,163 @@ from elbowroom.report.measure import Report
 from elbowroom.report.parts import Light, Measure, counted, time_link
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
-from elbowroom.report.style import SCRIPT, STYLE
+
+STYLE = """
+:root { color-scheme: light dark; --ground: #f5f5f3; --card: #ffffff; --ink: #1f2429; --soft: #636b74; --line:
+  #e1e2df;
+  --faint: #eff0ed; --good: #2f7d4f; --look: #a86a00; --bad: #b3382c; --none: #7c848c; --link: #2c5f8a;
+  --good-bg: #e7f3eb; --look-bg: #fbf0da; --bad-bg: #fae5e2; --none-bg: #eceeef;
+  --c0: #2b6cb0; --c1: #c8641b; --c2: #2f8562; --c3: #7d55a8; --c4: #b0413a; --c5: #5f6b76; --c6: #a08a1e; }
+@media screen and (prefers-color-scheme: dark) { :root { --ground: #15171a; --card: #1d2024; --ink: #dde1e5;
+  --soft: #959da6;
+  --line: #30343a; --faint: #24282d; --good: #74c496; --look: #e2b05a; --bad: #ec8577; --none: #8f979f; --link:
+    #8cb9e0;
+  --good-bg: #1d3327; --look-bg: #372c17; --bad-bg: #3c211e; --none-bg: #272b30;
+  --c0: #78b0e6; --c1: #eda262; --c2: #6fc7a0; --c3: #bd9ae0; --c4: #ec8f86; --c5: #a9b3bd; --c6: #d6c25c; }
+  img { filter: brightness(0.9); } }
+* { box-sizing: border-box; }
+html { scroll-behavior: smooth; }
+body { margin: 0; background: var(--ground); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 2.2rem 1.25rem 4rem; }
+a { color: var(--link); text-decoration: none; } a:hover, a:focus { text-decoration: underline; }
+button { font: inherit; color: var(--link); background: none; border: 0; padding: 0; cursor: pointer; }
+button:hover, button:focus { text-decoration: underline; }
+h1 { font-size: 1.55rem; font-weight: 600; margin: 0; letter-spacing: -0.01em; }
+h2 { font-size: 1.15rem; font-weight: 600; margin: 2.2rem 0 0.7rem; }
+h3 { font-size: 1rem; font-weight: 600; margin: 0; display: flex; align-items: center; gap: 0.5rem; }
+header p { margin: 0.15rem 0 1.3rem; color: var(--soft); }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.1rem 1.25rem; }
+.verdict { display: flex; gap: 1.1rem; align-items: center; border-left-width: 5px; }
+.verdict p { margin: 0.1rem 0 0; } .verdict strong { font-size: 1.2rem; font-weight: 600; }
+.verdict.good { border-left-color: var(--good); } .verdict.look { border-left-color: var(--look); }
+.verdict.bad { border-left-color: var(--bad); } .verdict.none { border-left-color: var(--none); }
+.light { flex: none; width: 1.15rem; height: 1.15rem; } .verdict .light { width: 2.3rem; height: 2.3rem; }
+.light.good { fill: var(--good); } .light.look { fill: var(--look); } .light.bad { fill: var(--bad); }
+.light.none { fill: var(--none); } .light path { fill: none; stroke: var(--card); stroke-width: 2; stroke-linecap:
+  round;
+  stroke-linejoin: round; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(13.2rem, 1fr)); gap: 0.6rem; margin: 0.8rem
+  0 0; }
+.tile { display: block; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 0.6rem
+  0.75rem;
+  color: inherit; } .tile:hover, .tile:focus { text-decoration: none; border-color: var(--soft); }
+.tile b { display: flex; gap: 0.45rem; align-items: center; font-weight: 600; font-size: 0.92rem; }
+.tile span { display: block; color: var(--soft); font-size: 0.84rem; margin-top: 0.15rem; font-variant-numeric:
+  tabular-nums; }
+.who { margin: 1.1rem 0 0; color: var(--soft); font-size: 0.9rem; }
+.shots { display: grid; grid-template-columns: repeat(auto-fill, minmax(17.5rem, 1fr)); gap: 0.8rem; }
+.shot { background: var(--card); border: 1px solid var(--line); border-radius: 10px; overflow: hidden; margin: 0; }
+.shot img, .shot svg.drawn { display: block; width: 100%; height: auto; background: #e2e4e6; }
+.shot figcaption { padding: 0.6rem 0.8rem 0.7rem; font-size: 0.88rem; display: flex; gap: 0.5rem; }
+.shot figcaption .light { margin-top: 0.12rem; }
+section.measure { margin: 0 0 1rem; } section.measure > p { margin: 0.35rem 0 0.6rem; }
+section.measure h3 small { font-weight: 400; color: var(--soft); margin-left: auto; font-variant-numeric:
+  tabular-nums; }
+figure { margin: 0.7rem 0 0; } figure.plot, figure.map { break-inside: avoid; }
+figcaption b { font-weight: 600; margin-right: 0.9rem; }
+.plot figcaption, .map figcaption { font-size: 0.82rem; color: var(--ink); display: flex; flex-wrap: wrap; gap:
+  0.1rem 0.9rem;
+  align-items: baseline; }
+.plot output { flex-basis: 100%; text-align: right; color: var(--soft); font-variant-numeric: tabular-nums;
+  min-height: 1.35em; }
+.key { color: var(--soft); } .key::before { content: ""; display: inline-block; width: 1.1em; height: 0.22em;
+  border-radius: 2px; vertical-align: middle; margin-right: 0.4em; background: currentColor; }
+.key.c0::before { background: var(--c0); } .key.c1::before { background: var(--c1); } .key.c2::before { background:
+  var(--c2); }
+.key.c3::before { background: var(--c3); } .key.c4::before { background: var(--c4); } .key.c5::before { background:
+  var(--c5); }
+.key.c6::before { background: var(--c6); }
+.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.2rem; }
+svg { display: block; width: 100%; height: auto; }
+svg text { fill: var(--soft); font-size: 11px; font-family: inherit; }
+svg text.tag { fill: var(--ink); } svg .unit { font-style: italic; }
+.grid { stroke: var(--line); stroke-width: 1; } .grid.zero { stroke: var(--soft); stroke-opacity: 0.6; }
+.curve { fill: none; stroke-width: 1.7; stroke-linejoin: round; }
+.curve.c0, .dot.c0 { stroke: var(--c0); } .curve.c1, .dot.c1 { stroke: var(--c1); } .curve.c2, .dot.c2 { stroke:
+  var(--c2); }
+.curve.c3, .dot.c3 { stroke: var(--c3); } .curve.c4, .dot.c4 { stroke: var(--c4); } .curve.c5, .dot.c5 { stroke:
+  var(--c5); }
+.curve.c6, .dot.c6 { stroke: var(--c6); }
+.dot { fill: var(--card); stroke-width: 1.5; } .place { fill: var(--bad); stroke: var(--card); stroke-width: 1.5; }
+.band { opacity: 0.55; } .band.good { fill: none; } .band.look { fill: var(--look-bg); } .band.bad { fill:
+  var(--bad-bg); }
+.stretch { fill: var(--c5); fill-opacity: 0.13; } .stretch.bad { fill: var(--bad); fill-opacity: 0.18; }
+.stretch.row { fill-opacity: 0.75; } .stretch.row.c0 { fill: var(--c0); } .stretch.row.c1 { fill: var(--c1); }
+.stretch.look { fill: var(--look); fill-opacity: 0.2; } .stretch.good { fill: var(--good); fill-opacity: 0.16; }
+.mark line { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 2 3; stroke-opacity: 0.55; } .mark path { fill:
+  var(--ink); }
+.cursor { stroke: var(--ink); stroke-width: 1; visibility: hidden; } .on .cursor { visibility: visible; }
+.foot { fill: var(--c5); fill-opacity: 0.13; stroke: var(--c5); stroke-opacity: 0.45; stroke-width: 0.8; }
+.support { fill: none; stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; }
+.support.look { stroke: var(--look); } .support.bad { stroke: var(--bad); } .support ~ .place { fill: var(--soft); }
+.support.look ~ .place { fill: var(--look); } .support.bad ~ .place { fill: var(--bad); }
+.bar { stroke: var(--soft); stroke-width: 2; }
+dl { display: flex; flex-wrap: wrap; gap: 0.15rem 1.6rem; margin: 0.7rem 0 0; font-size: 0.88rem; }
+dt { display: inline; color: var(--soft); } dd { display: inline; margin: 0 0 0 0.35rem; font-variant-numeric:
+  tabular-nums; }
+table { border-collapse: collapse; font-size: 0.86rem; margin: 0.8rem 0 0; width: 100%; font-variant-numeric:
+  tabular-nums; }
+th { text-align: left; font-weight: 500; color: var(--soft); border-bottom: 1px solid var(--line); padding: 0.15rem
+  0.9rem 0.15rem 0; }
+td { padding: 0.18rem 0.9rem 0.18rem 0; border-bottom: 1px solid var(--faint); } .num { text-align: right; }
+.how { color: var(--soft); font-size: 0.84rem; margin: 0.8rem 0 0; padding-top: 0.6rem; border-top: 1px solid
+  var(--faint); }
+.notes { color: var(--soft); font-size: 0.88rem; } .notes ul { margin: 0.3rem 0; padding-left: 1.2rem; }
+footer { color: var(--soft); font-size: 0.84rem; margin-top: 2rem; }
+.wide { overflow-x: auto; } td button, td a, .num { white-space: nowrap; }
+@media (max-width: 40rem) { .pair { grid-template-columns: 1fr; } main { padding: 1.2rem 0.8rem; }
+  section.measure h3 { flex-wrap: wrap; } .card { padding: 0.9rem; }
+  th, td { padding-right: 0.5rem; } table { font-size: 0.8rem; }
+  .plot svg text { font-size: 20px; } .plot svg .unit { display: none; } .plot .curve { stroke-width: 2.6; }
+  .map svg text { font-size: 15px; } }
+@media print { :root { --ground: #fff; } html, body { font-size: 11px; }
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+  main { max-width: none; padding: 0; }
+  .verdict, .tile, .shot, figure, tr, dl, .how { break-inside: avoid; } .plot output, .cursor { display: none; }
+  h2, h3, section.measure > p { break-after: avoid; }
+  .tiles { grid-template-columns: repeat(4, 1fr); } .shots { grid-template-columns: repeat(3, 1fr); } }
+"""
+
+# A cursor that all plots share.
+SCRIPT = """
+(() => {
+  const plots = [...document.querySelectorAll('[data-plot]')].map(f => ({
+    f, svg: f.querySelector('svg'), d: JSON.parse(f.dataset.plot), line: f.querySelector('.cursor'),
+    out: f.querySelector('output')}));
+  const hide = p => { p.f.classList.remove('on'); p.out.textContent = ''; };
+  const show = t => plots.forEach(p => {
+    const ts = p.d.t, last = ts[ts.length - 1], [a, b, w] = p.d.a;
+    if (t === null || t < ts[0] - 1e-6 || t > last + 1e-6) { hide(p); return; }
+    let k = 0;
+    while (k < ts.length - 1 && Math.abs(ts[k + 1] - t) <= Math.abs(ts[k] - t)) k++;
+    const x = w * (a + (b - a) * (t - ts[0]) / (last - ts[0] || 1));
+    p.line.setAttribute('x1', x);
+    p.line.setAttribute('x2', x);
+    p.f.classList.add('on');
+    let read = p.d.c.map(c => [c.v[k], c.n]).filter(v => v[0] !== null);
+    if (read.length > 3) read = read.sort((v, u) => u[0] - v[0]).slice(0, 3);
+    const words = read.map(v => (p.d.c.length > 1 ? v[1] + ' ' : '') + v[0].toFixed(p.d.d));
+    p.out.textContent = [t.toFixed(2) + ' s', ...words].join(' · ') + (read.length ? ' ' + p.d.u : '');
+  });
+  let held = null;
+  plots.forEach(p => {
+    const at = e => {
+      const r = p.svg.getBoundingClientRect(), [a, b] = p.d.a, ts = p.d.t;
+      const s = ((e.clientX - r.left) / r.width - a) / (b - a);
+      return s < 0 || s > 1 ? null : ts[0] + s * (ts[ts.length - 1] - ts[0]);
+    };
+    p.svg.addEventListener('pointermove', e => show(at(e)));
+    p.svg.addEventListener('pointerleave', () => show(held));
+    p.svg.addEventListener('click', e => { held = at(e); show(held); });
+  });
+  document.querySelectorAll('[data-t]').forEach(a => a.addEventListener('click', () => {
+    held = +a.dataset.t;
+    show(held);
+  }));
+})();
+"""
+
 
 _SIGNS = {
     "good": '<path d="M5.2 9.3l2.7 2.6 5-5.4"/>',

@@ -8,13 +8,11 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.report.balance import OUTSIDE, Balance
 from elbowroom.report.clearance import NEAR, Clearance, plain
 from elbowroom.report.difference import Difference
-from elbowroom.report.feet import SLIDE, Feet
-from elbowroom.report.footing import Footing
+from elbowroom.report.footing import SLIDE, Feet, Footing
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
-from elbowroom.report.maps import Area, GroundTrack, plan
 from elbowroom.report.parts import Cell, Measure, light_of, table
-from elbowroom.report.plots import Band, Curve, Stretch, plot
+from elbowroom.report.plots import Area, Band, Curve, GroundTrack, Stretch, plan, plot
 from elbowroom.report.recorded import FITS_M, Recorded
 from elbowroom.report.speed import Speed
 from elbowroom.report.torque import EFFORT, Torque

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.strength import STRENGTH, strength_of
+from elbowroom.character.dynamics import STRENGTH, strength_of
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.smooth import derivative, judged
 from elbowroom.report.forces import Forces

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit, stacked
@@ -15,10 +15,74 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_space as kernels
 from elbowroom.kernels import limb_state
-from elbowroom.search.birrt import Path
-from elbowroom.spaces.limb_moves import fastest, marks_of, stirred
+from elbowroom.search.birrt import USUAL, Budget, Path, plan
 from elbowroom.spaces.styles import NATURAL, Style, span_of
-from elbowroom.world.fast import LimbCheck
+from elbowroom.world.fast import FREE, LimbCheck
+
+
+def places_of(check: LimbCheck) -> NDArray[np.int64]:
+    """Joints of the limb, as the check counts them, that are searched, (n,)."""
+    return np.array([np.flatnonzero(check.limb.source == k)[0] for k in range(len(check.joints))], np.int64)
+
+
+def moves_of(check: LimbCheck) -> NDArray[np.bool_]:
+    """Return whether searched joints move pieces, (E, n)."""
+    out = np.zeros((len(check.limb.joint), len(check.joints)), dtype=bool)
+    for e, joint in enumerate(check.limb.joint):
+        while joint >= 0:
+            if check.limb.source[joint] >= 0:
+                out[e, check.limb.source[joint]] = True
+            joint = check.limb.parent[joint]
+    return out
+
+
+def marks_of(check: LimbCheck) -> tuple[NDArray[np.int64], Array]:
+    """Marks of a limb: where its joints are but the first, the end of the last one's pieces, and their side.
+
+    Without the side a turn of the palm would be no way at all.
+    """
+    searched = places_of(check).tolist()
+    joints, places = [], []
+    for i in searched[1:]:
+        joints.append(i)
+        places.append(np.zeros(3))
+    end = searched[-1]
+    carried = [e for e, j in enumerate(check.limb.joint) if j == end]
+    if not carried:
+        return np.array(joints or [end], np.int64), np.array(places or [np.zeros(3)])
+    balls = check.limb.sphere[carried]
+    far = np.linalg.norm(balls[:, :3], axis=1)
+    center, radius = balls[np.argmax(far), :3], float(balls[np.argmax(far), 3])
+    along = center / np.linalg.norm(center) if np.linalg.norm(center) > 1e-6 else np.array([1.0, 0.0, 0.0])
+    across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+    joints += [end, end]
+    places += [center + radius * along, center + radius * across / np.linalg.norm(across)]
+    return np.array(joints, np.int64), np.array(places)
+
+
+def fastest(check: LimbCheck) -> float:
+    """Most metres a second that the limb is carried."""
+    carried, times = check.tables.travelled, check.tables.times
+    return float((np.diff(carried) / np.diff(times)).max()) if len(times) > 1 else 0.0
+
+
+def stirred(check: LimbCheck) -> Array:
+    """Metres (S,) that things within reach have moved past the limb's base since the first row, where they are faster
+    than what carries it: how far points of them come nearer, on top of the limb's own way."""
+    tables = check.tables
+    rows = len(tables.times)
+    if rows < 2 or not tables.placed.shape[1]:
+        return np.zeros(rows)
+    turn, at = tables.base[:, :, :3], tables.base[:, :, 3]
+    center = np.einsum("sji,smj->smi", turn, tables.center - at[:, None])
+    turned = np.einsum("smij,sjk->smik", tables.placed[..., :3], turn)
+    bound = check.around.bound[: center.shape[1]]
+    step = np.linalg.norm(np.diff(center, axis=0), axis=2)
+    step += np.linalg.norm(np.diff(turned, axis=0), axis=(2, 3)) * bound
+    near = np.arange(center.shape[1]) < tables.near_count[:-1, None]
+    steps = np.where(near, np.take_along_axis(step, tables.near[:-1].astype(np.int64), axis=1), 0.0).max(axis=1)
+    return np.concatenate([[0.0], np.cumsum(np.maximum(steps - np.diff(tables.travelled), 0.0))])
+
 
 # Metres that a tree grows at once; over time more, where seconds count as metres, too.
 _STEP, _STEP_IN_TIME = 0.2, 0.5
@@ -195,3 +259,55 @@ def _intervals(limits: list[JointLimit], style: Style, within: Array | None) -> 
         finite = np.isfinite(within)
         first[finite] = last[finite] = within[finite]
     return first, last
+
+
+# Radians that joints are moved by to get out of doubt, and how often each is tried.
+_AWAY = (0.02, 0.05, 0.1, 0.2)
+_TRIES = 24
+
+
+def plan_limb(space: LimbSpace, start: Array, goal: Array, seed: int = 0, budget: Budget = USUAL) -> Path:
+    """As `search.birrt.plan`, but ends that only the exact test finds free are left and entered under its eyes."""
+    path = plan(space, start, goal, seed, budget)
+    before, after = np.zeros((0, space.width)), np.zeros((0, space.width))
+    for _ in range(2):
+        leaving = path.status == "start-in-collision"
+        if not leaving and path.status != "goal-in-collision":
+            break
+        end = start if leaving else goal
+        found = way_out(space, end, seed, forward=leaving)
+        if found is None:
+            return path
+        if leaving:
+            before, start = end[None], found
+        else:
+            after, goal = end[None], found
+        path = plan(space, start, goal, seed, budget)
+    if not path.found:
+        return path
+    return replace(path, states=frozen(np.concatenate([before, path.states, after])))
+
+
+def way_out(space: LimbSpace, state: Array, seed: int = 0, *, forward: bool = True) -> Array | None:
+    """A state near by that is surely free, the way there free by the exact test; None where there is none.
+
+    With time, it comes a moment later, or earlier where not `forward`.
+    """
+    check, rng = space.check, np.random.default_rng(seed)
+    coordinates, t = space.coordinates(state), float(state[0])
+    if not check.free(space.rotations(state), t):
+        return None
+    for away in _AWAY:
+        moved = coordinates + rng.uniform(-away, away, (_TRIES, *coordinates.shape))
+        q = np.stack([x.rotation(x.clamp_coordinates(moved[:, j])) for j, x in enumerate(space.limits)], axis=1)
+        span = float(4.0 * away / space.slowest) if space.timed else 0.0
+        then = t + span if forward else t - span
+        if not check.span[0] <= then <= check.span[1]:
+            continue
+        for k in np.flatnonzero(check.batch(q, then) == FREE):
+            there = space.state(q[k], then)
+            ends = np.stack([state, there] if forward else [there, state])
+            way = space.dense(Path(ends, "found"), space.resolution)
+            if all(check.free(space.rotations(row), float(row[0])) for row in way):
+                return there
+    return None

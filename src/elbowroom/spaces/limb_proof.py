@@ -12,8 +12,7 @@ from elbowroom.kernels import limb_proof as kernels
 from elbowroom.kernels.limb_state import on_the_way
 from elbowroom.kernels.space import CHECKS, TALLY
 from elbowroom.search.birrt import Path
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_moves import moves_of, places_of
+from elbowroom.spaces.limb import LimbSpace, moves_of, places_of
 
 
 @dataclass(frozen=True)

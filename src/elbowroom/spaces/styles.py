@@ -127,8 +127,6 @@ def _degrees(**coordinates: tuple[float, float]) -> dict[str, tuple[float, float
 CLOSE = Style()
 # Bent elbows and easy wrists first, wherever that leads.
 NATURAL = Style(close=False)
-# Everything from the whole range at once.
-EVEN = Style(flexion=0.0, wrist=1.0, close=False)
 
 STYLES: Mapping[str, Style] = MappingProxyType(
     {

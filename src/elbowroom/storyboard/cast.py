@@ -50,7 +50,7 @@ class RobotSource(Part):
     file: Text | None = None
     base: Literal["fixed", "wheels", "free"] | None = Field(default=None, description="'fixed' unless built in.")
     drive: Literal["differential", "omnidirectional"] | None = Field(
-        default=None, description="How a base on wheels rolls: along its heading, as the built-in one does, or any way."
+        default=None, description="A base on wheels rolls along its heading (as the built-in one), or in any direction."
     )
     reach: Positive = Field(default=0.95, description="Of the built-in arm, from shoulder to wrist, metres.")
     packages: list[Text] = Field(default_factory=list, description="Folders in which package:// paths are resolved.")

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from elbowroom.character.body import Body, Character
-from elbowroom.character.human import human
-from elbowroom.character.mobile_robot import mobile_arm
-from elbowroom.character.presets import PRESETS, preset
-from elbowroom.character.robot import Robot
+from elbowroom.character.human import PRESETS, human, preset
+from elbowroom.character.robot import Robot, mobile_arm
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.clip_library import read_clip_library
 from elbowroom.files.open import ImportHints, Opened, open_file

@@ -69,6 +69,18 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, counts: tupl
     return changed_edits(plan, board.edits, board.fps) if plan.found else plan
 
 
+def preview_storyboard(board: Storyboard, *, seed: int = 0) -> Plan:
+    """Motion of a storyboard's tasks, hands straight to their targets, walks along their paths, nothing proven.
+
+    Where there is none, the plan has the world as it was and `why`.
+    """
+    from elbowroom.plan.manipulate import preview_tasks
+    from elbowroom.plan.settings import Settings
+
+    settings = Settings(tier="ik", seed=seed, style=board.style, gaits=board.gaits)
+    return preview_tasks(_at_rate(board.world, board.fps), board.tasks, settings)
+
+
 def _at_rate(world: World, fps: float) -> World:
     """World with all clips at the output frame rate, so that the planned motion is the one proven."""
     clips = {n: m for n, m in world.characters.items() if isinstance(m, Clip) and m.fps != fps and len(m) > 1}

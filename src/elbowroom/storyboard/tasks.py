@@ -83,7 +83,7 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
     with blame("who"):
         motion = world.motion(args.who)
         if not isinstance(motion.body, Character):
-            told = "a person leads, name one first" if isinstance(args, CarryPart) else "tasks are for people"
+            told = "the first carrier must be a person" if isinstance(args, CarryPart) else "tasks are for people"
             raise BadValue(f"'{args.who}' is a robot; {told}")
     if not isinstance(args, HandPart):
         return

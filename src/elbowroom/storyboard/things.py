@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.files.meshes import read_meshes
 from elbowroom.files.open import LARGEST
-from elbowroom.files.regular import check_regular
+from elbowroom.files.text import check_regular
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
@@ -58,7 +57,7 @@ def handle_frame(part: Handle) -> Array:
         return frame(part)
     side = np.cross(part.along, part.out)
     if np.linalg.norm(side) < _PARALLEL * np.linalg.norm(part.along) * np.linalg.norm(part.out):
-        raise BadValue("the handle's 'along' and 'out' are parallel; 'out' is away from what the bar is fixed to.")
+        raise BadValue("the handle's 'along' and 'out' are parallel; 'out' points away from the object.")
     z, y = rot.normalize(part.along), rot.normalize(side)
     T = transform(part.at)
     T[:3, :3] = np.stack([np.cross(y, z), y, z], axis=1)
@@ -76,6 +75,8 @@ def meshes_of(source: MeshSource, folder: Path) -> tuple[dict[str, Mesh], tuple[
     """Meshes by name in their own axes, scaled and coloured, and notes on their file."""
     notes: tuple[str, ...] = ()
     if source.file is not None:
+        from elbowroom.files.meshes import read_meshes  # a fifth of a second, for files alone
+
         found = read_meshes(existing(folder / source.file, _NO_MESH), units=source.units, up=source.up)
         meshes, notes = dict(found.meshes), tuple(f"{source.file}: {note}" for note in found.notes)
     elif source.box is not None:

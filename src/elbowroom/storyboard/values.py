@@ -137,7 +137,7 @@ class Handle(Frame):
     """
 
     along: Point | None = Field(default=None, description="Direction of its bar, such as [0, 0, 1] if it is upright.")
-    out: Point | None = Field(default=None, description="Direction away from what it is fixed to.")
+    out: Point | None = Field(default=None, description="Direction away from the object.")
 
     @model_validator(mode="after")
     def _stands_somehow(self) -> Handle:

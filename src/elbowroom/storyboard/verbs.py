@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, Tag, WithJsonSchema, model_validator
 
@@ -20,6 +20,9 @@ from elbowroom.storyboard.values import (
     wrong,
 )
 
+# Times of a hand.
+_TIMES = ("at", "begin", "back")
+
 Side = Literal["left", "right"]
 Priority = Annotated[int, Field(ge=-1000, le=1000)]
 FloorPoint = Annotated[list[Number], Field(min_length=2, max_length=3)]
@@ -34,12 +37,23 @@ Place = Annotated[Annotated[Point, Tag("list")] | Annotated[Text, Tag("word")], 
 class VerbPart(Part):
     """Character and time of a task; without a time it starts when earlier tasks are done."""
 
+    # keys that a verb inherits and does not take, and what to do instead
+    _refused: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
+
     who: Name
     at: Seconds | None = Field(default=None, description="Time at which the hand reaches the target, in seconds.")
     priority: Priority | None = Field(
         default=None, description="Lower values are planned first; default: chosen by the planner."
     )
     style: StyleChoice | None = None
+
+    @model_validator(mode="after")
+    def _takes_them(self) -> VerbPart:
+        keys, instead = self._refused
+        for key in keys:
+            if (given := getattr(self, key)) == "stay" or given not in (None, "auto"):
+                raise wrong(f"takes no '{'feet: stay' if key == 'feet' else key}'; {instead}")
+        return self
 
 
 class GoPart(VerbPart):
@@ -62,11 +76,11 @@ class HandPart(VerbPart):
 
     hand: Side | None = None
     feet: Literal["auto", "stay"] = Field(
-        default="auto", description="'stay': keep the feet in place; 'auto': walk up to what is out of reach."
+        default="auto", description="'stay': keep the feet in place; 'auto': walk up to targets out of reach."
     )
     planner: Literal["auto", "whole-body"] = Field(
         default="auto",
-        description="'whole-body': plan all of the body at once; 'auto': only where limbs alone find no way.",
+        description="'whole-body': plan all of the body at once; 'auto': only if limbs alone find no path.",
     )
     begin: Seconds | None = Field(
         default=None, description="Time at which the hand leaves the base motion, in seconds."
@@ -131,7 +145,9 @@ class PutPart(HandPart):
 
 
 class MovePart(PutPart):
-    """Move an object with one hand or both and the whole body over feet that stay."""
+    """Move an object with one hand or both and the whole body, feet in place."""
+
+    _refused: ClassVar = (_TIMES + ("hand",), "'hands' names them, and it begins when the previous task is done")
 
     feet: Feet = Field(  # type: ignore[assignment]
         default="auto",
@@ -141,7 +157,7 @@ class MovePart(PutPart):
     hands: Literal["both", "left", "right"] = Field(
         default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
     )
-    helpers: list[Name] = Field(default=[], description="Characters who hold it, too, with their own hands.")
+    helpers: list[Name] = Field(default=[], description="Characters that also hold it, with their own hands.")
     posture: Literal["auto", "squat", "stoop", "none"] = Field(
         default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
     )
@@ -151,22 +167,21 @@ class MovePart(PutPart):
     balance: bool = Field(default=True, description="Whether the weight stays over the feet.")
 
     @model_validator(mode="after")
-    def _no_time(self) -> MovePart:
-        given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
-        if given:
-            raise wrong(f"takes no '{given[0]}'; 'hands' names them, and it begins when the previous task is done")
+    def _helped_in_place(self) -> MovePart:
         if self.helpers and not isinstance(self.feet, str):
-            raise wrong("is given together with 'helpers'; who moves something together stays in place", "feet")
+            raise wrong("cannot be combined with 'helpers', who stay in place", "feet")
         return self
 
 
 class CarryPart(PutPart):
     """Carry an object on foot, alone or with others, and set it down."""
 
+    _refused: ClassVar = (_TIMES + ("hand", "feet"), "it begins when the previous task is done")
+
     who: Annotated[
         Name, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
     ]
-    helpers: list[Name] = Field(default=[], description="Those who carry it, too; or name all of them under 'who'.")
+    helpers: list[Name] = Field(default=[], description="Other carriers; or name all of them under 'who'.")
     level: bool = Field(default=True, description="Whether it stays as level as it is at the start.")
     speed: Annotated[float, Field(ge=0.1, le=1.8)] = Field(0.8, description="Highest speed in metres per second.")
     accel: Annotated[float, Field(ge=0.05, le=3.0)] = Field(0.5, description="Highest acceleration in m/s².")
@@ -179,36 +194,20 @@ class CarryPart(PutPart):
             return {**data, "who": data["who"][0], "helpers": [*data["who"][1:], *(data.get("helpers") or [])]}
         return data
 
-    @model_validator(mode="after")
-    def _no_time(self) -> CarryPart:
-        given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
-        if given or self.feet == "stay":
-            raise wrong(f"takes no '{given[0] if given else 'feet: stay'}'; it begins when the previous task is done")
-        return self
-
 
 class FetchPart(PutPart):
     """Go to an object, take it, go to its goal, and put it there."""
 
-    @model_validator(mode="after")
-    def _no_time(self) -> FetchPart:
-        given = [key for key in ("at", "begin", "back") if getattr(self, key) is not None]
-        if given or self.feet == "stay":
-            raise wrong(f"takes no '{given[0] if given else 'feet: stay'}'; use grab and put for that")
-        return self
+    _refused: ClassVar = (_TIMES + ("feet",), "use grab and put for that")
 
 
 class FollowPart(VerbPart):
     """Walk behind another character until they stand."""
 
+    _refused: ClassVar = (("at",), "it begins when the previous task is done")
+
     whom: Name = Field(description="Character to follow.")
     distance: Annotated[float, Field(ge=0.6, le=20.0)] = Field(1.2, description="Metres between the two.")
-
-    @model_validator(mode="after")
-    def _no_time(self) -> FollowPart:
-        if self.at is not None:
-            raise wrong("takes no 'at'; it begins when the previous task is done", "at")
-        return self
 
 
 class DropPart(HandPart):
@@ -253,13 +252,7 @@ class RegraspPart(HandPart):
     """Take a held object with the other hand; both hold it before the first releases it."""
 
     object: Name
-
-    @model_validator(mode="after")
-    def _no_time(self) -> RegraspPart:
-        given = [key for key in ("at", "begin", "back") if getattr(self, key) is not None]
-        if given:
-            raise wrong(f"takes no '{given[0]}'; it begins when the previous task is done")
-        return self
+    _refused: ClassVar = (_TIMES, "it begins when the previous task is done")
 
 
 class TouchPart(LimbPart):

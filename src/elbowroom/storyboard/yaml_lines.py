@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from elbowroom.errors import BadFile, ElbowroomError
-from elbowroom.files.regular import read_bytes
+from elbowroom.files.text import read_bytes
 
 LARGEST = 1024**2  # bytes
 DEEPEST = 32

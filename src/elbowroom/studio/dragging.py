@@ -15,6 +15,7 @@ from elbowroom.studio.document import sharing
 from elbowroom.studio.live import Drag
 from elbowroom.studio.places import places_of
 from elbowroom.studio.reaching import Reaching, Shown
+from elbowroom.studio.walking import Walking
 from elbowroom.studio.worker import Job
 from elbowroom.world.certificate import certify
 
@@ -39,7 +40,7 @@ class Dragging:
 
     def __init__(self, studio: Studio) -> None:
         self._studio = studio
-        self.current: Drag | Reaching | None = None
+        self.current: Drag | Reaching | Walking | None = None
         self.to: Array | None = None
         self.followed: Array | None = None
         self.short = ""
@@ -70,6 +71,9 @@ class Dragging:
             raise UnknownName("movable object", name, studio.places)
         studio.worker.cancel()
         self._before, self.followed = (studio.plan, studio.live), None
+        if Walking.suits(name, studio.document, studio.board):
+            self.current, self.short = Walking(name, studio.document, studio.board, studio.plan), ""
+            return
         drag = Drag(name, studio.document, studio.board, studio.plan)
         if drag.can_follow:
             self.current, self.short = drag, ""
@@ -108,7 +112,7 @@ class Dragging:
             return dict.fromkeys(drag.names, T)
         return drag.things_at(T, self._studio.player.time)
 
-    def _reach(self, drag: Reaching, T: Array) -> None:
+    def _reach(self, drag: Reaching | Walking, T: Array) -> None:
         """Let the motion follow the dragged target, with the hand as close to it as possible."""
         studio = self._studio
 
@@ -126,7 +130,7 @@ class Dragging:
         if studio.said[1] != shown.why:
             studio.say(shown.why, "bad" if shown.why else "plain")
 
-    def _plan(self, drag: Reaching, T: Array) -> None:
+    def _plan(self, drag: Reaching | Walking, T: Array) -> None:
         """Plan for the released position; the preview is shown until that is done."""
         studio = self._studio
         document = drag.let_go(T)

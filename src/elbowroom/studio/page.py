@@ -9,21 +9,20 @@ from pathlib import Path
 import viser
 
 from elbowroom.gallery.scenes import FOLDER
-from elbowroom.studio.access import check_token, is_loopback, kept_token
 from elbowroom.studio.autosave import state_folder
 from elbowroom.studio.filing import document_of
 from elbowroom.studio.folders import Folders
+from elbowroom.studio.headers import check_token, is_loopback, kept_token
 from elbowroom.studio.page_camera import Camera
 from elbowroom.studio.page_extras import Extras
 from elbowroom.studio.page_files import Files
 from elbowroom.studio.page_gizmo import Gizmo
-from elbowroom.studio.page_keys import Keys
 from elbowroom.studio.page_scene import SceneView, light
 from elbowroom.studio.page_status import KeptWork, Status
 from elbowroom.studio.page_tasks import Tasks
 from elbowroom.studio.page_things import Things
 from elbowroom.studio.page_timeline import Timeline
-from elbowroom.studio.page_view import View
+from elbowroom.studio.page_view import Keys, View
 from elbowroom.studio.server import LOOPBACK, StudioServer, check_host
 from elbowroom.studio.studio import Studio, Topic
 

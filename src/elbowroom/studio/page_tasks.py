@@ -10,8 +10,7 @@ from elbowroom.spaces.styles import STYLES
 from elbowroom.studio import edits
 from elbowroom.studio.actions import another_variant
 from elbowroom.studio.page_edits import Edits
-from elbowroom.studio.page_looks import asked, offer, put
-from elbowroom.studio.page_rows import Rows
+from elbowroom.studio.page_looks import Rows, asked, offer, put
 from elbowroom.studio.places import target_name, targets_of, task_of
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, whats, wheres

@@ -1,15 +1,148 @@
-"""Timeline: play, scrub, frames, in and out points, speed, loop, and bars of limb collisions."""
+"""Timeline: play, scrub, frames, in and out points, speed, loop, and bars of collisions and edits of each limb."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from html import escape
 from math import ceil
+from typing import Literal
 
 import viser
 
-from elbowroom.studio.bars import ROW, bars_of, drawn, hand, lanes
+from elbowroom.plan.result import Plan
+from elbowroom.studio.messages import limb, seconds
 from elbowroom.studio.player import SPEEDS
 from elbowroom.studio.studio import Studio
+from elbowroom.world.certificate_findings import Collision, Interval, Unproven
+from elbowroom.world.world import World
+
+Kind = Literal["before", "now", "planned"]
+
+COLORS: dict[Kind, str] = {"before": "#e0a458", "now": "#c8443c", "planned": "#4a8fb5"}
+WORDS: dict[Kind, str] = {"before": "collided before", "now": "collides now", "planned": "re-planned"}
+
+# The bars stand below the slider's track, which begins and ends so many pixels from the sides of the panel.
+_LEFT, _RIGHT = 110, 56
+_LANE = 7
+ROW = 2 * _LANE + 6
+_BELOW = 35  # height of the scale and of what colours mean
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Interval of one limb, or of an object if `limb` is empty."""
+
+    who: str
+    limb: str
+    kind: Kind
+    during: Interval
+    what: str = ""
+
+
+def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[Bar]:
+    """All bars of a plan. Collisions of a motion that is not proven yet are unknown."""
+    if plan is None:
+        return []
+    out = [Bar(*_row(c, world), "before", c.during, " and ".join(c.pair)) for c in plan.collisions]
+    out += [Bar(p.who, _of_limb(p.limb), "planned", p.during, p.reason) for p in plan.edits]
+    if plan.certificate is not None and not live:
+        left: list[Collision | Unproven] = [*plan.certificate.collisions, *plan.certificate.unproven]
+        out += [Bar(*_row(c, world), "now", c.during, " and ".join(c.pair)) for c in left]
+    return out
+
+
+def _row(found: Collision | Unproven, world: World) -> tuple[str, str]:
+    """Character and limb of a part; a held object belongs to the arm that holds it."""
+    for hold in world.holds:
+        meet = hold.during[0] <= found.during[1] and found.during[0] <= hold.during[1]
+        if hold.object in found.pair and meet:
+            return hold.by, f"{hold.hand}_arm"
+    return (found.who[0], found.limb) if found.who else (found.pair.a, "")
+
+
+def _of_limb(name: str) -> str:
+    """Leading limb of a linkage: 'right_arm and shoulder' is listed with 'right_arm'."""
+    return name.split(" ")[0].replace(",", "")
+
+
+def lanes(bars: list[Bar]) -> int:
+    """Number of rows that the bars take."""
+    return len({(bar.who, bar.limb) for bar in bars})
+
+
+def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no collisions") -> str:
+    """HTML of the bars, one row for each limb that has any, above a time scale and a legend.
+
+    If there are none, the text `nothing` replaces the legend.
+    """
+    rows: dict[tuple[str, str], list[Bar]] = {}
+    for bar in bars:
+        rows.setdefault((bar.who, bar.limb), []).append(bar)
+    ink, rail = ("#c9d1d6", "#3a4147") if dark else ("#5c6870", "#e6eaec")
+    out = [f'<div style="font-size:11px;color:{ink};padding:0 10px 0 10px">']
+    for (who, name), some in sorted(rows.items()):
+        label = escape(f"{who} {limb(name)}".strip())
+        out.append(
+            f'<div style="display:flex;align-items:center;height:{ROW}px"><div title="{label}" style="width:{_LEFT}px;'
+            f'padding-right:8px;font-size:10.5px;line-height:10px">{label}</div>'
+            f'<div style="position:relative;flex:1;height:{2 * _LANE}px;background:{rail};border-radius:2px;'
+            f'margin-right:{_RIGHT - 2}px">'
+        )
+        for bar in sorted(some, key=lambda b: ("planned", "before", "now").index(b.kind)):
+            width = max(_share(bar.during[1], span) - _share(bar.during[0], span), 0.6)
+            top = 0 if bar.kind == "before" else _LANE
+            tip = escape(f"{WORDS[bar.kind]}: {bar.what}, {seconds(bar.during[0])} to {seconds(bar.during[1])}")
+            out.append(
+                f'<div title="{tip}" style="position:absolute;left:{_share(bar.during[0], span):.2f}%;'
+                f"width:{width:.2f}%;top:{top}px;height:{_LANE - 1}px;background:{COLORS[bar.kind]};"
+                f'border-radius:1px"></div>'
+            )
+        out.append("</div></div>")
+    centred = "position:absolute;transform:translateX(-50%);white-space:nowrap"
+    marks = "".join(f'<span style="{centred};left:{_share(t, span):.2f}%">{t:g} s</span>' for t in ticks(span))
+    out.append(
+        f'<div style="position:relative;height:14px;margin:0 {_RIGHT - 2}px 0 {_LEFT}px;opacity:.75">{marks}</div>'
+    )
+    kinds = [kind for kind in COLORS if any(bar.kind == kind for bar in bars)]
+    legend = " ".join(
+        f'<span style="white-space:nowrap;margin-right:12px"><span style="display:inline-block;width:12px;height:6px;'
+        f'border-radius:1px;background:{COLORS[kind]};margin-right:5px;vertical-align:middle"></span>{WORDS[kind]}</span>'
+        for kind in kinds
+    )
+    out.append(f'<div style="padding:2px 0 4px {_LEFT}px">{legend or nothing}</div></div>')
+    return "".join(out)
+
+
+def hand(t: float, span: Interval, rows: int, points: tuple[float | None, float | None] = (None, None)) -> str:
+    """HTML of the playhead over the bars, and of the in and out `points`: small, because it is sent for every frame."""
+    up = rows * ROW
+    marks = [(t, "1.5px", "#4a8fb5", up)]
+    marks += [(p, "2px", "#d8a03a", max(up, ROW)) for p in points if p is not None]
+    return (
+        '<div style="position:relative;height:0">'
+        + "".join(
+            f'<div style="position:absolute;pointer-events:none;width:{width};background:{color};bottom:{_BELOW}px;'
+            f"height:{height}px;left:calc({_LEFT + 10}px + (100% - {_LEFT + _RIGHT + 18}px)"
+            f'*{0.01 * _share(at, span):.4f})"></div>'
+            for at, width, color, height in marks
+        )
+        + "</div>"
+    )
+
+
+def ticks(span: Interval) -> list[float]:
+    """Times of a scale: multiples of a step that leaves room for the labels."""
+    length = span[1] - span[0]
+    step = next((s for s in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0) if length / s <= 12.0), 600.0)
+    first = int(-(-span[0] // step))
+    return [round(k * step, 6) for k in range(first, int(span[1] / step + 1e-6) + 1)]
+
+
+def _share(t: float, span: Interval) -> float:
+    """Position of a time in a span, in percent."""
+    return 100.0 * (t - span[0]) / max(span[1] - span[0], 1e-6)
+
 
 # The slider follows a motion that plays this often a second: more would only keep the page busy.
 _SLIDER_RATE = 10.0

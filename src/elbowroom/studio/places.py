@@ -83,7 +83,9 @@ def places_of(document: Document, board: Storyboard) -> dict[str, Place]:
         z = board.world.floor or 0.0
         out[name] = Place(name, "character", _frame((x, y, z), entry.get("turn")), (False, False, True), flat=True)
     for k, (_, point) in targets_of(document).items():
-        out[target_name(k)] = Place(target_name(k), "target", transform(np.array(point)), (False, False, False))
+        flat = len(point) == 2
+        at = np.array([*point, board.world.floor or 0.0] if flat else point)
+        out[target_name(k)] = Place(target_name(k), "target", transform(at), (False, False, False), flat=flat)
     return out
 
 
@@ -133,7 +135,8 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
         k = task_of(name)
         assert k is not None
         ((_, args),) = values["tasks"][k].items()
-        args[targets_of(document)[k][0]] = at
+        key, before = targets_of(document)[k]
+        args[key] = at[: len(before)]
     else:
         entry = values["objects"][name]
         if "path" in entry:

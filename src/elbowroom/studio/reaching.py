@@ -16,13 +16,12 @@ from elbowroom.plan.hands import shifted
 from elbowroom.plan.places import surface_at
 from elbowroom.plan.result import Plan
 from elbowroom.storyboard.storyboard import Storyboard
-from elbowroom.studio.carrying import Carrying
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.edits import tasks_of
 from elbowroom.studio.entries import entry_names
 from elbowroom.studio.messages import seconds
 from elbowroom.studio.places import moved_world, places_of, with_place
-from elbowroom.studio.preview import Reacher
+from elbowroom.studio.preview import Carrying, Reacher
 from elbowroom.studio.task_targets import TaskTarget, targets_about
 from elbowroom.world.certificate import Changed, certify
 from elbowroom.world.exact import ExactWorld

@@ -2,29 +2,83 @@
 
 It answers only requests with its token, and only pages that it has sent itself (otherwise any page in the same browser
 could talk to a server on this machine), has no link to share, and drops uploads that are too large before they fill
-the memory.
+the memory. Errors are logged in one line each instead of viser's tracebacks; port scans, pages that disconnect and
+refused requests are not logged (logger `elbowroom.studio`, level DEBUG, has details).
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import logging
 import socket
 import time
+import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import viser
 from viser import _messages
+from viser import _threadpool_exceptions as viser_errors
 
 from elbowroom.errors import BadValue
 from elbowroom.files.viser_server import answering, quiet
-from elbowroom.studio.access import Access
 from elbowroom.studio.folders import LARGEST
-from elbowroom.studio.headers import add_headers
-from elbowroom.studio.noise import hush, web_logger
+from elbowroom.studio.headers import Access, add_headers
 
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response
+
+_LOGGER = logging.getLogger("elbowroom.studio")
+# Letters of an error that are shown.
+_LONGEST = 160
+# Warnings of viser's on messages of the wrong form, and on pages that have gone.
+_WARNINGS = (r"\[viser\]", r"Queued a \w+ on a closed connection")
+
+
+def web_logger() -> logging.Logger:
+    """Logger for the web server that passes on only errors that end a connection."""
+    logger = logging.Logger("elbowroom.studio.web", logging.ERROR)
+    logger.addFilter(_heard)
+    logger.propagate = False
+    return logger
+
+
+def hush(loop: asyncio.AbstractEventLoop) -> None:
+    """Log errors of the server's loop and of viser's callbacks in one line each."""
+    loop.call_soon_threadsafe(loop.set_exception_handler, _in_loop)
+    for text in _WARNINGS:
+        warnings.filterwarnings("ignore", message=text)
+    viser_errors.print = lambda *words, **options: None  # type: ignore[attr-defined]
+    viser_errors.traceback = SimpleNamespace(print_exception=_in_callback)  # type: ignore[assignment]
+
+
+def _heard(record: logging.LogRecord) -> bool:
+    """Filter of the web server's log that passes on broken messages, which end the connection."""
+    error = record.exc_info[1] if record.exc_info else None
+    if record.msg == "connection handler failed" and error is not None:
+        _tell("closed the connection of a page that sent an unreadable message", error)
+    return False
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    error = context.get("exception")
+    if isinstance(error, ConnectionError):  # a page that has gone
+        _LOGGER.debug("%s", context.get("message"), exc_info=error)
+    elif error is not None:
+        _tell("dropped a message of a page", error)
+
+
+def _in_callback(kind: type[BaseException], error: BaseException, *rest: Any) -> None:
+    _tell("internal error", error)
+
+
+def _tell(what: str, error: BaseException) -> None:
+    why = " ".join(f"{type(error).__name__}: {error}".split())
+    _LOGGER.warning("studio: %s (%s).", what, why if len(why) <= _LONGEST else f"{why[:_LONGEST]}…")
+    _LOGGER.debug("%s", what, exc_info=error)
+
 
 LOOPBACK = "127.0.0.1"
 # Seconds between two looks at messages that are of no use any more.

@@ -14,9 +14,9 @@ import numpy as np
 from elbowroom.motion.clip import Clip
 from elbowroom.world.contacts import DECLARED, Contact, Kind
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import Interval, outside
+from elbowroom.world.own_pairs import BELLY, THIGHS
 from elbowroom.world.pairs import FLOOR, Part, parts_of
-from elbowroom.world.soft_tissue import BELLY, THIGHS
+from elbowroom.world.paths import Interval, outside
 from elbowroom.world.world import World
 
 # The cap of a contact is no more than this share of how thick the thinnest part of a body in it is: at any time a ball
@@ -59,7 +59,7 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
     """
     notes: list[str] = []
     for k, contacts in exact.contacts.items():
-        caps = [_cap(exact, k, recorded, c.kind) for c in contacts]
+        caps = [cap_of(exact, k, recorded, c.kind) for c in contacts]
         exact.contacts[k] = tuple(replace(c, depth=min(c.depth, cap)) for c, cap in zip(contacts, caps, strict=True))
         both = zip(contacts, caps, strict=True)
         notes += [_cut_short(c, cap) for c, cap in both if c.why == DECLARED and c.depth > cap]
@@ -68,7 +68,7 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
         for k in own_pairs(exact, who):
             parts = [exact.parts[int(i)] for i in exact.index[k]]
             spans = [during for joints, during in moved if any(p.joint in joints for p in parts)]
-            depth = _cap(exact, k, recorded)
+            depth = cap_of(exact, k, recorded)
             a, b = exact.pairs[k]
             made = [Contact(a, b, during, "touch", depth, RECORDED) for during in outside(spans)]
             exact.contacts[k] = (*exact.contacts.get(k, ()), *made)
@@ -84,7 +84,7 @@ def own_pairs(exact: ExactWorld, who: str) -> list[int]:
     return np.flatnonzero(mine[a] & same[b]).tolist()
 
 
-def _cap(exact: ExactWorld, k: int, recorded: set[str], kind: Kind = "touch") -> float:
+def cap_of(exact: ExactWorld, k: int, recorded: set[str], kind: Kind = "touch") -> float:
     """The deepest overlap that a contact of a pair may have, metres."""
     caps = exact.world.caps
     a, b = (exact.parts[int(i)] for i in exact.index[k])

@@ -9,8 +9,8 @@ from elbowroom.character.body import Body
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.certificate_exact import LOCAL, Findings, Measured
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.pairs import Pair, Part, hand_of
+from elbowroom.world.paths import Interval, merged
 
 
 @dataclass(frozen=True, eq=False)

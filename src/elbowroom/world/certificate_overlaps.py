@@ -13,7 +13,7 @@ from elbowroom.world.certificate_exact import Measured, Span
 from elbowroom.world.certificate_findings import Allowed, Collision, who_and_limb
 from elbowroom.world.certificate_proof import Items, Proof, joined
 from elbowroom.world.contacts import Contact
-from elbowroom.world.intervals import Interval
+from elbowroom.world.paths import Interval
 
 # Contacts less than this apart in time are merged, seconds.
 _JOIN = 0.1

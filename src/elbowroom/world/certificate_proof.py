@@ -21,7 +21,7 @@ from elbowroom.world.certificate_stage import Stage
 from elbowroom.world.certificate_units import Units, hollow_fields, movers_of
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import holds_at
+from elbowroom.world.paths import holds_at
 from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import Record
 

@@ -20,7 +20,7 @@ from elbowroom.world.certificate_findings import Allowed, who_and_limb
 from elbowroom.world.certificate_proof import Proof
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_placed import ALL_ROUND
-from elbowroom.world.intervals import Interval, holds_at, merged
+from elbowroom.world.paths import Interval, holds_at, merged
 from elbowroom.world.world import Record
 
 # Shifts that are tried, metres: the smallest that will do is told.

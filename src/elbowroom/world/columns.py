@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import binary_opening, distance_transform_edt
+from scipy.ndimage import binary_opening, distance_transform_edt, label
 
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
@@ -56,6 +56,23 @@ class Columns:
         x = self.origin[0] + CELL_M * (np.arange(nx) + 0.5) - float(centre[0])
         y = self.origin[1] + CELL_M * (np.arange(ny) + 0.5) - float(centre[1])
         return np.asarray(x[None] ** 2 + y[:, None] ** 2 <= radius**2)
+
+    def joined(self, start: Array, goal: Array, reach: float, about: float) -> bool:
+        """Return whether air leads from a point (3,) to within `about` metres of another, never farther than `reach`
+        metres from the first: through holes that are wider than two cells, at least."""
+        count = int(np.ceil(reach / CELL_M))
+        j, i = self.cell(start)
+        rows, columns = (
+            np.arange(max(k - count, 0), min(k + count + 1, n)) for k, n in zip((j, i), self.taken.shape, strict=True)
+        )
+        bits = (self.taken[np.ix_(rows, columns)][..., None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+        x, y = self.origin[0] + CELL_M * (columns + 0.5), self.origin[1] + CELL_M * (rows + 0.5)
+        z = self.floor + LAYER_M * (np.arange(64) + 0.5)
+        places = np.stack(np.meshgrid(y, x, z, indexing="ij"), axis=-1)[..., [1, 0, 2]]
+        far = np.linalg.norm(places - start, axis=-1)
+        parts, _ = label((bits == 0) & (far <= reach))
+        ends = [set(parts[np.linalg.norm(places - p, axis=-1) <= about].tolist()) - {0} for p in (start, goal)]
+        return bool(ends[0] & ends[1])
 
     def with_disc(self, centre: Array, radius: float) -> Columns:
         """The columns with all heights taken around a point (2,), metres."""

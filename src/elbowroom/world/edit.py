@@ -12,7 +12,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.layers import Layer, composed
 from elbowroom.world.contacts import Contact
-from elbowroom.world.intervals import Interval
+from elbowroom.world.paths import Interval
 
 Tier = Literal["ik", "avoid", "plan", "whole-body"]
 Motions = Mapping[str, Motion]

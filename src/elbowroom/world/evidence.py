@@ -1,17 +1,82 @@
-"""Evidence for the file: everything that was allowed, excused, ignored or left out, with its bound."""
+"""Evidence for the file: everything that was allowed, excused, ignored or left out of a proof, with its bound."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.solidity import Demoted
 from elbowroom.world.contacts import Caps
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import Interval
-from elbowroom.world.left_out import LeftOut, left_out
+from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.pairs import Pair
+from elbowroom.world.paths import Interval
+from elbowroom.world.scene_floor import FLUSH_M, Dropped
+from elbowroom.world.world import World
+
+# Metres: middles of triangles that are nearer than this are one.
+_WELD_M = 1e-5
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Triangles (faces) of a mesh that have no area: lines and points, which nothing can hit."""
+
+    name: str
+    faces: int
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Geometry that a proof does not check, or not in full.
+
+    dropped: triangles that the floor stands for; demoted: parts that count as surfaces without an inside; flat:
+    triangles without an area.
+    """
+
+    dropped: tuple[Dropped, ...]
+    demoted: tuple[Demoted, ...]
+    flat: tuple[Flat, ...]
+
+    @property
+    def above_floor_m(self) -> float:
+        """Metres above the floor up to which something was dropped; 0 where nothing was."""
+        return max((d.above_floor_m for d in self.dropped), default=0.0)
+
+    def facts(self) -> dict[str, list[dict[str, Any]]]:
+        """Plain data for JSON and files."""
+        return {key: [asdict(entry) for entry in getattr(self, key)] for key in ("dropped", "demoted", "flat")}
+
+
+def left_out(world: World) -> LeftOut:
+    """Account for all static meshes and things of a world, in their order."""
+    forms = {name: mesh_surface(mesh, name, world.floor) for name, mesh in world.static.items()}
+    forms |= {name: mesh_surface(thing.mesh, name) for name, thing in world.objects.items()}
+    # a mesh may stand under several names and keeps the account of the first
+    return LeftOut(
+        tuple(replace(form.dropped, name=name) for name, form in forms.items() if form.dropped is not None),
+        tuple(replace(part, name=name) for name, form in forms.items() for part in form.demoted),
+        tuple(Flat(name, form.flat) for name, form in forms.items() if form.flat),
+    )
+
+
+def dropped_mask(mesh: Mesh, name: str, floor: float | None) -> NDArray[np.bool_]:
+    """Which faces (F,) of a static mesh, as it was given, the floor stands for."""
+    form = mesh_surface(mesh, name, floor)
+    if floor is None or form.dropped is None:
+        return np.zeros(len(mesh.faces), dtype=bool)
+    corners = mesh.vertices[mesh.faces]
+    low = corners[:, :, 2].max(axis=1) <= floor + FLUSH_M + _WELD_M
+    left = {tuple(c) for c in np.round(form.mesh.vertices[form.mesh.faces].mean(axis=1) / _WELD_M).astype(int).tolist()}
+    middles = np.round(corners[low].mean(axis=1) / _WELD_M).astype(int).tolist()
+    low[low] = [tuple(c) not in left for c in middles]
+    return low
 
 
 @dataclass(frozen=True)

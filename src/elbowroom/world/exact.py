@@ -23,9 +23,9 @@ from elbowroom.stopping import may_stop_here
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_forms import Form, Surface, mesh_form, shape_form
 from elbowroom.world.exact_placed import TINY, Placed
-from elbowroom.world.intervals import holds_at
 from elbowroom.world.own_pairs import easy_poses, own_pairs
 from elbowroom.world.pairs import OwnPairs, Pair, PairNames, Part, pairs_of, parts_of, shapes_of
+from elbowroom.world.paths import holds_at
 from elbowroom.world.world import Snapshot, World
 
 
@@ -188,6 +188,10 @@ class ExactWorld:
             best = other if _deeper(other, best) else best
         return best
 
+    def overlap(self, k: int) -> float | None:
+        """Signed distance of a pair that is known to touch or overlap; None where its depth is unknown."""
+        return self.placed.overlap(int(self.index[k, 0]), int(self.index[k, 1]))
+
     def shifted_distance(self, k: int, shift: Array, limit: float = np.inf) -> Distance:
         """Signed distance of a pair whose first part is shifted by a vector (3,), metres."""
         value, points = self.placed.shifted_distance(int(self.index[k, 0]), int(self.index[k, 1]), shift, limit)
@@ -242,7 +246,7 @@ class ExactWorld:
         """Return whether a pair overlaps as placed, deeper than any contact allows."""
         if not self.hit(k):
             return False
-        value = self._distance(k).value if k in self.contacts else None
+        value = self.overlap(k) if k in self.contacts else None
         return value is None or self.allowed(k, -value) is None
 
     def clearance(self, t: float | None = None, limit: float = np.inf) -> Distance | None:

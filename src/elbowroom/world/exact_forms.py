@@ -23,7 +23,7 @@ from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.solidity import Demoted, demoted_parts
 from elbowroom.kernels import insides
 from elbowroom.kernels.triangles import tree_of
-from elbowroom.world.ground import FLUSH_M, Dropped, dropped_faces, on_floor, without
+from elbowroom.world.scene_floor import FLUSH_M, Dropped, dropped_faces, on_floor, without
 
 
 class Solid:

@@ -123,6 +123,12 @@ class Placed:
             return self._deepest(a, b, value, points)
         return value, points
 
+    def overlap(self, a: int, b: int) -> float | None:
+        """Minus the depth of two parts that are known to overlap, as `distance` has it; quick for two surfaces."""
+        surfaces = self._rank[a] == self._rank[b] == 1 and not (self._broken[a] or self._broken[b])
+        value = self._deepest(a, b, np.nan, None)[0] if surfaces else None
+        return self.distance(a, b, TINY)[0] if value is None else value
+
     def shifted_distance(self, a: int, b: int, shift: Array, limit: float) -> tuple[float | None, Array | None]:
         """`distance` with part `a` shifted by a vector (3,), metres."""
         with self._shifted(a, shift):

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Body, Character
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Motion, frames_in
 from elbowroom.world.paths import places

@@ -31,6 +31,8 @@ __all__ = ["FREE", "HIT", "UNCERTAIN", "LimbCheck"]
 
 # Postures whose surroundings are placed together for the exact test.
 _AT_ONCE = 512
+# Doubtful postures whose exact answers are remembered: motions share most of their frames with those tried before.
+_DECIDED = 4096
 # Postures that compiled code looks at before work may stop: a tenth of a second where many are in doubt.
 _ROWS = 512
 
@@ -232,10 +234,17 @@ class LimbCheck:
         """Return whether a posture (n, 4) is free at a time; the exact test decides doubts (exact=False: not free)."""
         q = self.posture(q, t)
         scratch = self.scratch()
+        known = scratch.decided.get((q.tobytes(), t)) if exact else None
+        if known is not None:
+            return known
         code, count = self._look(q, t, limb_world.KEEN if exact else 1, scratch)
-        if code == UNCERTAIN and exact:
-            return self._judge.blame(q, t, scratch, count) is None
-        return bool(code == FREE)
+        if code != UNCERTAIN or not exact:
+            return bool(code == FREE)
+        free = self._judge.blame(q, t, scratch, count) is None
+        if len(scratch.decided) >= _DECIDED:
+            scratch.decided.clear()
+        scratch.decided[q.tobytes(), t] = free
+        return free
 
     def blame(self, q: ArrayLike, t: float = 0.0) -> Pair | None:
         """A pair that is hit, by name, where a posture (n, 4) is not free at a time; the exact test decides doubts."""

@@ -19,8 +19,8 @@ from elbowroom.kernels import limb_world
 from elbowroom.kernels.fields import FREE
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
+from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
 from elbowroom.world.pairs import Pair
-from elbowroom.world.soft_tissue import folds, tissue_contacts, tissue_depth
 from elbowroom.world.world import World
 
 

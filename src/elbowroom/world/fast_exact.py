@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,11 @@ _SNAPSHOTS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Scratch:
-    """Scratch memory of one thread."""
+    """Scratch memory of one thread; `decided`: whether postures that were in doubt are free, by rotations and time."""
 
     buffers: Buffers
     placed: Placed
+    decided: dict[tuple[bytes, float], bool] = field(default_factory=dict)
 
 
 class Judge:
@@ -147,10 +148,8 @@ class Judge:
         near = placed.within(a, b, limit) if limit > 0.0 else placed.hit(a, b)
         if not near or not contacts:
             return near
-        value, _ = placed.distance(a, b, limit + 1e-9)  # ten times as long as asking whether they are near
-        if value is not None and value > limit:
-            return False
-        return value is None or not any(-value + off <= c.depth for c in contacts)
+        value = placed.overlap(a, b) if limit == 0.0 or placed.hit(a, b) else 0.0
+        return value is None or off - value > max(c.depth for c in contacts)
 
     def _row(self, t: float) -> tuple[int, float]:
         """Row of the tables that a time follows, and how far it is to the next, as the compiled check has it."""

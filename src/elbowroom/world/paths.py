@@ -1,4 +1,4 @@
-"""Positions and states as functions of time: of a rigid object, of an opening drawer.
+"""Functions of time: positions of a rigid object, states of a fixture; and intervals of time.
 
 Any callable from seconds to `T_world_object` (4, 4) is a path. One that also has `sample(times) -> (N, 4, 4)` is
 asked for many times at once, which is much quicker for those that need a whole body posed.
@@ -6,7 +6,7 @@ asked for many times at once, which is much quicker for those that need a whole 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,32 @@ from elbowroom.geometry.easing import between
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
+
+Interval = tuple[float, float]
+
+
+def merged(pieces: Iterable[Interval], gap: float = 0.0) -> list[Interval]:
+    """Intervals joined where they are no more than a gap apart, in order."""
+    out: list[Interval] = []
+    for begin, end in sorted(pieces):
+        if out and begin <= out[-1][1] + gap:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((begin, end))
+    return out
+
+
+def outside(spans: Iterable[Interval]) -> list[Interval]:
+    """The time before, between and after intervals."""
+    inside = merged(spans)
+    begins, ends = [b for b, _ in inside], [e for _, e in inside]
+    return list(zip([-np.inf, *ends], [*begins, np.inf], strict=True))
+
+
+def holds_at(during: Interval, t: float) -> bool:
+    """Return whether a time lies in an interval."""
+    return during[0] <= t <= during[1]
+
 
 Path = Callable[[float], Array]
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from elbowroom.character.body import Character
 from elbowroom.character.visual import SHAPE_COLOR
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
-from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.motion.clip import Motion
 from elbowroom.world.exact import own_pairs_of
 from elbowroom.world.pairs import holding_joints, shapes_of

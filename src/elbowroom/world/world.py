@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Body, Character
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, known
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
 from elbowroom.motion.clip import Clip, Motion, still_clip
@@ -170,7 +170,7 @@ class World:
     ) -> World:
         """A world with one more mesh that never moves: scaled, turned by a quaternion (4,), and moved to `at` (3,)."""
         self._check_free(name, self.static)
-        return replace(self, static={**self.static, name: mesh.moved(placing(at, rotation, scale))})
+        return replace(self, static={**self.static, name: known(mesh.moved(placing(at, rotation, scale)))})
 
     def with_object(
         self,
@@ -185,7 +185,7 @@ class World:
     ) -> World:
         """World with another object that moves along a path; other arguments as in `Thing`."""
         self._check_free(name, self.objects)
-        thing = Thing(mesh=mesh, path=path, mass=mass, frames=frames or {}, freedom=freedom, grasps=grasps or {})
+        thing = Thing(mesh=known(mesh), path=path, mass=mass, frames=frames or {}, freedom=freedom, grasps=grasps or {})
         return replace(self, objects={**self.objects, name: thing})
 
     def with_loose(self, name: str, *, mass: float | None = None) -> World:
@@ -201,7 +201,7 @@ class World:
     def with_fixture(self, name: str, fixture: Fixture) -> World:
         """A world with one more drawer, door or switch."""
         self._check_free(name, self.objects)
-        return replace(self, objects={**self.objects, name: fixture})
+        return replace(self, objects={**self.objects, name: replace(fixture, mesh=known(fixture.mesh))})
 
     def with_hold(
         self,

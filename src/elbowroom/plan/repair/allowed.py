@@ -12,7 +12,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.plan.repair.find import CollisionEpisode
-from elbowroom.world.allowances import supports
+from elbowroom.world.allowances import cap_of, supports
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.exact import ExactWorld
@@ -54,7 +54,10 @@ class OwnTouches:
 
 
 def own_touches(exact: ExactWorld, who: str, joints: Iterable[int], times: Sequence[float] | Array) -> OwnTouches:
-    """Measure what touches at times (K,) of someone's own parts, of which joints move one or both."""
+    """Measure what touches at times (K,) of someone's own parts, of which joints move one or both.
+
+    Overlaps deeper than the world's caps count as deep as those: no repair may keep them.
+    """
     body = exact.world.body(who)
     moved = {j for top in joints for j in body.subtree(top)}
 
@@ -71,9 +74,9 @@ def own_touches(exact: ExactWorld, who: str, joints: Iterable[int], times: Seque
         exact.place_snapshot(record[i])
         for k in exact.near(0.0):
             if wanted[k] and exact.hit(int(k)):
-                depth = exact.distance(int(k)).value
+                depth, most = exact.distance(int(k)).value, cap_of(exact, int(k), {who}) - _DEEPER
                 row = found.setdefault((exact.pairs[k].a, exact.pairs[k].b), np.zeros(len(record)))
-                row[i] = max(row[i], 0.0 if depth is None else -depth)
+                row[i] = max(row[i], 0.0 if depth is None else min(-depth, most))
     depths = np.array(list(found.values())).reshape(-1, len(record))
     return OwnTouches(who, tuple(found), record.times, depths)
 

@@ -11,8 +11,8 @@ from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
 from elbowroom.world.certificate_findings import Collision, Unproven, limb_of
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.pairs import Pair, Part
+from elbowroom.world.paths import Interval, merged
 from elbowroom.world.world import World
 
 # Trouble of one limb less than this apart, seconds, is one: there is no time to return in between.
@@ -43,7 +43,7 @@ class CollisionEpisode:
     def text(self) -> str:
         """In words, for a sentence."""
         a, b = self.pairs[0]
-        return f"{a} meets {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
+        return f"{a} collides with {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
 
 
 def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Collision | Unproven]) -> list[CollisionEpisode]:

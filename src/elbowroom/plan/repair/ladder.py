@@ -42,7 +42,7 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     """Go up the ladder for one episode: the limb in growing linkages, or lower or turned with the whole body, whichever
     changes the clip least; the body aside; and the limb again nearer to things than usual. Leans come before searches.
     None, and why, where nothing does."""
-    reason = f"{episode.limb or 'that part'} is no limb that can give way"
+    reason = f"{episode.limb or 'that part'} is not a limb that can be re-planned"
     seed, rungs = options.seed, len(_ladder(world, episode, options))
     if options.apart:
         done, _ = by_limbs(world, episode, options)
@@ -51,7 +51,9 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         options = replace(options, apart={})
     # a body that ducks or turns keeps its arms as they are, in no style
     bodies = options.style is CLOSE and not _pinned(episode, options)
-    done, told = by_limbs(world, episode, options, bodies=bodies)
+    done, told = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
+    if not options.searches:
+        return done, told or reason
     if done is None and options.style is not CLOSE:
         # a style is a wish: what cannot keep to it is mended all the same, and says so
         done, told = repair_episode(world, episode, replace(options, style=CLOSE))
@@ -260,7 +262,7 @@ def _leaned(job: Job, free: FeetFree, name: str, seed: int, most: int) -> tuple[
         if job.options.clocks.late:
             break
         if not tried and hopeless(job, stretch, seed):
-            return None, [], f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
+            return None, [], f"an object that {name.replace('_', ' ')} carry collides in every posture"
         tried.append(stretch)
         done = leaned(job, stretch, seed)
         if done is None and job.limb == job.joints and free.leg:

@@ -23,8 +23,7 @@ from elbowroom.plan.repair.cost import JERK_GAIN
 from elbowroom.plan.repair.stretch import Job, Stretch
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace
-from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.fast import HIT
 from elbowroom.world.world import World
 

@@ -53,7 +53,7 @@ class RepairOptions:
     `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
     metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
     `margin` metres are kept off everything; hands in `pins` stay where they are then, feet of people who are `planted`
-    do, and trunks unless the `trunk` may move.
+    do, and trunks unless the `trunk` may move; without `searches` limbs are only leaned aside.
     """
 
     sources: Mapping[str, Clip]
@@ -68,6 +68,7 @@ class RepairOptions:
     pins: tuple[Pin, ...] = ()
     planted: frozenset[str] = frozenset()
     trunk: bool = True
+    searches: bool = True
     clocks: Clocks = field(default_factory=Clocks)
 
     def recorded(self, who: str) -> bool:

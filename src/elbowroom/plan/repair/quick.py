@@ -27,9 +27,8 @@ from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.extent import box_corners, joint_transforms, outline
 from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
-from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.pairs import moves
-from elbowroom.world.paths import Still, places
+from elbowroom.world.paths import Interval, Still, merged, places
 from elbowroom.world.world import World
 
 # Checks that one search may make: it has to be over before the hand has moved on.

@@ -18,20 +18,23 @@ from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
-from elbowroom.plan.repair.whole_clip import moved_ways
+from elbowroom.plan.repair.whole_clip import moved_ways, raised
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.stopping import OutOfTime, deadline, overtime
-from elbowroom.world.allowances import Changed
+from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
 
 # How often what a repair brings about is repaired in turn.
 _ROUNDS = 6
+# How often people are raised out of the floor: the second time only for what was at the edge of the allowed depth.
+_RAISES = 3
 # Checks that one search may make.
 USUAL = Budget(checks=60_000)
 # Metres that a body may go aside for a while.
@@ -56,7 +59,7 @@ class _Work:
     def certified(self, contacts: Literal["always", "if free"] = "always") -> Certificate:
         """Proof of the world as it is; that of the world as it came is kept as `before`."""
         start = time.perf_counter()
-        self.tell("looking for collisions" if self.before is None else "proving what was repaired")
+        self.tell("looking for collisions" if self.before is None else "proving the repair")
         told = with_edit_contacts(self.world, self.edits)
         changed = [*self.changed, *changed_by(self.edits)]
         self.proof = certify(told, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
@@ -88,6 +91,7 @@ def repair(
     seed: int = 0,
     style: Wish = None,
     search_budget: Budget = USUAL,
+    searches: bool = True,
     fix_self: bool = False,
     max_aside: float = ASIDE,
     max_shift: float = 0.0,
@@ -105,7 +109,8 @@ def repair(
     clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed
     gives the same motion. Where something is left, the status is 'partial', the world has the best repair, and `why`
     says what is left and why. `apart` are other repairs of the same world that this one is to look different from,
-    where it can. `search_budget` is what one search may do, counted in checks. After `budget` seconds of the wall
+    where it can. `search_budget` is what one search may do, counted in checks; without `searches`
+    limbs are leaned aside and bodies lowered or turned, which is quick. After `budget` seconds of the wall
     clock, proofs included, the status is 'budget-spent', and the world has what was repaired until then; what is found
     within a budget is the same motion as without one.
     """
@@ -120,6 +125,7 @@ def repair(
         max_aside,
         others,
         progress,
+        searches=searches,
     )
     with deadline(budget):
         plan = _by_limbs(world, people, options)
@@ -218,6 +224,10 @@ def _by_limbs(
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
     """Repair people round by round until nothing more gives way; the last proof."""
     after = work.proof or work.certified("if free")
+    for _ in range(_RAISES):
+        if after.free or not _raised(work, people, after):
+            break
+        after = work.certified("if free")
     # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
     for _ in range(_ROUNDS + len(people) - 1):
         exact, moved = ExactWorld(work.world), set[str]()
@@ -229,6 +239,20 @@ def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
             break
         after = work.certified()
     return after if work.whole else work.certified()
+
+
+def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
+    """Raise recorded people whose legs are deeper in the floor than allowed; whether there are any."""
+    if work.options.fix_self or work.options.pins:
+        return False
+    left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
+    found = [raised(work.world, name, left) for name in people if name in recorded_people(work.world)]
+    for rise in filter(None, found):
+        who = rise.changed.who
+        there = work.world.with_character(who, rise.world.motion(who))
+        edit = Edit(who, rise.name, rise.text, rise.changed.during, "avoid")
+        _took(work, RepairResult(there, (edit_between(work.world, there, edit),)))
+    return any(found)
 
 
 def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
@@ -315,7 +339,7 @@ def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
     exact = ExactWorld(work.world)
     left = [t for name in people for t in collision_episodes(exact, name, [*after.collisions, *after.unproven])]
     if not left:
-        return "somebody who was not to be repaired runs into something"
+        return "a character that was not to be repaired collides"
     first = left[0]
     why: Mapping[tuple[str, str, int], str] = work.failed
     reason = why.get(_key(first), "rounds of repair were used up")

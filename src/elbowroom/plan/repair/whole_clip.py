@@ -1,14 +1,15 @@
-"""Sooner or later where something comes by: for a while a motion goes slower or faster, along the same way (X8)."""
+"""Changes of a clip that keep every pose: later or sooner, raised out of the floor, moved, delayed (X8)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from elbowroom.finish.nudge import Core
+from elbowroom.geometry.easing import covering
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place, without_lead
@@ -16,9 +17,10 @@ from elbowroom.plan.repair.allowed import at_work
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.options import Clocks
 from elbowroom.plan.repair.pelvis import BodyDetour, core_about
-from elbowroom.world.allowances import Changed
+from elbowroom.world.allowances import Changed, is_foot
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.pairs import moves
+from elbowroom.world.pairs import FLOOR, Part, moves, parts_of
 from elbowroom.world.world import World
 
 # Seconds later, or sooner, that are tried in turn, and of the way there and back.
@@ -68,6 +70,44 @@ def _comes_by(world: World, episode: CollisionEpisode) -> bool:
     names = {name for pair in episode.pairs for name in pair} - mine
     others = {world.split(name)[0] for name in names} - {episode.who}
     return any(n in world.characters or (n in world.things and moves(world, n, world.things[n])) for n in others)
+
+
+# Metres by which a body is raised more than the depth asks for: what is between frames, and what is not proven.
+_RAISED_MARGIN_M = 0.003
+# Seconds in which a body is raised and lowered again: about one step.
+_RAISED_OVER_S = 0.6
+
+
+def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> BodyDetour | None:
+    """Raise a recorded clip where its own feet or shins are deeper in the floor than the caps of the world allow.
+
+    All poses stay as recorded and the root gains height smoothly, so contacts with the floor only become shallower.
+    `found` is what a certificate of the world refuses; None where no leg is too deep.
+    """
+    clip = clip_of(world, who)
+    caps = {p.name: world.caps.feet if is_foot(p) else world.caps.body for p in parts_of(world) if _on_leg(p, who)}
+    need, frame = np.zeros(len(clip)), 1.0 / clip.fps
+    for one in found:
+        leg = next((name for name in one.pair if name in caps), None)
+        if leg is not None and FLOOR in one.pair:
+            deeper = one.depth_m - caps[leg] if isinstance(one, Collision) and one.depth_m is not None else 0.0
+            rows = slice(*np.searchsorted(clip.times, (one.during[0] - frame, one.during[1] + frame)))
+            need[rows] = np.maximum(need[rows], max(deeper, 0.0) + _RAISED_MARGIN_M)
+    lead = clip.source.lead
+    rise = covering(need[lead:], 2 * int(0.5 * _RAISED_OVER_S * clip.fps) + 1)
+    moving = clip.times[lead:][rise > 0.0]
+    if not len(moving) or at_work(world, who, (moving[0], moving[-1])):
+        return None
+    root = np.array(clip.root)
+    root[lead:, 2] += rise
+    there = world.with_character(who, clip.with_(root=root))
+    text = f"raised by up to {1000 * rise.max():.0f} mm, legs out of the floor"
+    changed = Changed(who, (), (float(moving[0]), float(moving[-1])))
+    return BodyDetour(there, "whole body", text, changed, (), 0.0, 0)
+
+
+def _on_leg(part: Part, who: str) -> bool:
+    return part.owner == who and part.kind == "body" and part.role.endswith(("_shin", "_foot", "_toes"))
 
 
 # Shares of the bounds that are tried, directions of a shift, and how many ways are followed up.

@@ -160,12 +160,12 @@ def _carried_from(
             d.world = d.world.with_(notes=(*d.world.notes, _note(what, number, ways, timing.duration)))
             return
     assert stuck is not None
-    raise PlanningFailure(stuck.status, f"{stuck.why}; {task.tries} ways were tried")
+    raise PlanningFailure(stuck.status, f"{stuck.why}; {task.tries}paths were tried")
 
 
 def _note(what: str, number: int, ways: Ways, seconds: float) -> str:
     nodes = len(ways.roadmap.states)
-    again = f"; {number} ways before it failed" if number else ""
+    again = f"; {number}earlier paths failed" if number else ""
     return f"{what}: {seconds:.1f} s on foot, a roadmap of {nodes} nodes and {len(ways.roadmap.edges)} edges{again}"
 
 

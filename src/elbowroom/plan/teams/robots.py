@@ -49,7 +49,7 @@ class RobotCarrier:
         body = d.world.body(who)
         assert isinstance(body, Robot)
         if body.base != "wheels":
-            raise BadValue(f"{what}: {who} stands on a base that is {body.base}; one on wheels can carry things.")
+            raise BadValue(f"{what}: {who} stands on a base that is {body.base}; one on wheels can carry objects.")
         self.d, self.who, self.thing, self.what, self.fps = d, who, thing, what, fps
         self.robot, self.ik = body, RobotArmIK.of(body)
         self.T_thing_grip = np.eye(4)

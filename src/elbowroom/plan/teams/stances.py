@@ -12,7 +12,7 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.walking.walked import Spot, walk_to
+from elbowroom.plan.walking.walked import Errand, Spot, walk_to
 from elbowroom.world.world import World
 
 # Distance of the middle of a body from the side that it holds, share of the height: one that is held by its two ends;
@@ -113,4 +113,4 @@ def _assigned(actors: Sequence[Actor], spots: Sequence[Spot]) -> list[Spot]:
 def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: str) -> None:
     """Everybody walks to their place; raises `PlanningFailure`."""
     for actor, spot in zip(actors, spots, strict=True):
-        walk_to(d, actor, spot, what=f"{what}: {actor.who} walks up")
+        walk_to(d, actor, spot, Errand(f"{what}: {actor.who} walks up"))

@@ -93,12 +93,12 @@ class Tuning:
                 carrier, _, first = self.team[number]
                 frame = carrier.actor.frame(block[0].during[0]) - first
                 walks_into = _chain(block[0].pair, carrier.actor.who) in ("left_leg", "right_leg", "trunk")
-                raise Blocked(f"{carrier.what}: {blamed(block[0].pair)} on the way", max(frame, 0),
+                raise Blocked(f"{carrier.what}: {blamed(block[0].pair)} along the path", max(frame, 0),
                               number if walks_into and len(block[0].who) == 1 else None)  # fmt: skip
             found = self._certified(during)
         carrier, _, first = self.team[0]
         frame = carrier.actor.frame(found.collisions[0].during[0]) - first if found.collisions else 0
-        raise Blocked(f"{carrier.what}: bodies meet things in too many places", max(frame, 0))
+        raise Blocked(f"{carrier.what}: bodies collide in too many places", max(frame, 0))
 
     def _certified(self, during: tuple[float, float]) -> Certificate:
         return certify(self.d.world, during=during, clearance=False, contacts="never")

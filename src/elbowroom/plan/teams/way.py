@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Character
 from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.headings import facing, leftwards
-from elbowroom.geometry.on_disk import remembered
+from elbowroom.geometry.kept import remembered
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
@@ -210,7 +210,7 @@ class Ways:
                 self.roadmap.learn(rng, _MORE, done)
             found = self._found(start, goals)
         if not found:
-            why = f"{what}: no way was found on which all of them and the object pass; {self._narrowest(start, goals)}"
+            why = f"{what}: no path was found for all of them and the object; {self._narrowest(start, goals)}"
             raise PlanningFailure("no-path", why)
         best: tuple[float, list[Array]] | None = None
         for _, states in found[:_SHORTENED]:
@@ -231,8 +231,8 @@ class Ways:
             lacks.append((2.0 * bearer.radius - wide, wide, 2.0 * bearer.radius))
         lack, wide, needed = max(lacks)
         if wide == 0.0:
-            return "nobody gets there on foot"
-        told = f"the widest way there is {wide:.2f} m wide where it is narrowest"
+            return "there is no path on foot"
+        told = f"the widest path is {wide:.2f} m wide at its narrowest"
         return f"{told}, and one of them takes {needed:.2f} m" if lack > 0.0 else f"{told}, too little with the object"
 
     def _at(self, a: Array, b: Array, share: float) -> Array:

@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.dynamics import Dynamics
-from elbowroom.character.strength import STRENGTH, strength_of
+from elbowroom.character.dynamics import STRENGTH, Dynamics, strength_of
 from elbowroom.finish.rounding import interpolate
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, continuous, normalize

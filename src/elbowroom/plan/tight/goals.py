@@ -11,8 +11,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, conjugate, from_matrix, multiply, normalize, to_matrix
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.free_arm import set_aside
-from elbowroom.plan.freeing import freed
+from elbowroom.plan.freeing import freed, set_aside
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.tight.settings import USUAL, TightSettings

@@ -39,7 +39,7 @@ def whole_body_way(
     if done.frames is not None:
         return *done.frames, done.seconds, done.stats
     part = done.blocked.replace("_", " ").replace("+", ", ") or "body"
-    raise PlanningFailure("no-path", f"{what}: the whole body finds no way in balance either, its {part} least of all")
+    raise PlanningFailure("no-path", f"{what}: the whole body finds no balanced path either; it fails at the {part}")
 
 
 def body_problem(

@@ -29,7 +29,7 @@ from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.grasps import grasps_of
 from elbowroom.posing.two_hands import two_hand_grasps
-from elbowroom.world.soft_tissue import tissue_contacts
+from elbowroom.world.own_pairs import tissue_contacts
 
 # Grips that are looked at without recordings; with recordings that guide postures; and tried of either.
 _LOOKS = 12

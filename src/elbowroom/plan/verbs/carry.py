@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.settle import between_free
@@ -41,6 +41,9 @@ _CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0)
 
 # By how much things may tilt that are carried as they are, radians.
 _TILT = float(np.radians(6.0))
+
+# Searches for a way back of a hand that is done.
+_BACK_TRIES = 3
 
 # Seconds after a task's time for which somebody who stands goes on standing.
 _STANDS_ON = 2.0
@@ -128,7 +131,11 @@ def _back(d: Director, actor: Actor, hand: str) -> None:
     goal = actor.neutral(actor.k + count, mine)
     fingers = goal.rotations[list(finger_joints(actor.body, hand))]
     alone = set(actor.kept) <= set(mine)
-    acting.travel(d, actor, {hand: fingers}, goal, count, f"{hand} hand at ease", back=alone)
+
+    def do(_: int) -> None:
+        acting.travel(d, actor, {hand: fingers}, goal, count, f"{hand} hand at ease", back=alone)
+
+    d.first(range(_BACK_TRIES), do)  # each with other samples
     actor.give_back(mine)
 
 
@@ -193,7 +200,7 @@ def on_top(d: Director, actor: Actor, task: Task) -> Iterator[None]:
     actor.layered = not actor.stands
 
 
-# How far an upper arm is turned out and its elbow bent, radians, to carry what would meet the legs; and how much of the
+# How far an upper arm is turned out and its elbow bent, radians, to carry what would hit the legs; and how much of the
 # elbow's swing stays.
 _SWUNG = np.radians([(0, 60), (0, 85), (0, 40), (0, 105), (12, 20), (12, 60), (25, 30), (25, 70), (40, 30), (40, 80)])
 _SWINGS = 0.5

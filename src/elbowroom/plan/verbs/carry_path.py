@@ -165,7 +165,7 @@ def _path(
             there = tuple(h.held_at(grips, T_b, goal) for (h, grips), (_, goal) in zip(team, ends, strict=True))
             found = search(quick, first, last, d.seed(), _BUDGET, there)
         if not found.found:
-            raise PlanningFailure("no-path", f"{lead.what}: no way was found on which the body could follow it")
+            raise PlanningFailure("no-path", f"{lead.what}: no path was found that the body can follow")
         short = found if straight else smooth(quick, found, d.seed(), budget=_SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
@@ -370,7 +370,7 @@ def _followed(
                 postures = holding.postures(grips, lies=not lifted <= k <= set_down)
                 found = holding.freed(postures, pose, T[k], most_rad, room)
                 if isinstance(found, Pair):
-                    raise PlanningFailure("no-path", f"{holding.what}: {blamed(found)} on the way")
+                    raise PlanningFailure("no-path", f"{holding.what}: {blamed(found)} along the path")
                 root.append(found.root)
                 q.append(found.rotations)
         except PlanningFailure as failed:

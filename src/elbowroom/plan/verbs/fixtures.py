@@ -135,10 +135,10 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     out = ik.solve(parents, targets, np.interp(s, np.linspace(0.0, 1.0, _STOPS), orbits), ik.keep_of(actor.pose))
     if not out.reached.all():
         raise PlanningFailure(
-            "target-out-of-reach", f"{what}: the hand falls back by {out.missing.max():.2f} m on the way"
+            "target-out-of-reach", f"{what}: the hand falls short by {out.missing.max():.2f} m along the path"
         )
     if float(out.excess.max()) > _BEYOND:
-        raise PlanningFailure("target-out-of-reach", f"{what}: joints do not bend so far on the way")
+        raise PlanningFailure("target-out-of-reach", f"{what}: joint limits are exceeded along the path")
     q[:, list(ik.joints)] = out.rotations
     times = actor.times(count)
     d.world = moved_along(d.world, name, times, states)

@@ -163,7 +163,7 @@ def _take_passing(
         d.world = released(d.world, thing, off)
         d.allow(hand_contacts(d.world, owner.by, owner.hand, thing, (off, off + _OFF), PRESS, "taken off"))
     hold(d, actor, taking, thing, off, taking.T_world_hand, T_thing[k])
-    d.allow(supported(thing, under, (-np.inf, off + 1.0)))
+    d.allow(supported(thing, under, (-np.inf, off + _OFF)))
     if owner is not None and owner.hand in d.world.body(owner.by).roles:
         ways = [(CLEAR_ABOVE * T_thing[k, :3, 2], seconds) for seconds in _TAKES_OFF]
     else:

@@ -8,9 +8,9 @@ from itertools import islice, takewhile
 
 import numpy as np
 
+from elbowroom.character.dynamics import slips, too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import slips, too_heavy
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array, angle
 from elbowroom.geometry.transforms import apply, inverse
@@ -141,7 +141,7 @@ def takings(
         raise (
             min(failed, key=lambda f: f[0])[1]
             if failed
-            else PlanningFailure("target-out-of-reach", f"{what}: no way to grasp it is known")
+            else PlanningFailure("target-out-of-reach", f"{what}: no grasp of it is known")
         )
 
 

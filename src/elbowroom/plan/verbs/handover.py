@@ -47,7 +47,7 @@ _BOTH, _EARLY = 0.12, 0.35
 def hand_over(d: Director, task: Handover) -> None:
     """Meet, take, let go, and go back."""
     if task.to == task.who:
-        raise BadValue(f"{task.who} cannot hand '{task.object}' over to {task.who}: name somebody else.")
+        raise BadValue(f"{task.who} cannot hand '{task.object}' over to {task.who}: name another character.")
     giver, taker = d.actor(task.who), d.actor(task.to)
     hand = holding_hand(d, task, task.object)
     what = f"hand over {task.object}"

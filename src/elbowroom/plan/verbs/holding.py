@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from elbowroom.character.dynamics import too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
-from elbowroom.character.strength import too_heavy
-from elbowroom.files.postures import posture_database
+from elbowroom.files.clip_library import posture_database
 from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
@@ -30,8 +30,8 @@ from elbowroom.posing.grasps import Grasp, closed_on
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
 from elbowroom.world.contacts import Contact
+from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.pairs import Pair
-from elbowroom.world.soft_tissue import tissue_contacts
 
 # A posture is solved from itself up to so often, until no joint turns by more than this, radians.
 _SETTLES = 5

@@ -56,7 +56,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
             fallback = fallback or d.save()
         d.restore(begin)
     if fallback is None:
-        raise stuck or PlanningFailure("no-path", f"{what}: no way off is within the arm's reach")
+        raise stuck or PlanningFailure("no-path", f"{what}: the arm cannot withdraw within its reach")
     d.restore(fallback)
 
 

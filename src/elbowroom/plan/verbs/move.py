@@ -58,7 +58,7 @@ def crew_of(d: Director, task: Move | CarryTask, what: str) -> list[Actor]:
         raise BadValue(f"{what}: the planner chooses the times; leave out 'hand', 'at', 'begin' and 'back'.")
     names = (task.who, *task.helpers)
     if len(set(names)) < len(names):
-        raise BadValue(f"{what}: each of those who do it is named once.")
+        raise BadValue(f"{what}: name each character once.")
     actors = [d.actor(name) for name in names]
     if len({actor.base.fps for actor in actors}) > 1:
         raise BadValue(f"{what}: the motions of {' and '.join(names)} need the same frame rate.")
@@ -74,7 +74,7 @@ def free_hands(d: Director, actor: Actor, hands: str, what: str) -> list[str]:
         many = "both hands" if hands == "both" else f"the {hands} hand"
         raise PlanningFailure("hand-not-free", f"{what}: {why}, and it takes {many}")
     if not actor.stands:
-        raise PlanningFailure("no-path", f"{what}: {actor.who} walks, and things are moved so only where feet stand")
+        raise PlanningFailure("no-path", f"{what}: {actor.who} walks; move needs a character that stands")
     return wanted
 
 

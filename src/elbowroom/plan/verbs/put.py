@@ -94,7 +94,7 @@ def _require_free(d: Director, actor: Actor, task: Put, onto: str | None) -> Non
     if moves(d.world, onto, np.linspace(begin, max(d.world.span[1], begin + 1.0), 33)):
         raise BadValue(
             f"put {task.object}: '{onto}' is carried from {begin:g} s on and would leave it behind; "
-            "put it on what stands or moves by itself, or on a person."
+            "put it on a static object, on one that moves by itself, or on a person."
         )
 
 

@@ -293,7 +293,7 @@ def follow(d: Director, feet: Footing, name: str, T_fixture_foot: Array, to: flo
     out = ik.solve(parents, targets, ik.orbit_of(actor.pose), ik.keep_of(actor.pose))
     if not out.reached.all():
         raise PlanningFailure(
-            "target-out-of-reach", f"{what}: the foot falls back by {out.missing.max():.2f} m on the way"
+            "target-out-of-reach", f"{what}: the foot falls short by {out.missing.max():.2f} m along the path"
         )
     q[:, list(ik.joints)] = out.rotations
     d.world = moved_along(d.world, name, actor.times(count), states)

@@ -9,14 +9,14 @@ from itertools import islice
 
 import numpy as np
 
-from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_rotations, hand_shape
+from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, about, normalize
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
-from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
@@ -227,7 +227,7 @@ def surface_of(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | 
     shapes = [s for s in body.shapes if s.joint == joint]
     if not shapes:
         raise BadValue(f"'{target}' has no surface to touch.")
-    meshes = [shape_mesh(s).moved(T[joint] @ s.T_joint_shape) for s in shapes]
+    meshes = [shape_mesh(s).moved(T[joint]) for s in shapes]
     return f"{owner}.{shapes[0].name}", merge(meshes)
 
 

@@ -3,50 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
 
-from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.course import facing
+from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.locomotion.route import towards
+from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
+from elbowroom.plan.director import Director, Saved
 from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Close, Move, Open, Task
+from elbowroom.plan.tasks import Close, Move, Open, Rest, Task
+from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Blocked, Spot, ways_to
-from elbowroom.plan.walking.ways import Ways
+from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end, ways_to
 
 # What standing elsewhere may help against.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
-# Places that are tried, and how far they are apart, metres.
-_TRIES, _APART_M = 6, 0.12
+# Places that are tried, those of them to which walks are repaired by all means, and those tried for an easier posture.
+_TRIES, _REPAIRED, _EASIER = 6, 2, 2
 # The same where whole bodies are planned, which takes longer.
 _TIGHT_TRIES = 2
 # Stances of a move that are tried: each is known to hold the object at its start and goal.
 _STANCES = 3
 # Distances of the middle of the body from the target that are looked at, and the best one, shares of its height: there
 # the arm is bent at ease and the hand has room before the belly.
-_FAR, _EASY = (0.24, 0.28, 0.32, 0.36, 0.4, 0.45, 0.5), 0.33
-# Directions around the target, and how far the target is to the side of the hand that is to reach it, radians.
-_AROUND, _ASIDE = 32, np.radians(12.0)
-# What a metre of way counts against a share of the height, and places that are narrow, as dear as this at most.
-_WAY, _NARROW, _MOST_NARROW = 0.03, 0.02, 4.0
+_FAR, _EASY = np.array([0.24, 0.28, 0.32, 0.36, 0.4, 0.45, 0.5]), 0.33
+# Angle by which the target is to the side of the hand that is to reach it, radians.
+_ASIDE = np.radians(12.0)
+# Lean of the chest from the vertical, radians, and drop of the pelvis, share of the height, from which on a posture is
+# strained: people step up to what they would have to bow to by more.
+_BOW_RAD, _SQUAT = np.radians(38.0), 0.12
+# Distance from the target beyond which a step brings a body nearer to it, share of the height, and angle to the side.
+_STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
+# Strain of the posture after a step against that before it, at most.
+_WORTH_IT = 0.75
 
 
 def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
-    """Do a task where somebody stands, or else from other places that they walk to; raises `PlanningFailure`."""
+    """Do a task where somebody stands, or else from other places that they walk to; raises `PlanningFailure`.
+
+    A task that takes a deep bow or a squat is done from another place where that is easier.
+    """
     actor = d.actor(task.who)
     if isinstance(task, Open | Close):
         return step_and_open(d, task)
     if isinstance(task, Move) and not isinstance(task.feet, str):
-        walk_through(d, actor, spot_on(actor, task.feet), what=f"step up to {task.object}")
+        walk_through(d, actor, spot_on(actor, task.feet), Errand(f"step up to {task.object}"))
         return do()
     walks = may_step(actor, task) and not on_oneself(d.world, task)
     found = target_of(d.world, task, actor.now) if walks else None
@@ -57,60 +66,109 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     if isinstance(task, Move) and task.object in d.world.objects:
         targets.append(np.asarray(d.world.frame(task.object, actor.now)[:3, 3]))
     far = max(min(beyond_reach(actor, hand, at) for hand in arms_of(actor, task.hand)) for at in targets)
+    elsewhere = partial(_from_elsewhere, d, task, found, do)
     if far > 0.0:
         doing = f"move {task.object}" if isinstance(task, Move) else task.verb
         why = f"{doing}: {found[0]} is at least {far:.2f} m out of reach"
         first = PlanningFailure("target-out-of-reach", why, missing=far)
     else:
+        begun, nearer = actor.k, _may_be_nearer(actor, task, found[1])
         try:
-            return do()
+            do()
+            if nearer and (strain := _strain(actor, begun)) > 1.0:
+                _eased(d, actor, saved, strain, elsewhere)
+            return
         except PlanningFailure as stuck:
             if stuck.status not in _ELSEWHERE:
                 raise
             d.restore(saved)
             first = stuck
-    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, found[1], task.hand)
-    most = _STANCES if isinstance(task, Move) else _TRIES
+    there = elsewhere()
+    if there is not None:
+        if first.missing > 0.0 and first.status == "target-out-of-reach":
+            first.why = f"{first.why}; {there.why}"
+        raise first
+
+
+def _from_elsewhere(
+    d: Director, task: Task, target: tuple[str, Array], do: Callable[[], None], easier: bool = False
+) -> PlanningFailure | None:
+    """Do a task from the first of some places where it can be done; why not, and all as before, where there is none.
+
+    For an `easier` posture fewer places are tried, and no walk is repaired at length.
+    """
+    actor, saved = d.actor(task.who), d.save()
+    if actor.away:  # what is in the hands is carried at ease, wherever to
+        try:
+            rest(d, Rest(who=actor.who))
+        except PlanningFailure as stuck:
+            d.restore(saved)
+            return stuck
+    ready = d.save()
+    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand)
+    most = _STANCES if isinstance(task, Move) else _EASIER if easier else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
-    # a walk that is free as it is comes first: to repair one takes long
-    for repairs in (False, True):
-        blocked = []
+    errand = Errand(f"step up to {target[0]}")
+    why: PlanningFailure | None = None
+    efforts: tuple[Effort, ...] = ("leans",) if easier else ("leans", "all")
+    # a walk that needs little change comes first: to repair one at length takes long
+    for effort in efforts:
+        blocked: list[Spot] = []
         for spot in untried:
+            errand = replace(errand, effort=effort)
             try:
-                walk_through(d, actor, spot, what=f"step up to {found[0]}", repairs=repairs)
+                walk_through(d, actor, spot, errand)
                 arrived = actor.k
                 do()
-                return set_out_early(d, actor, arrived)
-            except Blocked:
+                set_out_early(d, actor, arrived)
+                return None
+            except Blocked as stuck:
+                why = why or stuck
                 blocked.append(spot)
-                d.restore(saved)
-            except PlanningFailure:
-                d.restore(saved)
-        untried = blocked
-    raise first
+                d.restore(ready)
+                if not near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot):
+                    errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
+            except PlanningFailure as stuck:
+                why = stuck
+                d.restore(ready)
+        untried = blocked[:_REPAIRED]
+    d.restore(saved)
+    return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
+
+
+def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
+    """Return whether a step would bring somebody who stands freely nearer to a target (3,), or in front of it."""
+    place, heading = stance_of(actor.body, actor.pose)
+    far = float(np.linalg.norm(target[:2] - place)) > _STEP_FROM * actor.body.height
+    aside = abs(wrapped(towards(place, target) - heading)) > _STEP_ASIDE
+    free = actor.left is None and actor.k >= 0 and not isinstance(task, Move)
+    return free and (far or aside)
+
+
+def _eased(
+    d: Director, actor: Actor, saved: Saved, strain: float, elsewhere: Callable[..., PlanningFailure | None]
+) -> None:
+    """Do a task that was done with some `strain` from another place, where that is clearly easier."""
+    stayed, begun = d.save(), saved.actors[actor.who].k
+    d.restore(saved)
+    if elsewhere(easier=True) is not None or _strain(actor, begun) > _WORTH_IT * strain:
+        d.restore(stayed)
+
+
+def _strain(actor: Actor, begun: int) -> float:
+    """Bow of the chest and drop of the pelvis since a frame, the larger, against those of a strained posture."""
+    body = actor.body
+    T = body.transforms(actor.root[begun:], actor.q[begun:])
+    chest, pelvis = body.role("chest"), body.role("pelvis")
+    up = T[:, chest, :3, :3] @ (body.T_rest[chest, :3, :3].T @ UP)
+    bow = float(np.arccos(np.clip(up[:, 2].min(), -1.0, 1.0)))
+    drop = float(T[0, pelvis, 2, 3] - T[:, pelvis, 2, 3].min()) / body.height
+    return max(bow / _BOW_RAD, drop / _SQUAT)
 
 
 def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Iterator[Spot]:
     """Places from which a target (3,) is in easy reach of a hand, the best first, each from another side."""
-    ways = ways_to(d, actor, target)
-    tall = actor.body.height
-    start = stance_of(actor.body, actor.pose)[0]
-    found = []
-    for angle in np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False):
-        for share in _FAR:
-            place = target[:2] + share * tall * facing(angle)
-            if ways.stands(place):
-                narrow = min(_cost(ways, place), _MOST_NARROW)
-                far = float(np.linalg.norm(place - start))
-                found.append((abs(share - _EASY) + _NARROW * narrow + _WAY * far, tuple(place)))
-    taken: list[Array] = []
+    tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
-    for _, (x, y) in sorted(found):
-        place = np.array([x, y])
-        if all(np.linalg.norm(place - other) > _APART_M for other in taken):
-            taken.append(place)
-            yield Spot(place, towards(place, target) + side)
-
-
-def _cost(ways: Ways, place: Array) -> float:
-    return float(ways.comfort(place[None])[0])
+    for place in ways_to(d, actor, target).around(target[:2], tall * _FAR, tall * _EASY, start):
+        yield Spot(place, towards(place, target) + side)

@@ -19,7 +19,7 @@ from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Open
 from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
-from elbowroom.plan.walking.walked import NoWay, Spot, walk_to, ways_of
+from elbowroom.plan.walking.walked import Errand, NoWay, Spot, walk_to, ways_of
 from elbowroom.plan.walking.ways import Gait, Ways
 from elbowroom.plan.walking.with_fixture import walk_with
 from elbowroom.posing.grasps import handles_of
@@ -42,19 +42,10 @@ _ROUND_M = 6.0
 _UPRIGHT, _PAST_M = 0.95, 0.45
 
 
-def walk_through(
-    d: Director,
-    actor: Actor,
-    spot: Spot,
-    *,
-    gait: Gait = "any",
-    at: float | None = None,
-    what: str = "go",
-    repairs: bool = True,
-) -> None:
-    """Walk to a spot as `walk_to`; doors on the way that is much shorter, or the only one, are opened."""
+def walk_through(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
+    """Walk to a spot as `walk_to`; doors on a path that is much shorter, or the only one, are opened."""
     opened: set[str] = set()
-    while (task := _door_before(d, actor, spot, gait, opened)) is not None:
+    while (task := _door_before(d, actor, spot, errand.gait, opened)) is not None:
         opened.add(task.fixture)
         saved = d.save()
         try:
@@ -62,10 +53,10 @@ def walk_through(
         except PlanningFailure as stuck:
             d.restore(saved)
             try:
-                return walk_to(d, actor, spot, gait=gait, at=at, what=what, repairs=repairs)
+                return walk_to(d, actor, spot, errand)
             except NoWay as closed:
                 raise PlanningFailure(closed.status, f"{closed.why}; {stuck.why}") from stuck
-    walk_to(d, actor, spot, gait=gait, at=at, what=what, repairs=repairs)
+    walk_to(d, actor, spot, errand)
 
 
 def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) -> None:
@@ -91,7 +82,7 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
         raise stuck
     for states, places, faces in _stances(d, actor, task, beyond):
         try:
-            walk_to(d, actor, Spot(places[0], float(faces[0])), what=f"step up to {task.fixture}")
+            walk_to(d, actor, Spot(places[0], float(faces[0])), Errand(f"step up to {task.fixture}"))
             stays = float(np.linalg.norm(places - places[0], axis=1).max()) < _STAYS_M
             lead = partial(_led, d, actor, task.fixture, states, places, faces)
             return open_fixture(d, replace(task, to=float(states[-1])), None if stays else lead)

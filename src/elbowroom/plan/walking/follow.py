@@ -11,7 +11,7 @@ from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Follow
-from elbowroom.plan.walking.walked import Walk, no_way, until_end, walked, ways_of
+from elbowroom.plan.walking.walked import Errand, Spot, Walk, no_way, until_end, walked, ways_of
 from elbowroom.plan.walking.ways import WALK, Way
 from elbowroom.world.world import World
 
@@ -39,8 +39,8 @@ def follow(d: Director, task: Follow) -> None:
     length = float(steps.sum()) - task.distance
     if length < _SPACED_M:
         raise PlanningFailure(
-            "no-path", f"{what}: {task.whom} goes nowhere from {actor.now:.1f} s on that is farther than "
-            f"{task.distance:g} m away"
+            "no-path", f"{what}: {task.whom} does not walk farther than {task.distance:g} m "
+            f"after {actor.now:.1f} s"
         )  # fmt: skip
     along = np.concatenate([[0.0], np.cumsum(steps)])
     end = np.array([np.interp(length, along, points[:, k]) for k in (0, 1)])
@@ -53,7 +53,8 @@ def follow(d: Director, task: Follow) -> None:
         return np.where(ahead > 0.0, np.interp(ahead, far, times), actor.now) - begun
 
     way = Way(points, (WALK,) * len(points), length, length, to_them.columns)
-    walked(d, actor, Walk(way, None, _SPEED_M_S, what, not_before=not_before, mend=True))
+    spot = Spot(way.points[-1], None)
+    walked(d, actor, Walk(way, spot, Errand(what), _SPEED_M_S, not_before=not_before, mend=True))
 
 
 def _way_of(world: World, whom: str, now: float) -> tuple[Array, Array]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
@@ -16,14 +16,13 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.doors import walk_through
-from elbowroom.plan.walking.walked import Spot, told, until_end, ways_to
+from elbowroom.plan.walking.walked import Errand, Spot, told, until_end, ways_to
 from elbowroom.world.world import World
 
-# Metres from somebody who is gone to, and from the middle of a thing, at which places to stand are looked for, and in
-# how many directions.
-_BESIDE_M, _BEFORE_M, _AROUND = np.arange(0.95, 1.85, 0.1), np.arange(0.3, 2.7, 0.1), 24
-# What a metre from it, and a metre of way, count against the cost of a metre there; places that are tried.
-_FAR, _WAY, _TRIES = 2.0, 0.3, 4
+# Metres from a person, and from the middle of a thing, at which places to stand are looked for, the nearest the best.
+_BESIDE_M, _BEFORE_M = np.arange(0.95, 1.85, 0.1), np.arange(0.3, 2.7, 0.1)
+# Places that are tried.
+_TRIES = 4
 
 
 def go(d: Director, task: Go) -> None:
@@ -31,7 +30,7 @@ def go(d: Director, task: Go) -> None:
     actor = d.actor(task.who)
     until_end(d, actor)
     spots = list(_spots(d, actor, task))
-    d.first(spots, lambda spot: walk_through(d, actor, spot, gait=task.gait, at=task.at, what=_words(task)))
+    d.first(spots, lambda spot: walk_through(d, actor, spot, Errand(_words(task), task.gait, task.at)))
 
 
 def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
@@ -50,20 +49,10 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
         middle, radii = middle_of(d.world, task.to, actor.now), _BEFORE_M
     centre = middle[:2]
     ways = ways_to(d, actor, middle, task.gait)
-    start = stance_of(actor.body, actor.pose)[0]
-    found = []
-    for angle in np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False):
-        for radius in radii:
-            place = centre + radius * facing(angle)
-            cost = float(ways.comfort(place[None])[0])
-            if np.isfinite(cost):
-                near = float(np.linalg.norm(place - start))
-                found.append((_FAR * radius + cost + _WAY * near, tuple(place)))
-                break
-    if not found:
+    places = list(islice(ways.around(centre, radii, float(radii[0]), stance_of(actor.body, actor.pose)[0]), _TRIES))
+    if not places:
         raise PlanningFailure("target-in-collision", f"{_words(task)}: there is no room to stand near it")
-    for _, (x, y) in sorted(found)[:_TRIES]:
-        place = np.array([x, y])
+    for place in places:
         yield Spot(place, towards(place, centre) if face is None else _heading(d, actor, face, place))
 
 

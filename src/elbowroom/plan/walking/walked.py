@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import footprints_of, stance_of, standing_height, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.route import Manner, wrapped
+from elbowroom.locomotion.route import wrapped
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.walking.crossing import discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
-from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways
-from elbowroom.world.certificate import Certificate, certify
+from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along
+from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
 from elbowroom.world.world import World
@@ -39,20 +40,18 @@ _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
 _FOOT_THERE_M = 0.005
 # Ways that are tried, each without the places where those before it failed.
 _WAYS = 4
-# Metres around such a place that the next way leaves out, and between two people who pass each other.
-_AVOID_M, _PASSING_M = 0.35, 0.06
-# Seconds before and after two people meet in which they pass each other, and how much dearer a way round may be.
-_PASSING_S, _OUT_OF_WAY = np.linspace(-0.9, 0.9, 7), 1.5
-# Seconds before and after a moment, and metres a second of somebody who walks then.
-_MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
-# Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
-_CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
-# Metres before and after a narrow place in which somebody goes sideways already.
-_TURNED_M = 0.35
+# The same where walks are changed little, since other places are tried, too.
+_QUICK_WAYS = 2
+# Metres from the start or the end of a walk within which what is met there calls for another start or end of it.
+_AT_AN_END_M = 0.75
+# Collisions of arms that are leaned aside before another place is tried.
+_FEW = 6
+# Metres around such a place that the next way leaves out.
+_AVOID_M = 0.35
+# Walks past people who cross that are tried, and seconds by which their delays differ on one path.
+_PAST_PEOPLE, _OTHER_DELAY_S = 4, 0.5
 # Metres above the floor from which a target may be upstairs.
 _UPSTAIRS_M = 0.3
-# Delays that are tried where somebody crosses every way, seconds.
-_DELAYS_S = (0.8, 1.6, 2.4, 3.5, 5.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,52 +63,55 @@ class Spot:
     feet: Footprints = field(default_factory=dict)
 
 
+# How much a walk may be changed to bring it out of what it meets: not at all, limbs leaned aside, or all that is known.
+Effort = Literal["none", "leans", "all"]
+
+
+@dataclass(frozen=True, eq=False)
+class Errand:
+    """Reason for a walk in words, gait, time of arrival, and the effort of bringing it out of what it meets.
+
+    Paths leave out the discs in `avoid`, where earlier walks failed.
+    """
+
+    what: str = "go"
+    gait: Gait = "any"
+    at: float | None = None
+    effort: Effort = "all"
+    avoid: tuple[Disc, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A way to walk to a spot: at which speed, in frames from now, arriving `at` a time; why, in words.
+    """A path to walk to a spot on an errand, at a speed in m/s, `delay` frames from now.
 
-    `not_before`, and `feet` in which it ends, see `walk_route`. People who cross it are gone round elsewhere unless the
-    walk is to `mend` that; without `repairs` nothing is met on it.
+    `not_before`: see `walk_route`. People who cross it are passed elsewhere unless the walk is to `mend` that.
     """
 
     way: Way
-    face: float | None
+    spot: Spot
+    errand: Errand
     speed: float
-    what: str
-    at: float | None = None
     delay: int = 0
     not_before: Callable[[Array], Array] | None = None
     mend: bool = False
-    feet: Footprints = field(default_factory=dict)
-    repairs: bool = True
 
 
 class Blocked(PlanningFailure):
-    """A walk that cannot be made free: discs for the next way to leave out, and whether somebody is there."""
+    """A walk that cannot be made free: place (2,) on the path, discs for the next path to leave out, and whether
+    somebody is there."""
 
-    def __init__(self, why: str, discs: Sequence[Disc], person: bool) -> None:
+    def __init__(self, why: str, at: Array, discs: Sequence[Disc], person: bool) -> None:
         super().__init__("no-path", why)
-        self.discs, self.person = discs, person
+        self.at, self.discs, self.person = at, discs, person
 
 
 class NoWay(PlanningFailure):
     """There is no way to a place, as the scene is."""
 
 
-def walk_to(
-    d: Director,
-    actor: Actor,
-    spot: Spot,
-    *,
-    gait: Gait = "any",
-    at: float | None = None,
-    what: str = "go",
-    repairs: bool = True,
-) -> None:
-    """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`.
-
-    Without `repairs` it is the first way, and free as it is, or `Blocked`.
-    """
+def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
+    """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`."""
     start, heading = stance_of(actor.body, actor.pose)
     turn = 0.0 if spot.face is None else wrapped(spot.face - heading)
     there = float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD
@@ -117,40 +119,81 @@ def walk_to(
         return
     if actor.away:  # what is in the hands is carried at ease
         rest(d, Rest(who=actor.who))
-    ways = ways_of(d, actor, [spot.place], gait)
-    first = ways.find(start, spot.place)
+    ways = ways_of(d, actor, [spot.place], errand.gait)
+    first = ways.find(start, spot.place, errand.avoid)
     if first is None:
-        climbing = ways_of(d, actor, [spot.place], gait, climbs=True)
-        first = climbing.find(start, spot.place)
+        climbing = ways_of(d, actor, [spot.place], errand.gait, climbs=True)
+        first = climbing.find(start, spot.place, errand.avoid)
         ways = ways if first is None else climbing
     if first is None:
-        raise no_way(d, actor, ways, start, spot.place, what)
-    walk = Walk(first, spot.face, SPEEDS[gait], what, at, feet=spot.feet, repairs=repairs)
-    if not repairs:
-        return walked(d, actor, walk)
-    avoid: list[Disc] = []
-    stuck: Blocked | None = None
-    way: Way | None = first
-    for _ in range(_WAYS):
-        # who would have to go far out of their way waits instead
-        if way is None or (stuck is not None and stuck.person and way.cost > _OUT_OF_WAY * first.cost):
-            break
-        try:
-            return walked(d, actor, replace(walk, way=way))
-        except Blocked as blocked:
-            stuck = stuck or blocked
-            avoid += blocked.discs
-            way = ways.find(start, spot.place, avoid)
-    assert stuck is not None, "a way was tried"
+        raise no_way(d, actor, ways, start, spot.place, errand.what)
+    walk = Walk(first, spot, errand, SPEEDS[errand.gait])
+    stuck = _first_free(d, actor, walk, ways, heading)
+    if stuck is None:
+        return
     if not stuck.person:
         raise stuck
-    later = [] if at is not None else [replace(walk, delay=actor.frames(s)) for s in _DELAYS_S]
-    for other in (*later, replace(walk, mend=True)):
+    for other in (*_past_people(d, actor, walk, ways, stuck), replace(walk, mend=True)):
         try:
             return walked(d, actor, other)
         except Blocked:
             continue
     raise stuck
+
+
+def _past_people(d: Director, actor: Actor, walk: Walk, ways: Ways, stuck: Blocked) -> Iterator[Walk]:
+    """Walks on the same path, or past where somebody was met, sooner or later, faster or slower: the most promising."""
+    if walk.errand.at is not None:
+        return
+    round_them = ways.find(walk.way.points[0], walk.spot.place, [*walk.errand.avoid, *stuck.discs])
+    both = [walk.way, *([] if round_them is None else [round_them])]
+    told: set[tuple[int, float]] = set()
+    for way, speed, delay in past_people(d.world, actor, both, walk.speed):
+        # others that differ little fail alike
+        if all(key[0] != id(way) or abs(key[1] - delay) > _OTHER_DELAY_S for key in told):
+            told.add((id(way), delay))
+            yield replace(walk, way=way, speed=speed, delay=round(delay * actor.base.fps))
+        if len(told) >= _PAST_PEOPLE:
+            return
+
+
+def _first_free(d: Director, actor: Actor, walk: Walk, ways: Ways, heading: float) -> Blocked | None:
+    """Walk the first of several paths on which nothing is met; the failure of the first one where there is none.
+
+    Where a walk fails near its start the next one backs off first, near its end it comes straight up to the spot;
+    elsewhere the next path leaves out that place in that mode.
+    """
+    start, spot = walk.way.points[0], walk.spot
+    avoid = list(walk.errand.avoid)
+    stuck: Blocked | None = None
+    leaving: float | None = None
+    arriving: float | None = None
+    way: Way | None = walk.way
+    for _ in range(_WAYS if walk.errand.effort == "all" else _QUICK_WAYS):
+        if way is None:
+            break
+        try:
+            walked(d, actor, replace(walk, way=way))
+            return None
+        except Blocked as blocked:
+            if blocked.person:  # who is there at other times
+                return blocked
+            stuck, end = stuck or blocked, near_an_end(blocked, start, spot)
+            if end == "start" and leaving is None and ways.before(start, heading) is not None:
+                leaving = heading
+            elif end == "goal" and arriving is None and ways.before(spot.place, spot.face) is not None:
+                arriving = spot.face
+            else:
+                avoid += blocked.discs
+            way = ways.find(start, spot.place, avoid, leaving, arriving)
+    return stuck
+
+
+def near_an_end(blocked: Blocked, start: Array, spot: Spot) -> Literal["start", "goal"] | None:
+    """Return near which end a walk from a place (2,) to a spot was blocked; None where it was between them."""
+    if float(np.linalg.norm(blocked.at - start)) < _AT_AN_END_M:
+        return "start"
+    return "goal" if float(np.linalg.norm(blocked.at - spot.place)) < _AT_AN_END_M else None
 
 
 def _stands_on(actor: Actor, feet: Footprints) -> bool:
@@ -164,77 +207,84 @@ def _stands_on(actor: Actor, feet: Footprints) -> bool:
 
 def walked(d: Director, actor: Actor, walk: Walk) -> None:
     """Work a walk into somebody's motion, free of what is met on it; raises `Blocked`, with all as before."""
-    over = walk.way.points[[mode.low > 0.0 for mode in walk.way.modes]]
-    scale = figure(actor.body).scale
-    ground = Ground(d.world, actor.now, scale, walk.way.points, walk.way.columns, over)
-    clip = walk_from(
-        actor.body, actor.pose, walk.way.points, walk.face, _manners(walk.way),
-        speed=walk.speed, fps=actor.base.fps, floor=0.0 if d.world.floor is None else d.world.floor,
-        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
-        low=_crouching(walk.way), last=walk.feet,
-    )  # fmt: skip
-    delay = walk.delay
-    if walk.at is not None:
-        delay = actor.frame(walk.at) - actor.k - (len(clip) - 1)
-        if delay < 0:
-            short = f"{walk.at:g} s is {-delay / actor.base.fps:.1f} s too early for {walk.way.length:.1f} m"
-            raise PlanningFailure("too-little-time", f"{walk.what}: {short}")
     begin, saved = actor.now, d.save()
-    actor.walk(clip, delay)
+    ground = _set_out(d, actor, walk)
     d.world = actor.placed(d.world)
-    # who stands on something goes on standing there
+    # somebody who stands on something goes on standing there
     d.allow(ground.contacts(actor.who, actor.body, (begin, FOREVER)))
     if d.settings.tier == "ik":
         return
     found = certify(d.world, during=(begin, actor.now), clearance=False)
     if found.free:
         return
-    people, things = _met(d.world, found, actor.who)
+    people, things = met(d.world, found, actor.who)
     try:
         if people and not walk.mend:
-            raise _passing(d.world, actor, people[0], walk.what)
-        if not walk.repairs:
-            raise Blocked(f"{walk.what}: {actor.who} meets something on the way", (), False)
-        _mended(d, actor, [*things, *people][0], walk)
+            other, t = next(name for name in people[0].who if name != actor.who), people[0].during[0]
+            discs = discs_of(d.world, actor, other, t)
+            why = f"{walk.errand.what}: {actor.who} collides with {other} at {t:.1f} s"
+            raise Blocked(why, discs[len(discs) // 2].centre, discs, True)
+        _mended(d, actor, [*things, *people], walk)
     except Blocked:
         d.restore(saved)
         raise
 
 
-def _met(world: World, certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
-    """Return what somebody meets: other people who are under way, and all else, the earliest first."""
-    found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
-    found.sort(key=lambda c: c.during)
-    people = [c for c in found if any(_under_way(world, name, c.during[0]) for name in c.who if name != who)]
-    return people, [c for c in found if c not in people]
+def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
+    """Add the frames of a walk, whatever it meets; the ground that it is on."""
+    way, at, fps = walk.way, walk.errand.at, actor.base.fps
+    over = way.points[[mode.low > 0.0 for mode in way.modes]]
+    ground = Ground(d.world, actor.now, figure(actor.body).scale, way.points, way.columns, over)
+    clip = walk_from(
+        actor.body, actor.pose, way.points, walk.spot.face, manners_along(way),
+        speed=walk.speed, fps=fps, floor=0.0 if d.world.floor is None else d.world.floor,
+        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
+        low=crouching_along(way), last=walk.spot.feet,
+    )  # fmt: skip
+    delay = walk.delay
+    if at is not None:
+        delay = actor.frame(at) - actor.k - (len(clip) - 1)
+        if delay < 0:
+            short = f"{at:g} s is {-delay / fps:.1f} s too early for {way.length:.1f} m"
+            raise PlanningFailure("too-little-time", f"{walk.errand.what}: {short}")
+    actor.walk(clip, delay)
+    return ground
 
 
-def _under_way(world: World, who: str, t: float) -> bool:
-    """Return whether somebody walks at a time."""
-    before, after = world.motion(who).sample([t - _MOMENT_S, t + _MOMENT_S])[0][:, :2]
-    return float(np.linalg.norm(after - before)) > 2.0 * _MOMENT_S * _UNDER_WAY_M_S
-
-
-def _passing(world: World, actor: Actor, hit: Collision | Unproven, what: str) -> Blocked:
-    """The failure of meeting somebody, with where they are then."""
-    other = next(name for name in hit.who if name != actor.who)
-    motion = world.motion(other)
-    places = motion.sample(hit.during[0] + _PASSING_S)[0][:, :2]
-    wide = 0.5 * envelope(motion.body, "forward").width if isinstance(motion.body, Character) else _AVOID_M
-    radius = wide + 0.5 * envelope(actor.body, "forward").width + _PASSING_M
-    discs = [Disc(place, radius) for place in places]
-    return Blocked(f"{what}: {actor.who} meets {other} at {hit.during[0]:.1f} s", discs, True)
-
-
-def _mended(d: Director, actor: Actor, hit: Collision | Unproven, walk: Walk) -> None:
+def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
     """Bring a walk out of what it meets by the ladder of repairs; raises `Blocked`."""
-    plan = repair(d.world, actor.who, seed=d.settings.seed)
-    if not plan.found and (plan.certificate is None or any(_met(d.world, plan.certificate, actor.who))):
-        k = min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1)
-        at = actor.root[k, :2]
-        # there is another way past it, or another manner
-        mode = walk.way.modes[int(np.argmin(np.linalg.norm(walk.way.points - at, axis=1)))]
-        raise Blocked(f"{walk.what}: {plan.why}", [Disc(at, _AVOID_M, mode)], False)
+    why, certificate = f"{actor.who} collides along the path", None
+    effort = walk.errand.effort
+    if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
+        plan = repair(d.world, actor.who, seed=d.settings.seed, searches=effort == "all")
+        if plan.found or (plan.certificate is not None and not any(met(d.world, plan.certificate, actor.who))):
+            return _adopt(d, actor, plan)
+        why, certificate = plan.why, plan.certificate
+    left: list[Collision | Unproven] = []
+    if certificate is not None:
+        left = [*certificate.collisions, *certificate.unproven]
+    at = _place_of(actor, min(left or hits, key=lambda hit: hit.during))
+    # there is another path past it, or another manner
+    mode = walk.way.modes[int(np.argmin(np.linalg.norm(walk.way.points - at, axis=1)))]
+    raise Blocked(f"{walk.errand.what}: {why}", at, [Disc(at, _AVOID_M, mode)], False)
+
+
+def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> bool:
+    """Return whether leaning arms aside may do: they, or what they hold, are all that meets something."""
+    body = actor.body
+    arms = {body.joint_names[j] for name, chain in body.chains.items() if chain.kind == "arm"
+            for j in body.subtree(chain.joints[0])}  # fmt: skip
+    mine = {f"{actor.who}.{name}" for name in arms} | {hold.object for hold in world.holds if hold.by == actor.who}
+    return len(hits) <= _FEW and all(mine & set(hit.pair) for hit in hits)
+
+
+def _place_of(actor: Actor, hit: Collision | Unproven) -> Array:
+    """Place (2,) of the body in the middle of what it meets."""
+    return actor.root[min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1), :2]
+
+
+def _adopt(d: Director, actor: Actor, plan: Plan) -> None:
+    """Go on from a repaired walk."""
     new = plan.world.motion(actor.who)
     assert isinstance(new, Clip)
     q = np.array(new.rotations)
@@ -244,30 +294,6 @@ def _mended(d: Director, actor: Actor, hit: Collision | Unproven, walk: Walk) ->
     d.edits += [edit for edit in plan.edits if edit.who == actor.who]
     d.allow([contact for edit in plan.edits for contact in edit.contacts])
     d.world = actor.placed(d.world)
-
-
-def _manners(way: Way) -> list[Manner]:
-    """Manner of going at each point of a way: who goes sideways through a gap has turned before it."""
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
-    turned = [k for k, mode in enumerate(way.modes) if mode.manner != "forward"]
-    out: list[Manner] = ["forward"] * len(along)
-    for j, s in enumerate(along):
-        near = min(turned, key=lambda k: abs(along[k] - s), default=None)
-        if near is not None and abs(along[near] - s) < _TURNED_M:
-            out[j] = way.modes[near].manner
-    return out
-
-
-def _crouching(way: Way) -> Callable[[Array], Array] | None:
-    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it."""
-    crouched = np.array([mode.high < 1.0 for mode in way.modes])
-    if not crouched.any():
-        return None
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
-    even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
-    here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
-    share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
-    return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
 
 
 def ways_of(
@@ -321,11 +347,11 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         other = Ways(ways.columns, actor.body).find(start, goal)
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
         if modes:
-            return PlanningFailure("no-path", f"{what}: not in that gait; 'any' finds a way ({', '.join(modes)})")
-        return NoWay("no-path", f"{what}: walls, or things that are too low, close off {told(goal)}")
+            return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
+        return NoWay("no-path", f"{what}: walls or low obstacles block {told(goal)}")
     return NoWay(
         "no-path",
-        f"{what}: the way is {narrow.width:.2f} m wide at {told(narrow.at)}, "
+        f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "
         f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",
     )
 

@@ -6,7 +6,7 @@ proposal: the motion along it is looked at with the whole body afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -14,8 +14,10 @@ from typing import Literal
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
+from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import Manner
 from elbowroom.world.columns import CELL_M, Columns
@@ -38,6 +40,17 @@ _NEAR_M, _NEAR_COST = 0.4, 4.0
 _FLAT_M = 0.04
 # A shortcut may cost this much more than the cells that it replaces: those zigzag.
 _AS_GOOD = 1.02
+# Directions about a point in which places to stand are looked for, and metres that they are apart.
+_AROUND, _APART_M = 32, 0.12
+# Metres from the easiest distance that a place is worth for each unit of its cost, up to a cost, and for each metre of
+# the path to it.
+_TIGHT_M, _TIGHTEST, _AWAY_M = 0.05, 4.0, 0.05
+# Metres by which somebody backs off from a place before turning away, or comes straight up to it, tried in turn.
+_BEHIND_M = (0.45, 0.3)
+# Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
+_CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
+# Metres before and after a narrow place in which somebody goes sideways already.
+_TURNED_M = 0.35
 # Metres between points of a way.
 _SPACED_M = 0.25
 # Cost of a metre for each metre that is missing, where the narrowest place is looked for.
@@ -125,8 +138,39 @@ class Ways:
         cells = np.array([self.columns.cell(p) for p in points])
         return np.asarray(self._cost[0, cells[:, 0], cells[:, 1]] / CELL_M)
 
-    def find(self, start: Array, goal: Array, avoid: Sequence[Disc] = ()) -> Way | None:
-        """The cheapest way between two points (2,), without discs; None if there is none."""
+    def before(self, place: Array, face: float | None) -> Array | None:
+        """A point (2,) behind a place (2,) that is faced from there, with room to stand; None where there is none."""
+        if face is None:
+            return None
+        behind = (place - far * facing(face) for far in _BEHIND_M)
+        return next((point for point in behind if self.stands(point)), None)
+
+    def find(
+        self,
+        start: Array,
+        goal: Array,
+        avoid: Sequence[Disc] = (),
+        leaving: float | None = None,
+        arriving: float | None = None,
+    ) -> Way | None:
+        """The cheapest path between two points (2,), without discs; None if there is none.
+
+        Where there is room it backs off from the heading `leaving`, and comes up to the goal in the heading `arriving`.
+        """
+        first, last = self.before(start, leaving), self.before(goal, arriving)
+        way = self._cheapest(start if first is None else first, goal if last is None else last, avoid)
+        if way is None or (first is None and last is None):
+            return way
+        points = [way.points, *([] if last is None else [np.asarray(goal)[None, :2]])]
+        modes = [*way.modes, *([] if last is None else [way.modes[-1]])]
+        if first is not None:
+            points, modes = [np.asarray(start)[None, :2], *points], [BACK, *modes]
+        xy = np.concatenate(points)
+        more = float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum()) - way.length
+        return replace(way, points=xy, modes=tuple(modes), length=way.length + more, cost=way.cost + more)
+
+    def _cheapest(self, start: Array, goal: Array, avoid: Sequence[Disc]) -> Way | None:
+        """The cheapest path between two points (2,), without discs; None if there is none."""
         cost = self._near(self._cost, start, goal)
         for disc in avoid:
             which = np.array([disc.mode in (None, mode) for mode in self.modes])
@@ -134,6 +178,23 @@ class Ways:
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
         return self._way(cells, cost, start, goal) if len(cells) else None
+
+    def around(self, centre: Array, radii: Array, easy: float, start: Array) -> Iterator[Array]:
+        """Places (2,) to stand at some distances from a point (2,), the best first, each apart from those before.
+
+        Best is one at the `easy` distance, with room beside the arms, and near to `start` (2,).
+        """
+        angles = np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False)
+        places = (centre[:2] + radii[:, None, None] * facing(angles)).reshape(-1, 2)
+        cells = np.array([self.columns.cell(place) for place in places])
+        room = (self._least[:, cells[:, 0], cells[:, 1]] >= 0.0).any(axis=0)
+        cost = np.abs(np.repeat(radii, _AROUND) - easy) + _TIGHT_M * np.minimum(self.comfort(places), _TIGHTEST)
+        cost += _AWAY_M * np.linalg.norm(places - start, axis=1)
+        taken: list[Array] = []
+        for k in np.argsort(np.where(room, cost, np.inf), kind="stable")[: int(room.sum())]:
+            if all(np.linalg.norm(places[k] - other) > _APART_M for other in taken):
+                taken.append(places[k])
+                yield places[k]
 
     def costs_to(self, goal: Array, points: Array) -> Array:
         """Cost (N,) of the cheapest way from each of some points (N, 2) to a goal (2,); inf where there is none."""
@@ -254,3 +315,27 @@ def _spaced(corners: Array) -> Array:
         n = max(int(np.ceil(np.linalg.norm(q - p) / _SPACED_M)), 1)
         out.append(p + (np.arange(1, n + 1) / n)[:, None] * (q - p))
     return np.concatenate(out)
+
+
+def manners_along(way: Way) -> list[Manner]:
+    """Manner of going at each point of a way: who goes sideways through a gap has turned before it."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
+    turned = [k for k, mode in enumerate(way.modes) if mode.manner != "forward"]
+    out: list[Manner] = ["forward"] * len(along)
+    for j, s in enumerate(along):
+        near = min(turned, key=lambda k: abs(along[k] - s), default=None)
+        if near is not None and abs(along[near] - s) < _TURNED_M:
+            out[j] = way.modes[near].manner
+    return out
+
+
+def crouching_along(way: Way) -> Callable[[Array], Array] | None:
+    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it."""
+    crouched = np.array([mode.high < 1.0 for mode in way.modes])
+    if not crouched.any():
+        return None
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
+    even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
+    here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
+    share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
+    return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)

@@ -1,0 +1,79 @@
+"""People who cross a path: whom a walk meets, where they are then, and when to go so as to pass them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.locomotion.envelope import envelope
+from elbowroom.locomotion.walk import STANDS_S
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.walking.ways import Disc, Way
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.world import World
+
+# Metres between two people who pass each other, and half the width of somebody without a gait of their own.
+_PASSING_M, _HALF_WIDTH_M = 0.06, 0.35
+# Seconds before and after two people meet in which they pass each other.
+_PASSING_S = np.linspace(-0.9, 0.9, 7)
+# Seconds before and after a moment, and metres a second of somebody who walks then.
+_MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
+# Delays and shares of the usual speed that are looked at, seconds between looks, and those after arriving.
+_DELAYS_S, _SLOWER = np.arange(0.0, 8.1, 0.2), (1.0, 0.8, 0.6)
+_LOOKS_S, _ARRIVED_S = 0.1, 1.0
+# Seconds that a metre of missing distance costs.
+_MISSING_S_M = 30.0
+
+
+def met(world: World, certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
+    """Return what somebody meets: other people who are under way, and all else, the earliest first."""
+    found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
+    found.sort(key=lambda c: c.during)
+    people = [c for c in found if any(_under_way(world, name, c.during[0]) for name in c.who if name != who)]
+    return people, [c for c in found if c not in people]
+
+
+def _under_way(world: World, who: str, t: float) -> bool:
+    """Return whether somebody walks at a time."""
+    before, after = world.motion(who).sample([t - _MOMENT_S, t + _MOMENT_S])[0][:, :2]
+    return float(np.linalg.norm(after - before)) > 2.0 * _MOMENT_S * _UNDER_WAY_M_S
+
+
+def discs_of(world: World, actor: Actor, other: str, t: float) -> list[Disc]:
+    """Discs that somebody keeps out of who passes another person around a time, the middle one at that time."""
+    radius = _half_width(world, other) + _half_width(world, actor.who) + _PASSING_M
+    return [Disc(place, radius) for place in world.motion(other).sample(t + _PASSING_S)[0][:, :2]]
+
+
+def _half_width(world: World, who: str) -> float:
+    body = world.body(who)
+    return 0.5 * envelope(body, "forward").width if isinstance(body, Character) else _HALF_WIDTH_M
+
+
+def past_people(world: World, actor: Actor, ways: Sequence[Way], speed: float) -> Iterator[tuple[Way, float, float]]:
+    """Paths with a speed, m/s, and a delay, seconds, that keep discs about people apart, the soonest first.
+
+    Where none keeps them apart, those come first that lack least.
+    """
+    now = actor.now
+    others = [name for name in world.characters if name != actor.who]
+    apart = np.array([_half_width(world, name) + _half_width(world, actor.who) + _PASSING_M for name in others])
+    longest = max(way.length for way in ways) / (min(_SLOWER) * speed) + float(_DELAYS_S[-1])
+    times = np.arange(0.0, longest + STANDS_S + _ARRIVED_S, _LOOKS_S)
+    places = np.stack([world.motion(name).sample(now + times)[0][:, :2] for name in others])
+    found = []
+    for number, way in enumerate(ways):
+        s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
+        for share in _SLOWER:
+            for delay in _DELAYS_S:
+                gone = (times - delay - STANDS_S) * share * speed
+                mine = np.stack([np.interp(gone, s, way.points[:, k]) for k in (0, 1)], axis=-1)
+                looked = times < delay + STANDS_S + s[-1] / (share * speed) + _ARRIVED_S
+                missing = apart - np.linalg.norm(places - mine, axis=2)[:, looked].min(axis=1)
+                arrives = delay + s[-1] / (share * speed)
+                found.append((arrives + _MISSING_S_M * max(float(missing.max()), 0.0), number, share, float(delay)))
+    for _, number, share, delay in sorted(found):
+        yield ways[number], share * speed, delay
