@@ -2,9 +2,10 @@
 
 Each task is a storyboard (`random_tasks_make.py`), planned as users do. What is found and proven can be done. Whether
 the others can is judged by another test (`random_tasks_feasible.py`): random postures at the target, seen by the exact
-checker. The same seed and index give the same task.
+checker. The same seed and index give the same task. With `--away` it is begun from farther off, and walked up to;
+whether it can be done is still judged from before the furniture.
 
-    python benchmarks/random_tasks.py [--count 60] [--seed 0] [--only 17 ...] [--json] [--processes 2] [--progress]
+    python benchmarks/random_tasks.py [--count 60] [--seed 0] [--away 3] [--only 17 ...] [--json] [--processes 2]
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from random_tasks_feasible import Verdict, feasible
 from random_tasks_make import BODIES, DATA, RIGS, task
 
 
-def one(index: int, seed: int) -> dict[str, Any] | None:
+def one(index: int, seed: int, away: float = 0.0) -> dict[str, Any] | None:
     """One task: what it is, whether it can be done, and what became of it; None where its rig is absent."""
-    board = task(index, seed)
-    if board is None:
+    board, near = task(index, seed, away), task(index, seed)
+    if board is None or near is None:
         return None
     kind, body, furniture = board.about.split(", ")
     begun = time.process_time()
     plan = plan_storyboard(board, seed=0)
     seconds = time.process_time() - begun
-    verdict = Verdict(True, "", 0) if plan.found else feasible(board, seed)
+    verdict = Verdict(True, "", 0) if plan.found else feasible(near, seed)
     return {
         "index": index,
         "kind": kind,
@@ -51,7 +52,7 @@ def one(index: int, seed: int) -> dict[str, Any] | None:
 def results(told: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """All tasks that are asked for, as they are done."""
     numbers = told.only if told.only is not None else list(range(told.count))
-    work = partial(one, seed=told.seed)
+    work = partial(one, seed=told.seed, away=told.away)
     if told.processes > 1:
         with get_context("spawn").Pool(told.processes, maxtasksperchild=10) as pool:
             yield from filter(None, pool.imap(work, numbers))
@@ -100,6 +101,7 @@ def main() -> None:
     ask.add_argument("--count", type=int, default=60)
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--only", nargs="*", type=int, default=None, help="numbers of tasks")
+    ask.add_argument("--away", type=float, default=0.0, help="metres away from which tasks are begun, at most")
     ask.add_argument("--json", action="store_true")
     ask.add_argument("--processes", type=int, default=1)
     ask.add_argument("--progress", action="store_true", help="each task on standard error when it is done")

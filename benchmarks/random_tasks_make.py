@@ -54,6 +54,8 @@ BESIDE = ("stool", "floor_lamp", "plant", "chair", "wardrobe")
 # A thing stands this far above what carries it, metres, as in the gallery.
 LIFT_M = 0.0003
 IDLE_S = 8.0
+# Metres that somebody who begins away from a task is away at least, and radians to the side.
+NEAREST_M, ASIDE_RAD = 0.8, 1.1
 # How far somebody who idles stays away from everything, metres; how they step back for that, and how often.
 CLEAR_M = 0.015
 BACK_M, BACK_TIMES = 0.03, 15
@@ -95,12 +97,19 @@ class Scene:
         return inside and all(np.hypot(x - a, y - b) > radius + r + 0.005 for a, b, r in others)
 
 
-def task(index: int, seed: int = 0) -> Storyboard | None:
-    """Task number `index`; None where its body is a rig from a file that is not present."""
+def task(index: int, seed: int = 0, away: float = 0.0) -> Storyboard | None:
+    """Task number `index`, begun up to so many metres `away`; None where its body is a rig from an absent file."""
     body = BODIES[index % len(BODIES)]
     if body in RIGS and not (DATA / "characters" / body).is_file():
         return None
-    return board_of(values(index, seed), index)
+    told = values(index, seed)
+    if away > 0.0:
+        rng, person = np.random.default_rng([seed, index, 3]), told["characters"][WHO]
+        far, aside = rng.uniform(NEAREST_M, away), rng.uniform(-ASIDE_RAD, ASIDE_RAD)
+        x, y = person["at"]
+        person["at"] = [round(x + far * np.sin(aside), 3), round(y - far * np.cos(aside), 3)]
+        person["turn"] = round(float(rng.uniform(-180.0, 180.0)), 1)
+    return board_of(told, index)
 
 
 def values(index: int, seed: int = 0) -> dict[str, Any]:

@@ -1,15 +1,13 @@
 """Write the list of kernels that are compiled ahead: `python tools/kernel_signatures.py`.
 
-Plans scenarios of the gallery, notes with which types kernels are called, and times how long each takes to compile, so
-that those that take longest come first. Run it where arguments of kernels have changed; tests tell when.
+Plans scenarios of the gallery and notes with which types kernels are called; the largest come first, since those take
+longest to compile. Run it where arguments of kernels have changed; tests tell when.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-# The first is what `elbowroom demo` plans; the others are those whose kernels tests need, too.
-FIRST, OTHERS = "umbrella", ("bookshelf", "jar", "cheese-and-hat", "pillar")
+# The first is what `elbowroom demo` plans; the others have kernels of hands, walks, moves and carries.
+FIRST, OTHERS = "umbrella", ("bookshelf", "jar", "cheese-and-hat", "pillar", "under-the-bar", "box-table", "pizza")
 
 Calls = dict[tuple[str, tuple[Any, ...]], None]
 
@@ -60,34 +58,8 @@ def run(name: str) -> None:
         app(["demo", name, "-o", f"{folder}/out.glb", "-o", f"{folder}/out.html"], standalone_mode=False)
 
 
-def stand() -> None:
-    """Solve a posture of a whole body, as no scenario does yet."""
-    from elbowroom.character.human import human
-    from elbowroom.posing.whole_body import WholeBody
-
-    body = human(skin=False)
-    WholeBody(body).solve(body.skeleton.rest_pose, {})
-
-
-def seconds_of(path: Path) -> list[float]:
-    """Seconds of processor time that each kernel of a list takes to compile, in a process without anything compiled."""
-    code = (
-        "import time, json; from importlib import import_module; from elbowroom.kernels import ahead\n"
-        "from pathlib import Path; import sys; ahead.LIST = Path(sys.argv[1]); out = []\n"
-        "for kernel, signatures, _ in ahead.listed():\n"
-        "    start = time.process_time(); module, name = kernel.split('.')\n"
-        "    for s in signatures: getattr(import_module('elbowroom.kernels.' + module), name).compile(s)\n"
-        "    out.append(time.process_time() - start)\n"
-        "print(json.dumps(out))\n"
-    )
-    with tempfile.TemporaryDirectory() as cache:
-        env = {**os.environ, "ELBOWROOM_CACHE": cache}
-        told = subprocess.run([sys.executable, "-c", code, str(path)], env=env, check=True, capture_output=True)
-    return list(json.loads(told.stdout))
-
-
-def written(first: Calls, every: Calls, path: Path) -> None:
-    """Write a list."""
+def written(first: Calls, every: Calls, folder: Path, path: Path) -> None:
+    """Write a list of kernels, those of the largest code in a folder first."""
     from elbowroom.kernels.ahead import text_of
 
     named: dict[str, Any] = {}
@@ -96,23 +68,21 @@ def written(first: Calls, every: Calls, path: Path) -> None:
         entry = kernels.setdefault(kernel, {"kernel": kernel, "first": False, "signatures": []})
         entry["first"] = entry["first"] or (kernel, signature) in first
         entry["signatures"].append([text_of(t, named) for t in signature])
-    path.write_text(json.dumps({"types": named, "kernels": list(kernels.values())}, indent=1) + "\n")
-    seconds = seconds_of(path)
-    order = sorted(range(len(seconds)), key=lambda i: -seconds[i])
-    for i in order:
-        print(f"{seconds[i]:6.2f} s  {list(kernels)[i]}")
-    ordered = [list(kernels.values())[i] for i in order]
+    size = {name: sum(p.stat().st_size for p in folder.rglob(f"{name}-*.nbc")) for name in kernels}
+    ordered = sorted(kernels.values(), key=lambda entry: -size[entry["kernel"]])
+    for entry in ordered:
+        print(f"{size[entry['kernel']] / 1000:6.0f} kB  {entry['kernel']}{', first' if entry['first'] else ''}")
     path.write_text(json.dumps({"types": named, "kernels": ordered}, indent=1) + "\n")
 
 
 def main() -> None:
-    """Plan, note, time and write."""
+    """Plan, note and write."""
     from elbowroom.kernels import ahead, code_folder
 
     ahead.is_ahead = lambda first=True: True  # the list that is to be written is not used
+    known = code_folder()
     with tempfile.TemporaryDirectory() as cache:
         # fields and covers are made anew, compiled code is used where there is any
-        known = code_folder()
         known.mkdir(parents=True, exist_ok=True)
         (Path(cache) / "code").symlink_to(known.parent, target_is_directory=True)
         os.environ["ELBOWROOM_CACHE"] = cache
@@ -122,10 +92,9 @@ def main() -> None:
             for name in OTHERS:
                 start = time.perf_counter()
                 run(name)
-                print(f"{name}: {time.perf_counter() - start:.0f} s")
-            stand()
+                print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
     del os.environ["ELBOWROOM_CACHE"]
-    written(first, calls, ahead.LIST)
+    written(first, calls, known, ahead.LIST)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,11 @@ from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.kept import KeptTogether, kept
 from elbowroom.geometry.mesh import Mesh, known
 from elbowroom.geometry.solids import box
+from elbowroom.world import certificate_units
+from elbowroom.world.certificate_units import movers_of
+from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import mesh_form
+from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
 
@@ -48,6 +52,19 @@ def test_equal_meshes_in_use_are_one_and_others_are_not() -> None:
     del first
     gc.collect()
     assert gone() is None and known(again) is again
+
+
+def test_covers_for_proofs_come_back_from_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
+
+    def balls() -> np.ndarray:
+        world = World().with_object("rod", box((0.1, 0.1, 0.9)), Still(np.eye(4)))
+        return movers_of(ExactWorld(world)).cover
+
+    made = balls()
+    assert len(made) > 2 and len(list((tmp_path / "balls").iterdir())) == 1
+    monkeypatch.setattr(certificate_units, "_covered", lambda form: pytest.fail("made a second time"))
+    assert np.array_equal(balls(), made)
 
 
 def test_copies_begin_with_nothing() -> None:

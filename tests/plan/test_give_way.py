@@ -24,7 +24,7 @@ from elbowroom.world.world import World
 
 GOAL = (-0.1, -0.8, 0.5)
 # where the fingertips of her left hand pass by half way to that goal
-BALL = np.array([0.325, -0.132, 0.557])
+BALL = np.array([0.322, -0.148, 0.551])
 
 
 @cache

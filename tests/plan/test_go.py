@@ -6,15 +6,19 @@ import pytest
 import elbowroom as er
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.plan.actor import Actor
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Reach
-from elbowroom.plan.walking.ways import Ways
+from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Put, Reach
+from elbowroom.plan.walking.crossing import past_people
+from elbowroom.plan.walking.ways import WALK, Way, Ways
 from elbowroom.props.makers import made
 from elbowroom.world.columns import columns_of
 from elbowroom.world.paths import Still
@@ -188,6 +192,49 @@ def test_a_grab_within_reach_takes_no_step() -> None:
     assert plan.found, plan.why
     clip = plan.world.motion("ann")
     assert np.linalg.norm(clip.root[:, :2] - clip.root[0, :2], axis=1).max() < 0.4
+
+
+def bow(plan: Plan) -> float:
+    """Deepest lean of a woman's chest from the vertical, degrees."""
+    clip = plan.world.motion("ann")
+    chest = clip.character.role("chest")
+    up = clip.world()[:, chest, :3, :3] @ clip.character.T_rest[chest, :3, :3].T[:, 2]
+    return float(np.degrees(np.arccos(up[:, 2].min())))
+
+
+def test_a_step_is_taken_in_place_of_a_deep_bow() -> None:
+    world = standing(World())
+    far = (0.0, -1.0, 0.9)
+    bowed, stepped = (
+        plan_tasks(world, [Reach(who="ann", to=far, hand="right", feet=feet)], QUICK, fps=FPS)
+        for feet in ("stay", "auto")
+    )
+    assert bowed.found and stepped.found, (bowed.why, stepped.why)
+    assert bow(bowed) > 40.0 > 30.0 > bow(stepped)
+    assert np.linalg.norm(place_of(stepped)[0]) > 0.3 > np.linalg.norm(place_of(bowed)[0])
+
+
+def test_a_crossing_is_timed_on_the_path() -> None:
+    world = standing(World())
+    walk = er.walk(er.preset("woman"), 1.2, seconds=6.0, fps=FPS)
+    world = world.with_character("bea", er.place(walk, (-3.0, -2.0), 0.5 * np.pi))  # across the path, to the east
+    actor = Actor(world, "ann", FPS)
+    y = np.linspace(0.0, -4.0, 17)
+    path = Way(np.stack([np.zeros(17), y], axis=-1), (WALK,) * 17, 4.0, 4.0, columns_of(world, 0.0, [np.zeros(2)]))
+    _, speed, delay = next(past_people(world, actor, [path], 1.25))
+    assert (speed, delay) != (1.25, 0.0)  # she would run into her
+    times = np.arange(0.0, 6.0, 0.1)
+    mine = np.interp((times - delay - 0.5) * speed, -y, y)
+    bea = world.motion("bea").sample(times)[0][:, :2]
+    assert np.hypot(bea[:, 0], bea[:, 1] - mine).min() > 0.5
+
+
+def test_what_is_put_onto_an_uneven_surface_stands_on_its_highest_point() -> None:
+    slope = box((0.4, 0.4, 0.1), (0.0, 0.0, 0.5)).moved(transform(np.zeros(3), about(np.array([1.0, 0.0, 0.0]), 0.1)))
+    world = World().with_static("cushion", slope).with_object("jar", prop("jar"), Still(transform([1.0, 0.0, 0.5])))
+    T = place_for(world, Put(who="ann", object="jar", onto="cushion"), world.frame("jar", 0.0), 0.0)
+    assert not resting(world, "jar", 0.0, transform([0.0, 0.0, 0.003]) @ T)
+    assert resting(world, "jar", 0.0, transform([0.0, 0.0, -0.001]) @ T) == ["cushion"]
 
 
 def test_who_is_to_run_runs() -> None:

@@ -11,9 +11,10 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.allowed import freeze_grips
 from elbowroom.plan.repair.live import LiveRepair
 from elbowroom.plan.repair.quick import near_spans
-from elbowroom.plan.repair.repair import freeze_grips, repair
+from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
 from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld

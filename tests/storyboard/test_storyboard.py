@@ -288,3 +288,47 @@ def test_a_door_is_made_of_several_meshes_and_says_where_its_bar_is() -> None:
         text = door.replace("along: [0, 0, 2], out: [0, -1, 0]", wrong)
         with pytest.raises(ElbowroomError):
             parse_storyboard(f"elbowroom: 1\nfixtures:\n  door:{text}\n", "door.yaml")
+
+
+FITTING = """
+elbowroom: 1
+scene:
+  meshes:
+    - {maker: chest, name: chest, at: [0, -0.9, 0], turn: 180, options: {height: 1.1, width: 0.7}}
+    - {maker: door_frame, at: [2, -1.5, 0]}
+    - {maker: switch_plate, name: plate, at: [-2, 0, 1.1]}
+fixtures:
+  drawer: {mesh: {maker: drawer}, of: chest}
+  door: {mesh: {maker: door}, of: door_frame, state: 20}
+  button: {mesh: {maker: switch_button}, of: plate, slides: {axis: [0, 1, 0], range: [0, 0.003]}}
+"""
+
+
+def test_built_in_fixtures_fit_where_they_belong():
+    world = parse_storyboard(FITTING).world
+    drawer = world.objects["drawer"]
+    assert np.ptp(drawer.mesh.vertices[:, 0]) == pytest.approx(0.692, abs=1e-3)  # as wide as the chest
+    assert world.frame("drawer.handle", 0.0)[:3, 3] == pytest.approx([0.0, -0.5995, 0.984], abs=1e-3)
+    assert world.frame("drawer.handle", 0.0)[:3, 0] == pytest.approx([0.0, 1.0, 0.0])  # out of the chest's front
+    assert world.objects["door"].joint.range[1] == pytest.approx(np.radians(110.0))
+    assert world.objects["button"].joint.range == (0.0, 0.003)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "says"),
+    [
+        ("{mesh: {maker: drawer}, of: plate}", "does not fit into plate; a drawer fits into a chest"),
+        ("{mesh: {maker: drawer}, of: attic}", "'attic'"),
+        ("{mesh: {maker: drawer}, handle: {at: [0, 0.6, 0]}}", "its handle is 0.18 m away from its mesh"),
+    ],
+)
+def test_fixtures_that_belong_nowhere_are_refused(fixture: str, says: str):
+    with pytest.raises(BadFile, match=says):
+        parse_storyboard(FITTING.replace("{mesh: {maker: drawer}, of: chest}", fixture))
+
+
+def test_who_has_no_clip_stands_at_ease():
+    world = parse_storyboard("elbowroom: 1\ncharacters: {ann: {body: woman}}").world
+    clip = world.motion("ann")
+    hands = clip.world()[0, [clip.character.role(f"{side}_hand") for side in ("left", "right")], :3, 3]
+    assert len(clip) == 1 and hands[:, 2].max() < 0.55 * clip.character.height

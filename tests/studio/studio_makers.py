@@ -39,14 +39,13 @@ def settled(studio: Studio, seconds: float = 60.0) -> None:
 
 
 @contextmanager
-def planned_studio(scene: dict[str, object], folder: Path) -> Iterator[tuple[Studio, Plan]]:
-    """A studio with a scene that is planned and certified, and its plan."""
-    studio = Studio(Document(scene, folder / "scene.yaml"), Folders(folder, [FOLDER]), folder / "state")
-    studio.replan()
-    settled(studio)
-    assert studio.certified and studio.plan is not None, studio.said
-    yield studio, studio.plan
-    studio.close()
+def planned_studio(document: Document, folder: Path) -> Iterator[tuple[Studio, Plan]]:
+    """A studio with a document that is planned and certified, and its plan."""
+    with studio_of(document, folder) as studio:
+        studio.replan()
+        settled(studio)
+        assert studio.certified and studio.plan is not None, studio.said
+        yield studio, studio.plan
 
 
 def restore(studio: Studio, plan: Plan) -> None:

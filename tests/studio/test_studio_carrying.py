@@ -11,6 +11,7 @@ from studio_makers import planned_studio, restore, settled
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.result import Plan
+from elbowroom.studio.document import Document
 from elbowroom.studio.places import target_name
 from elbowroom.studio.studio import Studio
 from elbowroom.world.world import World
@@ -28,7 +29,8 @@ SCENE = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Studio, Plan]]:
-    with planned_studio(SCENE, tmp_path_factory.mktemp("studio")) as (studio, plan):
+    folder = tmp_path_factory.mktemp("studio")
+    with planned_studio(Document(SCENE, folder / "work" / "scene.yaml"), folder) as (studio, plan):
         yield studio, plan
 
 

@@ -16,6 +16,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.result import Plan
 from elbowroom.stopping import may_stop_here
+from elbowroom.studio.document import Document
 from elbowroom.studio.edits import rename
 from elbowroom.studio.page import opened
 from elbowroom.studio.places import target_name
@@ -53,7 +54,8 @@ SCENE = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Studio, Plan]]:
-    with planned_studio(SCENE, tmp_path_factory.mktemp("studio")) as (studio, plan):
+    folder = tmp_path_factory.mktemp("studio")
+    with planned_studio(Document(SCENE, folder / "work" / "scene.yaml"), folder) as (studio, plan):
         yield studio, plan
 
 

@@ -191,6 +191,18 @@ def test_forms_give_tasks_that_a_storyboard_can_mean(studio: Studio) -> None:
         time_from("soon")
 
 
+def test_a_repair_is_asked_to_keep_limbs_and_to_stay_near(studio: Studio) -> None:
+    given = {"who": "ann", "hand": EITHER, "what": "", "where": "", "time": ""}
+    bound = {**given, "keep": "right_arm, left_arm 1.2-2.5", "aside": "0.2 m"}
+    told = task_from(studio, "repair", bound, {})
+    assert told == {"who": "ann", "keep": ["right_arm", {"limb": "left_arm", "during": [1.2, 2.5]}], "aside": 0.2}
+    TaskPart.model_validate({"repair": told})
+    assert answers("repair", told)["keep"] == bound["keep"] and answers("repair", told)["aside"] == "0.2"
+    assert task_from(studio, "repair", given, told) == {"who": "ann"}
+    with pytest.raises(BadValue, match="has no end"):
+        task_from(studio, "repair", {**given, "keep": "left_arm 1.2"}, {})
+
+
 def test_a_target_is_dragged_and_the_task_follows(studio: Studio) -> None:
     studio.edit(
         "task",

@@ -47,21 +47,23 @@ def _announce_first_run() -> None:
         err.print("First run: compiling the inner loops (once; takes up to a minute).", style="dim")
 
 
-def compile_first(quiet: bool) -> None:
-    """Compile what planning needs, once on a machine and on all cores, and show on a terminal how far that is."""
+def compile_first(quiet: bool, *, everything: bool = False) -> None:
+    """Compile what a repair needs, or all that tasks do, once on a machine and on all cores; a terminal shows how far
+    that is."""
     from elbowroom.kernels.ahead import compile_ahead, is_ahead
 
-    if is_ahead():
+    if is_ahead(not everything):
         return
     if quiet or not err.is_terminal:
         if not quiet:
             err.print("First run: compiling the inner loops, once; this takes up to a minute.", style="dim")
-        compile_ahead(lambda done, count: None)
+        compile_ahead(lambda done, count: None, not everything)
         return
     with Progress(SpinnerColumn(), _WORDS, TimeElapsedColumn(), console=err, transient=True) as progress:
         shown = progress.add_task("compiling inner loops, once", total=None)
         compile_ahead(
-            lambda done, count: progress.update(shown, description=f"compiling inner loops, once: {done} of {count}")
+            lambda done, count: progress.update(shown, description=f"compiling inner loops, once: {done} of {count}"),
+            not everything,
         )
 
 

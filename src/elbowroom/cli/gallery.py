@@ -64,7 +64,7 @@ def _build(shown: list[Scenario], folder: Path, seed: int, as_json: bool) -> int
     from elbowroom.gallery.page import build, index_page
 
     clock = Clock(quiet=as_json)
-    compile_first(as_json)
+    compile_first(as_json, everything=True)
     exhibits, facts = [], []
     with _all_or_none(folder) as (made, written), clock("build", "building") as say:
         for k, s in enumerate(shown):

@@ -123,6 +123,19 @@ def edit_changes(strength: list[str] | None, mute: list[str] | None, variants: i
     return changes
 
 
+def limb_kept(text: str) -> tuple[str, tuple[float, float]]:
+    """Limb and seconds of one --keep: 'right_arm', or 'left_arm=1.2-2.5'."""
+    limb, given, times = text.partition("=")
+    begin, _, end = times.partition("-")
+    try:
+        during = (float(begin), float(end)) if given else (-math.inf, math.inf)
+    except ValueError:
+        during = (math.nan, math.nan)
+    if not (limb and during[0] <= during[1]):
+        raise BadValue(f"--keep takes a limb, or a limb and its seconds, such as left_arm=1.2-2.5, not '{text}'.")
+    return limb, during
+
+
 def character_named(name: str) -> Character:
     """A preset by its name, or the first character in a file."""
     from elbowroom.character.human import PRESETS, preset

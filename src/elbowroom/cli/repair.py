@@ -43,6 +43,13 @@ def repair(
         float,
         typer.Option(metavar="METRES", help="Maximum sidestep or detour of the body where moving limbs is not enough."),
     ] = 0.6,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIMB[=FROM-TO]",
+            help="Limb that stays where it is, always or during some seconds: right_arm, left_arm=1.2-2.5; repeatable.",
+        ),
+    ] = None,
     max_shift: Annotated[
         float, typer.Option(metavar="METRES", help="Maximum translation of the whole clip if nothing else works.")
     ] = 0.0,
@@ -80,6 +87,7 @@ def repair(
     from elbowroom.files.open import ImportHints
     from elbowroom.files.save import check_outputs, save
     from elbowroom.plan.prove import changed_edits
+    from elbowroom.plan.repair.allowed import Pin
     from elbowroom.plan.repair.repair import repair as bring_out
 
     if not (0.0 <= max_aside <= 1.0 and 0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
@@ -88,6 +96,7 @@ def repair(
         raise BadValue("give a SCENE, or --feet to clean up the feet without one.")
     how: dict[str, Any] = {"seed": seed, "style": options.style_named(style), "fix_self": fix_self}
     how |= {"budget": checked_budget(budget), "max_aside": max_aside, "max_shift": max_shift, "max_delay": max_delay}
+    pins = [options.limb_kept(text) for text in keep or ()]
     changes = options.edit_changes(strength, mute, variants)
     paths = check_outputs(output)
     if variants is not None:
@@ -116,6 +125,7 @@ def repair(
         else:
             print_written(paths)
         return
+    how["keep"] = [Pin(who, limb, during) for who in world.characters for limb, during in pins]
     if variants is not None:
         raise typer.Exit(_several(world, variants, paths, inputs, clock, as_json, how))
     with clock("plan", "repairing") as say:

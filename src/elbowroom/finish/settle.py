@@ -140,7 +140,7 @@ def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> floa
 
 def hit_at(check: LimbCheck, q: Array, t: Array) -> float | None:
     """One of the times (N,) at which postures (N, n, 4) are not free, None where all are."""
-    codes = check.batch(q, t, resolve_uncertain=True)
+    codes = check.batch(q, t, resolve_uncertain=True, until_hit=True)
     sure = np.flatnonzero(codes == HIT)
     if len(sure):
         return float(t[sure[0]])

@@ -46,6 +46,11 @@ def kept(owner: object, key: Hashable, make: Callable[[], Value]) -> Value:
         return memory.setdefault(key, make())  # type: ignore[no-any-return]
 
 
+def is_kept(owner: object, key: Hashable) -> bool:
+    """Return whether data of an object was computed before."""
+    return key in owner.__dict__.get(_PLACE, ())
+
+
 class KeptTogether(Generic[Value]):
     """Values made once of several immutable objects together: the last few, and none beyond the life of its objects.
 

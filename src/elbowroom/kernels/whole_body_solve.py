@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.compiled import inner, njit_nogil
-from elbowroom.kernels.limb_ik import REACHED, Geometry
-from elbowroom.kernels.turns import product, put_triple, row_of, triple, turn_by, write
+from elbowroom.kernels.limb_ik import REACHED, Geometry, line_of
+from elbowroom.kernels.turns import product, put_triple, row_of, scaled, triple, turn_by, write
 from elbowroom.kernels.whole_body import Aims, Model, Scratch, begin
-from elbowroom.kernels.whole_body_ranges import clamped
+from elbowroom.kernels.whole_body_ranges import clamped, coordinates
 from elbowroom.kernels.whole_body_rows import evaluate
 from elbowroom.kernels.whole_body_slopes import linearise
 
@@ -186,6 +186,56 @@ def solve(
         aims.soft[0] *= _SOFTER
     aims.soft[0] = wished
     _write(model, scratch, aims, state, used, cost, rotations, out_root, out_rotations, numbers)
+
+
+@inner()
+def _swivel(model: Model, limbs: tuple[Geometry, ...], swivels: Array, rotations: Array) -> None:
+    """Turn the middle joints of limbs about the line between their ends, swivels (LIMBS,) in radians; in place."""
+    for k in range(model.limbs):
+        if swivels[k] != 0.0:
+            p = model.moved + 1 + 3 * k
+            first = row_of(rotations, model.joint[p])
+            n, _ = line_of(limbs[k], first, coordinates(model.joints, p + 1, row_of(rotations, model.joint[p + 1])))
+            write(product(turn_by(scaled(n, swivels[k])), first), rotations, model.joint[p])
+
+
+@njit_nogil()
+def follow(
+    model: Model,
+    limbs: tuple[Geometry, ...],
+    scratch: Scratch,
+    aims: Aims,
+    ends: Array,
+    swivels: Array,
+    carried: NDArray[np.int64],
+    iterations: int,
+    roots: Array,
+    rotations: Array,
+    numbers: Array,
+    root: Array,
+    start: Array,
+    first: int,
+) -> int:
+    """Solve frames one after another, in place; return the first that fails, or their number.
+
+    Frame k from `first` on begins as roots (N, 3) and rotations (N, J, 4) have it, but with the joints `carried` as in
+    frame k - 1, and limbs turned by swivels (N, LIMBS), see `_swivel`. ends (N, LIMBS, 4, 4): targets; numbers
+    (N, NUMBERS): see `STATUS`; root (1, 3) and start (1, J, 4) are scratch.
+    """
+    for k in range(first, len(roots)):
+        put_triple(triple(roots, k), root, 0)
+        for j in range(rotations.shape[1]):
+            write(row_of(rotations[k], j), start[0], j)
+        for i in range(len(carried)):
+            write(row_of(rotations[k - 1], carried[i]), start[0], carried[i])
+        _swivel(model, limbs, swivels[k], start[0])
+        for m in range(model.limbs):
+            for i in range(4):
+                write(row_of(ends[k, m], i), aims.ends[m], i)
+        solve(model, limbs, scratch, aims, root, start, iterations, roots[k], rotations[k], numbers[k])
+        if numbers[k, STATUS] != FOUND:
+            return k
+    return len(roots)
 
 
 @inner()

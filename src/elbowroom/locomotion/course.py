@@ -125,7 +125,7 @@ def _rounded(points: Array, width: float) -> Array:
 @dataclass(frozen=True, eq=False)
 class Course:
     """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching; `steps`: how many
-    times as many steps as usual, shorter ones, are taken."""
+    times as many steps as usual, shorter ones, are taken; `arms`: whether these swing, and are kept off the body."""
 
     curve: Curve
     times: Array
@@ -133,6 +133,7 @@ class Course:
     speed: Array
     low: Array | float = 0.0
     steps: float = 1.0
+    arms: bool = True
 
     def along(self, t: ArrayLike) -> Array:
         """Place along the curve at times, metres."""

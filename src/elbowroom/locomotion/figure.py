@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -109,8 +109,14 @@ class Figure:
         return Clip(self.character, fps, where, local, name=name)
 
 
+def can_walk(character: Character) -> bool:
+    """Return whether a character has all parts that standing and walking take."""
+    return all(role in character.roles for role in _NEEDED)
+
+
+@lru_cache(maxsize=32)
 def figure(character: Character) -> Figure:
-    """Measure a character; `BadValue` where it lacks the parts that walking takes."""
+    """Measure a character, once; `BadValue` where it lacks the parts that walking takes."""
     missing = [role for role in _NEEDED if role not in character.roles]
     if missing:
         raise BadValue(f"{character.name} cannot walk: it has no {', '.join(missing)}.")

@@ -12,12 +12,12 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import upper
 from elbowroom.locomotion.clearance import arms_clear
-from elbowroom.locomotion.figure import SIDES, Figure, check_time, figure
+from elbowroom.locomotion.figure import SIDES, Figure, can_walk, check_time, figure
 from elbowroom.locomotion.gait import Variation, leg, legs_of
 from elbowroom.locomotion.pelvis import height, turned
 from elbowroom.locomotion.sole import Foot
 from elbowroom.locomotion.steps import TOE_OUT
-from elbowroom.motion.clip import Clip
+from elbowroom.motion.clip import Clip, still_clip
 
 BREATHS = 0.25  # per second at rest
 _SHIFT_EVERY = (3.0, 6.5)  # seconds between shifts of weight
@@ -71,6 +71,14 @@ def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed:
             raised = upper.collar_turn(body, side, np.radians(-0.8) * breath)
             turns[f"{side}_clavicle"] = rot.multiply(turns[f"{side}_clavicle"], raised)
     return arms_clear(body.clip(turns, root, fps, "idle", clamped=body.but_legs))
+
+
+def at_ease(character: Character) -> Clip:
+    """One frame of standing at ease at the origin facing -Y, arms hanging; the rest pose of a rig that cannot walk."""
+    if not can_walk(character):
+        return still_clip(character)
+    clip = idle(character, 0.1)
+    return clip.with_(root=clip.root[:1], rotations=clip.rotations[:1], name="standing")
 
 
 def planted(body: Figure, side: str, n: int, load: Array | float) -> Foot:

@@ -331,7 +331,8 @@ def _made(
             gait = replace(
                 gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
             )
-    made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
+    made = body.clip(kept, root[frames], rate, name, clamped=body.but_legs)
+    made = arms_clear(made) if course.arms else made
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
 
 

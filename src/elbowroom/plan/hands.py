@@ -136,8 +136,8 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
 
 
 def front_of(actor: Actor, T: Array) -> Array:
-    """Return where a body faces whose joints are at T (J, 4, 4): a level unit vector (3,)."""
-    front = T[0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
+    """Return where a body faces whose joints are at T (..., J, 4, 4): a level unit vector (..., 3)."""
+    front = T[..., 0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
     return np.asarray(normalize(front * [1.0, 1.0, 0.0]))
 
 

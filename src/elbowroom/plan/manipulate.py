@@ -16,8 +16,9 @@ from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
+from elbowroom.plan.repair.allowed import Pin
+from elbowroom.plan.repair.repair import ASIDE, repair
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
-from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan, PlanningFailure, Status
 from elbowroom.plan.settings import USUAL, Settings
 from elbowroom.plan.tasks import (
@@ -352,12 +353,22 @@ def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
     order = tuple(dict.fromkeys(task.who for task in ranks))
     # Repairs have limits of their own; what was set by hand counts instead.
     checks = REPAIRS if settings.search_budget == USUAL.search_budget else settings.search_budget
+    repairs = [task for task in tasks if isinstance(task, Repair)]
+    keep = [Pin(task.who, limb, during) for task in repairs for limb, during in task.keep]
+    aside = min((task.aside for task in repairs if task.aside is not None), default=ASIDE)
+    how: dict[str, Any] = {
+        "seed": settings.seed,
+        "style": settings.style,
+        "search_budget": checks,
+        "keep": keep,
+        "max_aside": aside,
+    }
     tried: list[tuple[str, ...]] = []
     notes: list[str] = []
     best: Plan | None = None
     while order not in tried and len(tried) < _ORDERS:
         tried.append(order)
-        plan = repair(world, order, seed=settings.seed, style=settings.style, search_budget=checks)
+        plan = repair(world, order, **how)
         if best is None or plan.found or _count(plan) < _count(best):
             best = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes)))
         stuck = _left_over(plan, order)

@@ -283,7 +283,13 @@ class Rest(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Repair(Task):
-    """Bring the motion out of what it runs into, as it is when this task's turn comes."""
+    """Bring the motion out of what it runs into, as it is when this task's turn comes.
+
+    Limbs to `keep`, each with its seconds, stay where they are; the body goes aside by `aside` metres at most.
+    """
+
+    keep: tuple[tuple[str, tuple[float, float]], ...] = ()
+    aside: float | None = None
 
 
 _KINDS = (Reach, Grab, Put, Move, Carry, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Fetch, Follow,

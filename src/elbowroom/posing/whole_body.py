@@ -12,7 +12,7 @@ Planners in compiled code call `kernels.whole_body_solve.solve` with what `Whole
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -201,6 +201,48 @@ class WholeBody:
             error = gaze_error(body, pose, gaze)
             out[whole_body_solve.MARGIN] = self._margin(pose, aims)
         return replace(self._solution(pose, ends, out), gaze_error=error)
+
+    def follow(
+        self,
+        before: Pose,
+        root: Array,
+        rotations: Array,
+        targets: Mapping[str, Array],
+        *,
+        carried: Sequence[int] = (),
+        swivels: Mapping[str, Array] | None = None,
+    ) -> WholeBodySolution:
+        """Solve N frames one after another, in place, hands and feet at targets (N, 4, 4) by name.
+
+        Frames start as root (N, 3) and rotations (N, J, 4) have them, with joints `carried` as in the frame before,
+        the first as in the posture `before`, and elbows and knees turned by `swivels` (N,), radians, about the line
+        between the ends of their limbs. Returns the solution of the last frame, or of the first that fails;
+        `iterations` is then its number.
+        """
+        ends = self._known(targets)
+        problem = self._problem_at(ends, before)
+        aims = self.aims({end: targets[end][0] for end in ends})
+        count = len(root)
+        places = np.tile(np.eye(4), (count + 1, kernels.LIMBS, 1, 1))
+        turns = np.zeros((count + 1, kernels.LIMBS))
+        for k, end in enumerate(ends):
+            places[1:, k] = targets[end]
+            turns[1:, k] = 0.0 if swivels is None else swivels.get(end, 0.0)
+        roots, rows = np.concatenate([before.root[None], root]), np.concatenate([before.rotations[None], rotations])
+        out, done = np.zeros((count + 1, whole_body_solve.NUMBERS)), 1
+        joints, scratch = np.array(carried, np.int64), (np.zeros((1, 3)), np.zeros_like(rows[:1]))
+        while True:
+            may_stop_here()
+            done = whole_body_solve.follow(
+                *problem, aims, places, turns, joints, ITERATIONS, roots, rows, out, *scratch, done
+            )
+            last = min(done, count)
+            found = self._solution(Pose.of(roots[last], rows[last]), ends, out[last])
+            if done > count or not found.found:
+                break
+            done += 1  # as good as met
+        root[:], rotations[:] = roots[1:], rows[1:]
+        return replace(found, iterations=last - 1)
 
     def _run(self, problem: Problem, aims: kernels.Aims, start: Pose, iterations: int) -> tuple[Pose, Array]:
         """Call the compiled solver: posture, and numbers as it gives them."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, wardrobe
+from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, wardrobe, works
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
 _LARGEST, _MOST = 100.0, 1000
@@ -37,6 +37,7 @@ _NAMES = {
     kitchen: "counter jar bottle mug tin bowl carton ball cheese crate loaf board plate apple kettle herbs",
     desk: "desk monitor keyboard mouse desk_lamp pen_cup stapler pot_plant",
     ornaments: "vase globe picture basket stool trestle_table box_with_lid hoop cube umbrella lamp_post beam barrier",
+    works: "pipes drum ventilator balcony column tree",
 }
 
 MAKERS: dict[str, Maker] = {

@@ -9,6 +9,7 @@ need not, 3 for each more. Carriers are upright cylinders about their legs, the 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.headings import facing, heading_of, leftwards
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.fields import Fields
-from elbowroom.kernels.team import object_free
+from elbowroom.kernels.team import Team, held, object_free, way_cost
 
 # Columns of a state.
 X, Y, Z, YAW, PITCH, ROLL, OWN = range(7)
@@ -31,16 +32,8 @@ _OTHER = 0.45
 _NARROW, _OFF_RAD = 0.5, np.radians(12.0)
 # Metres from one look at a local path to the next.
 _STEP_M = 0.04
-# Metres that carriers keep between each other, beyond their radii.
-_APART_M = 0.02
-# Radii of an elbow and of a hand, metres.
-_ELBOW_M, _HAND_M = 0.07, 0.04
-# Metres about places of the start and goal within which people may be nearer to things, and by how much.
-_NEAR_M, _NEARER_M = 0.4, 0.1
 # Metres of the mid control points of a Bézier curve from its ends, and those below which steps are taken as they come.
 _CONTROL_M, _STEPPED_M = 0.6, 0.5
-# Weight of going backwards and of going sideways against going forwards, and of unusual places, in the cost of a metre.
-_BACKWARDS, _SIDEWAYS, _UNUSUAL = 0.9, 0.35, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,64 +139,30 @@ class TeamSpace:
         out[:3], out[YAW] = position, yaw
         return out
 
+    @cached_property
+    def team(self) -> Team:
+        """Arrays of the team for compiled code."""
+        each, n = self.bearers, len(self.bearers)
+        counts = np.array([len(b.hands) for b in each])
+        hands, shoulders, reach = np.zeros((n, 2, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 2))
+        for k, (b, count) in enumerate(zip(each, counts, strict=True)):
+            hands[k, :count], shoulders[k, :count], reach[k, :count] = b.hands, b.shoulders[:count], b.reach
+        return Team(
+            np.array([b.stance for b in each]), np.array([[b.radius, b.elbows, b.depth] for b in each]),
+            np.array([b.gait == "walks" for b in each]), hands, shoulders, reach, counts,
+            np.array([b.room for b in each], float), np.array([b.elbow_room for b in each], float),
+            np.array([*self.floor.origin, self.floor.cell_m]), np.array(self.outline), np.array(self.upright, float),
+            np.array(self.heights, float), np.array([self.turn_m, self.ground], float), np.array([self.arms]),
+            np.array(self.near, float).reshape(-1, n, 2), np.array(self.closed, float).reshape(-1, self.width + 1),
+        )  # fmt: skip
+
     def valid(self, states: Array) -> NDArray[np.bool_]:
         """Return which states (K, W) are free, with the object in everybody's reach, (K,)."""
-        at, heading = self.carriers(states)
-        R = self.rotations(states)
-        good = self._stand(at, heading) & self._reached(states, R, at, heading)
-        for failed in self.closed:
-            good &= self.distances(states, failed[:-1]) > failed[-1]
-        rows = np.flatnonzero(good)
-        if len(rows) and self.scene is not None:
-            free = np.zeros(len(rows), np.bool_)
-            object_free(self.scene, *self.cover, np.ascontiguousarray(R[rows]), np.ascontiguousarray(states[rows, :3]),
-                        self.margin, self.ground, free)  # fmt: skip
-            good[rows] = free
-        return good
-
-    def _stand(self, at: Array, heading: Array) -> NDArray[np.bool_]:
-        """Return where there is room for everybody, at places (K, n, 2) with headings (K, n)."""
-        good = np.ones(len(at), bool)
-        for k, bearer in enumerate(self.bearers):
-            there = np.zeros(len(at), bool)
-            for place in self.near:
-                there |= np.linalg.norm(at[:, k] - place[k], axis=1) < _NEAR_M
-            good &= self._room(bearer.room, at[:, k]) + np.where(there, _NEARER_M, 0.0) >= bearer.radius
-            if self.arms and bearer.gait == "walks":
-                aside = bearer.elbows * leftwards(heading[:, k])
-                for elbow in (at[:, k] + aside, at[:, k] - aside):
-                    good &= there | (self._room(bearer.elbow_room, elbow) >= _ELBOW_M)
-            for m in range(k):
-                least = bearer.radius + self.bearers[m].radius + _APART_M
-                good &= np.linalg.norm(at[:, k] - at[:, m], axis=-1) > least
-        return good
-
-    def _room(self, room: Array, at: Array) -> Array:
-        """Metres of room (K,) by a map (ny, nx) at places (K, 2); none outside of it."""
-        i, j = np.floor((at - self.floor.origin) / self.floor.cell_m).astype(int).T
-        ny, nx = room.shape
-        inside = (i >= 0) & (j >= 0) & (i < nx) & (j < ny)
-        return np.where(inside, room[np.clip(j, 0, ny - 1), np.clip(i, 0, nx - 1)], -1.0)
-
-    def _reached(self, states: Array, R: Array, at: Array, heading: Array) -> NDArray[np.bool_]:
-        """Return where hands are within the shells of their arms, with room about them, and bodies off the object."""
-        good = (states[:, Z] >= self.heights[0] - 1e-9) & (states[:, Z] <= self.heights[2] + 1e-9)
-        for k, bearer in enumerate(self.bearers):
-            ahead, left = facing(heading[:, k]), leftwards(heading[:, k])
-            c, s = np.cos(states[:, YAW]), np.sin(states[:, YAW])
-            dx, dy = (at[:, k] - states[:, :2]).T
-            beside = np.abs(np.stack([c * dx + s * dy, c * dy - s * dx], axis=-1) - self.outline[:2]) - self.outline[2:]
-            good &= np.linalg.norm(np.maximum(beside, 0.0), axis=1) >= bearer.depth
-            for hand, shoulder, (least, most) in zip(bearer.hands, bearer.shoulders, bearer.reach, strict=True):
-                hold = states[:, :3] + R @ hand
-                from_xy = at[:, k] + shoulder[0] * left - shoulder[1] * ahead
-                way = np.concatenate([hold[:, :2] - from_xy, hold[:, 2:] - self.ground - shoulder[2]], axis=1)
-                far = np.linalg.norm(way, axis=1)
-                good &= (far >= least) & (far <= most)
-                if bearer.gait == "walks":
-                    good &= np.sum(way[:, :2] * ahead, axis=1) > 0.0
-                if self.arms:
-                    good &= self._room(bearer.elbow_room, hold[:, :2]) >= _HAND_M
+        good, rows = np.zeros(len(states), np.bool_), np.ascontiguousarray(states, dtype=float)
+        scratch = np.zeros((3, 3))
+        held(self.team, rows, scratch, good)
+        if self.scene is not None and good.any():
+            object_free(self.scene, self.team, *self.cover, rows, self.margin, scratch, good)
         return good
 
     def samples(self, rng: np.random.Generator, count: int) -> Array:
@@ -280,7 +239,7 @@ class TeamSpace:
             v, w = u[:, None], 1.0 - u[:, None]
             place = w**3 * p + 3 * w**2 * v * c + 3 * w * v**2 * d + v**3 * q
             way = w**2 * (c - p) + 2 * w * v * (d - c) + v**2 * (q - d)
-            ahead = first + np.asarray([_wrapped(h - first) for h in heading_of(way)])
+            ahead = first + (heading_of(way) - first + np.pi) % (2.0 * np.pi) - np.pi
         self.put_before(out, place, ahead)
 
     def put_before(self, states: Array, place: Array, heading: Array) -> None:
@@ -295,17 +254,7 @@ class TeamSpace:
 
     def way_cost(self, rows: Array) -> float:
         """Cost of a way through states (K, W) that are close together, see `cost`."""
-        at, heading = self.carriers(rows)
-        step = np.diff(at, axis=0)
-        way = np.linalg.norm(step, axis=-1)
-        ahead = np.sum(step * facing(0.5 * (heading[1:] + heading[:-1])), axis=-1) / np.maximum(way, 1e-9)
-        manner = 0.5 * _BACKWARDS * (1.0 - ahead) + _SIDEWAYS * np.sqrt(np.maximum(1.0 - ahead**2, 0.0))
-        long = self._lengths(np.diff(rows, axis=0))
-        own = self.own(rows) / [0.15, 0.15, 0.6]
-        unusual = ((rows[:, Z] - self.heights[1]) / 0.25) ** 2 + np.sum((rows[:, PITCH : ROLL + 1] / 0.4) ** 2, axis=1)
-        unusual = unusual + 0.3 * np.mean(np.sum(own**2, axis=-1), axis=-1)
-        dear = 1.0 + _UNUSUAL * 0.5 * (unusual[1:] + unusual[:-1])
-        return float((long * dear).sum()) + float((manner * way).sum()) / len(self.bearers)
+        return float(way_cost(self.team, np.ascontiguousarray(rows)))
 
     def pulled(self, rows: Array, rng: np.random.Generator, tries: int) -> Array:
         """A way through states (K, W) that are close together, pulled straight in some of its columns at a time.

@@ -5,10 +5,12 @@ Lengths in metres, times in seconds, angles in degrees, masses in kilograms; +Z 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from contextlib import suppress
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, Tag, field_validator, model_validator
 
+from elbowroom.props.mechanisms import fitted, mechanism
 from elbowroom.storyboard.cast import CharacterPart, Library
 from elbowroom.storyboard.values import (
     BY_FORM,
@@ -130,9 +132,12 @@ class Turns(Part):
 
 
 class FixturePart(Part):
-    """A drawer, door, lid or switch."""
+    """A drawer, door, lid or switch. Built-in props that open have a joint and a handle of their own."""
 
     mesh: Mesh
+    of: Name | None = Field(
+        default=None, description="Mesh of the scene that it belongs to: a chest, a door_frame, a switch_plate."
+    )
     slides: Slides | None = None
     turns: Turns | None = None
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
@@ -144,6 +149,19 @@ class FixturePart(Part):
     state: Annotated[
         Annotated[Number, Tag("number")] | Annotated[list[StateKey], Field(min_length=1), Tag("list")], BY_FORM
     ] = Field(0.0, description="Opening: metres of a slide, degrees of a hinge; or keyframes.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_made(cls, given: Any) -> Any:
+        mesh = given.get("mesh") if isinstance(given, dict) else None
+        if not isinstance(mesh, dict):
+            return given
+        with suppress(TypeError):  # options of other types are refused where the mesh is made
+            made = mechanism(mesh.get("maker"), mesh.get("options", {}))
+            if "slides" in given or "turns" in given:
+                made = {key: value for key, value in made.items() if key not in ("slides", "turns")}
+            return {**made, **given}
+        return given
 
     @field_validator("state")
     @classmethod
@@ -259,3 +277,18 @@ class StoryboardFile(Part):
     edits: list[EditPart] = Field(
         default_factory=list, description="Edits of the plan to be weakened or muted.", max_length=MOST_THINGS
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sized(cls, given: Any) -> Any:
+        """Give fixtures that belong to a mesh of the scene its measures, where they have none of their own."""
+        with suppress(AttributeError, TypeError):  # other forms are refused where they are read
+            hosts = {m.get("name") or m.get("maker"): m for m in given.get("scene", {}).get("meshes", [])}
+            fixtures = dict(given["fixtures"]) if "fixtures" in given else {}
+            for name, part in fixtures.items():
+                mesh, host = part.get("mesh"), hosts.get(part.get("of"))
+                fit = host and fitted(mesh.get("maker"), host.get("maker"), host.get("options", {}))
+                if fit:
+                    fixtures[name] = {**part, "mesh": {**mesh, "options": {**fit[0], **mesh.get("options", {})}}}
+            return {**given, "fixtures": fixtures} if fixtures else given
+        return given

@@ -17,9 +17,9 @@ from elbowroom.files.urdf import read_urdf
 from elbowroom.geometry import rotations as rot
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.library_arrays import recorded_cycles
-from elbowroom.locomotion.standing import idle
+from elbowroom.locomotion.standing import at_ease, idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run
-from elbowroom.motion.clip import Clip, Motion, still_clip
+from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import place
 from elbowroom.motion.retarget import retarget
@@ -86,7 +86,7 @@ class Person:
         source = self._part.clip
         if source is None:
             assert body is not None
-            return still_clip(body)
+            return at_ease(body)
         if isinstance(source, str):
             source = ClipSource(file=source)
         if source.file is not None:

@@ -29,7 +29,7 @@ from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
 from elbowroom.storyboard.people import Person, library_named
 from elbowroom.storyboard.tasks import tasks_of
-from elbowroom.storyboard.things import fixture_of, frame, frames_of, mark, mesh_of, path_of, static_of
+from elbowroom.storyboard.things import fixture_of, frame, frames_of, mark, mesh_of, path_of, place_of, static_of
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
@@ -265,7 +265,8 @@ class _Builder:
             with self._document.blaming("fixtures", name, "mesh"):
                 mesh, notes = mesh_of(part.mesh, self._folder)
             with self._document.blaming("fixtures", name):
-                world = world.with_fixture(name, fixture_of(part, mesh)).with_(notes=(*world.notes, *notes))
+                T_place = place_of(part, self._file.scene.meshes)
+                world = world.with_fixture(name, fixture_of(part, mesh, T_place)).with_(notes=(*world.notes, *notes))
         return world
 
     def _objects(self, world: World) -> World:

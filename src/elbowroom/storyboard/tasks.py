@@ -29,10 +29,12 @@ from elbowroom.storyboard.verbs import (
     HandoverPart,
     HandPart,
     HoldOutPart,
+    KeepPart,
     LimbPart,
     MovePart,
     PutPart,
     ReachPart,
+    RepairPart,
     TaskPart,
     TouchPart,
 )
@@ -85,6 +87,11 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
         if not isinstance(motion.body, Character):
             told = "the first carrier must be a person" if isinstance(args, CarryPart) else "tasks are for people"
             raise BadValue(f"'{args.who}' is a robot; {told}")
+    if isinstance(args, RepairPart):
+        with blame("keep"):
+            for limb, _ in map(_kept, args.keep):
+                if limb not in motion.body.chains:
+                    raise UnknownName(f"limb of {args.who}", limb, motion.body.chains)
     if not isinstance(args, HandPart):
         return
     if isinstance(args, LimbPart) and args.foot is not None:
@@ -107,6 +114,13 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
             if t is not None and not begin <= t <= end:
                 what = f"{t:g} s is outside the motion of {args.who}, which lasts from {begin:g} to {end:.4g} s"
                 raise BadValue(f"{what}; give a time inside it, or a longer motion")
+
+
+def _kept(part: str | KeepPart) -> tuple[str, tuple[float, float]]:
+    """A limb to keep, and its seconds: all of them, if none are given."""
+    if isinstance(part, str):
+        return part, (-math.inf, math.inf)
+    return part.limb, (part.during[0], part.during[1])
 
 
 def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
@@ -234,6 +248,8 @@ def _task(part: TaskPart, world: World) -> Task:
     for angle in ("turn", "facing"):
         if isinstance(given.get(angle), int | float):
             given[angle] = math.radians(given[angle])
+    if isinstance(args, RepairPart):
+        given["keep"] = tuple(_kept(one) for one in args.keep)
     if isinstance(args, MovePart) and not isinstance(args.feet, str):
         given["feet"] = tuple((x, y, math.radians(heading)) for x, y, heading in args.feet)
     if isinstance(args, FixtureVerb) and args.to is not None:

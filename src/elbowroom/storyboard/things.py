@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
 from elbowroom.props.makers import made
+from elbowroom.props.mechanisms import FITTING, fitted
 from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
 from elbowroom.storyboard.values import Frame, GraspPart, Handle, MeshPiece, MeshSource
 from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
@@ -23,6 +25,10 @@ from elbowroom.world.things import Fixture, GraspMark, Joint
 
 # Sine of the angle between two directions below which they are taken for one.
 _PARALLEL = 1e-3
+# A handle farther than this from the box around its mesh is given in other axes or for another mesh, metres.
+_OFF_MESH_M = 0.03
+# What slides no farther is a button, pressed on its face where it has no handle, metres.
+_BUTTON_M = 0.03
 
 _NO_MESH = "give a .glb, .gltf, .fbx, .obj, .stl or .ply"
 
@@ -136,8 +142,22 @@ def path_of(part: Object, fixtures: dict[str, Fixture]) -> ThingPath:
     return Riding(fixtures[part.on].path, T)
 
 
-def fixture_of(part: FixturePart, mesh: Mesh) -> Fixture:
-    """A drawer, door, lid or switch."""
+def place_of(part: FixturePart, meshes: Sequence[SceneMesh]) -> Array:
+    """Axes (4, 4) of a fixture's position: of its place in the mesh that it belongs to, or the world's."""
+    if part.of is None:
+        return np.eye(4)
+    host = next((m for m in meshes if part.of == (m.name or m.maker)), None)
+    if host is None:
+        raise UnknownName("mesh of the scene", part.of, [name for m in meshes if (name := m.name or m.maker)])
+    maker = part.mesh.maker if isinstance(part.mesh, MeshSource) else None
+    fit = fitted(maker, host.maker, host.options)
+    if fit is None:
+        raise BadValue(f"its mesh does not fit into {part.of}; {FITTING}; give its position by 'at' and 'turn' instead")
+    return placing(host.at, quaternion(host.turn)) @ transform(fit[1])
+
+
+def fixture_of(part: FixturePart, mesh: Mesh, T_place: Array) -> Fixture:
+    """A drawer, door, lid or switch in the axes (4, 4) of its place."""
     if part.slides is not None:
         joint, unit = Joint("slides", np.array(part.slides.axis), _pair(part.slides.range)), 1.0
     else:
@@ -148,7 +168,34 @@ def fixture_of(part: FixturePart, mesh: Mesh) -> Fixture:
     keys = part.state if isinstance(part.state, list) else [StateKey(t=0.0, value=part.state)]
     state = KeyedState(np.array([k.t for k in keys]), unit * np.array([k.value for k in keys]))
     grasps = {name: mark(g) for name, g in part.grasps.items()}
-    return Fixture.at(mesh, joint, transform(part.at, quaternion(part.turn)), state, frames_of(part), part.mass, grasps)
+    frames = frames_of(part)
+    if joint.kind == "slides" and "handle" not in frames and joint.range[1] - joint.range[0] <= _BUTTON_M:
+        frames["handle"] = _pressed_face(mesh, joint.axis)
+    _near_its_mesh(frames, mesh)
+    T = T_place @ transform(part.at, quaternion(part.turn))
+    return Fixture.at(mesh, joint, T, state, frames, part.mass, grasps)
+
+
+def _pressed_face(mesh: Mesh, axis: Array) -> Array:
+    """Frame (4, 4) in the middle of the face of a button that looks against its slide: x out of it, z upwards."""
+    out = -rot.normalize(axis)
+    middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
+    at = middle + out * float(((mesh.vertices - middle) @ out).max())
+    along = [0.0, 0.0, 1.0] if abs(out[2]) < 0.9 else [0.0, 1.0, 0.0]
+    return handle_frame(Handle(at=at.tolist(), along=along, out=out.tolist()))
+
+
+def _near_its_mesh(frames: Mapping[str, Array], mesh: Mesh) -> None:
+    """Raise `BadValue` where a handle is nowhere near what it is to be a handle of."""
+    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    for name, T in frames.items():
+        off = float(np.linalg.norm(np.maximum(np.maximum(low - T[:3, 3], T[:3, 3] - high), 0.0)))
+        if name.startswith("handle") and off > _OFF_MESH_M:
+            spans = " × ".join(f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True))
+            raise BadValue(
+                f"its {name} is {off:.2f} m away from its mesh, which spans {spans} m in its own axes; "
+                "give the middle of the bar in these axes"
+            )
 
 
 def _pair(numbers: list[float]) -> tuple[float, float]:

@@ -287,12 +287,31 @@ class RestPart(HandPart):
     """Return the hand to the base motion."""
 
 
+class KeepPart(Part):
+    """A limb that stays where it is during some seconds."""
+
+    limb: Name
+    during: Annotated[list[Seconds], Field(min_length=2, max_length=2)]
+
+    @model_validator(mode="after")
+    def _lasts(self) -> KeepPart:
+        if self.during[0] > self.during[1]:
+            raise wrong("ends before it begins; give the earlier time first", "during")
+        return self
+
+
 class RepairPart(Part):
     """Repair the collisions of a motion."""
 
     who: Name
     priority: Priority | None = None
     style: StyleChoice | None = None
+    keep: list[Annotated[Annotated[Name, Tag("word")] | Annotated[KeepPart, Tag("keys")], BY_FORM]] = Field(
+        default_factory=list, description="Limbs that stay where they are, always or during some seconds."
+    )
+    aside: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
+        default=None, description="Metres that the body may go aside at most; default: 0.6."
+    )
 
 
 class TaskPart(Part):

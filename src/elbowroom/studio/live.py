@@ -68,7 +68,16 @@ class Drag:
         movable = self.name in kinds and kinds[self.name].kind in ("static", "object")
         about = any(speaks_of(self.document.values.get(key, []), self.name) for key in ("tasks", "holds"))
         clips = self.plan is not None and all(isinstance(m, Clip) for m in self.plan.world.characters.values())
-        return movable and not about and self.plan is not None and self.plan.status in ("found", "partial") and clips
+        # what follows the mouse knows no limbs to keep and no limit
+        bound = any(isinstance(task, Repair) and (task.keep or task.aside is not None) for task in self.board.tasks)
+        return (
+            movable
+            and not about
+            and not bound
+            and self.plan is not None
+            and self.plan.status in ("found", "partial")
+            and clips
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

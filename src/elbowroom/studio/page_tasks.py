@@ -18,6 +18,8 @@ from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words,
 _NEW = "New task"
 _USUAL = "default"
 _NONE = "—"
+_KEEP = "Limbs that stay where they are: right_arm, or with times in seconds, left_arm 1.2-2.5."
+_ASIDE = "How far the body may go aside; empty: 0.6 m."
 
 
 class Tasks:
@@ -36,6 +38,8 @@ class Tasks:
                 self._what = gui.add_dropdown("Object", (_NONE,))
                 self._where = gui.add_dropdown("Target", (_NONE,))
                 self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as the previous tasks are done.")
+                self._keep = gui.add_text("Keep", "", hint=_KEEP, visible=False)
+                self._aside = gui.add_text("Aside (m)", "", hint=_ASIDE, visible=False)
                 self._buttons = gui.add_button_group(" ", ("Add", "Use current time"))
                 self._order = gui.add_button_group("Order", ("Earlier", "Later", "Delete"), visible=False)
             with gui.add_folder("Planning"):
@@ -103,7 +107,8 @@ class Tasks:
         for field, key in ((self._who, "who"), (self._hand, "hand"), (self._what, "what"), (self._where, "where")):
             if given[key] in field.options:
                 put(field, given[key])
-        put(self._time, given["time"])
+        for text, key in ((self._time, "time"), (self._keep, "keep"), (self._aside, "aside")):
+            put(text, given[key])
         self._fit()
 
     def _fit(self) -> None:
@@ -118,6 +123,7 @@ class Tasks:
         offer(self._where, wheres(verb, world, self._who.value) or (_NONE,))
         timed = needs.timed
         self._time.visible = timed
+        self._keep.visible = self._aside.visible = needs.bound
         words = ("Add" if self._k is None else "Change", *(("Use current time",) if timed else ()))
         if tuple(self._buttons.options) != words:
             self._buttons.options = words
@@ -133,6 +139,8 @@ class Tasks:
             "what": "" if self._what.value == _NONE else self._what.value,
             "where": "" if self._where.value == _NONE else self._where.value,
             "time": self._time.value,
+            "keep": self._keep.value,
+            "aside": self._aside.value,
         }
         old_verb, old = edits.tasks_of(studio.document)[k] if k is not None else ("", {})
         args = task_from(studio, verb, given, old if old_verb == verb else {})

@@ -23,6 +23,7 @@ class Asked:
     """Fields of a verb: key of the hand, of an object or fixture, of a target, each empty if there is none.
 
     `onto` is the key of a target given by name; empty if it is the same as `where`. `timed`: whether it takes a time.
+    `bound`: whether limbs can be kept, and the body's way aside limited.
     """
 
     hand: str = "hand"
@@ -30,10 +31,11 @@ class Asked:
     where: str = ""
     onto: str = ""
     timed: bool = True
+    bound: bool = False
 
 
 VERBS: Mapping[str, Asked] = {
-    "repair": Asked(hand="", timed=False),
+    "repair": Asked(hand="", timed=False, bound=True),
     "reach": Asked(where="to"),
     "touch": Asked(where="target"),
     "grab": Asked(what="object"),
@@ -89,7 +91,25 @@ def answers(verb: str, args: Mapping[str, Any]) -> dict[str, str]:
         "what": str(args.get(asked.what, "")) if asked.what else "",
         "where": POINT if isinstance(where, list) else str(where or ""),
         "time": "" if args.get("at") is None else f"{float(args['at']):g}",
+        "keep": ", ".join(_kept_in_words(one) for one in args.get("keep", ())),
+        "aside": "" if args.get("aside") is None else f"{float(args['aside']):g}",
     }
+
+
+def _kept_in_words(one: Any) -> str:
+    return f"{one['limb']} {one['during'][0]:g}-{one['during'][1]:g}" if isinstance(one, Mapping) else str(one)
+
+
+def kept_from(text: str) -> list[Any]:
+    """Limbs to keep from text: 'right_arm, left_arm 1.2-2.5'."""
+    out: list[Any] = []
+    for one in filter(None, (part.strip() for part in text.split(","))):
+        limb, _, times = one.partition(" ")
+        begin, dash, end = times.strip().partition("-")
+        if times and not dash:
+            raise BadValue(f"'{one}' has no end; give times such as 'left_arm 1.2-2.5', or the limb alone.")
+        out.append({"limb": limb, "during": [time_from(begin), time_from(end)]} if times else limb)
+    return out
 
 
 def task_from(studio: Studio, verb: str, given: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,6 +123,10 @@ def task_from(studio: Studio, verb: str, given: Mapping[str, str], before: Mappi
         if not given["what"]:
             raise BadValue(f"nothing to {verb}; add {'a fixture' if asked.what == 'fixture' else 'an object'} first.")
         args[asked.what] = given["what"]
+    if asked.bound:
+        args = {k: v for k, v in args.items() if k not in ("keep", "aside")}
+        args |= {"keep": kept} if (kept := kept_from(given.get("keep", ""))) else {}
+        args |= {"aside": metres_from(given["aside"])} if given.get("aside", "").strip() else {}
     if asked.timed and given["time"].strip():
         args["at"] = time_from(given["time"])
     if asked.where and given["where"]:
@@ -124,6 +148,14 @@ def time_from(text: str) -> float:
     if not 0.0 <= at < 86400.0:
         raise BadValue(f"a time is 0 or more seconds, not {text}.")
     return round(at, 3)
+
+
+def metres_from(text: str) -> float:
+    """Distance in metres from text."""
+    try:
+        return float(text.replace(",", ".").removesuffix("m").strip())
+    except ValueError:
+        raise BadValue(f"a distance is a number of metres such as 0.2, not '{text}'.") from None
 
 
 def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field, pack
-from elbowroom.geometry.kept import kept
+from elbowroom.geometry.kept import Arrays, is_kept, kept, remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields
 from elbowroom.kernels.sweep import FLOOR, STATIC, Movers
@@ -25,6 +27,9 @@ _DEEPEST = 5
 _FULL = 0.98
 # Hulls of meshes with more corners than this are boxed.
 _CORNERS = 256
+
+# What covers are kept as with their forms.
+_COVER = "few balls"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +68,7 @@ def movers_of(exact: ExactWorld) -> Movers:
     """Parts of bodies and things, packed."""
     forms = [exact.placed.forms[i] for i, p in enumerate(exact.parts) if p.kind in ("body", "thing")]
     points = [_corners(form) for form in forms]
-    covers = [_cover(form) for form in forms]
+    covers = _covers(forms)
     balls = [_around(form) for form in forms]
     hollow = np.array([_is_hollow(form) for form in forms], dtype=bool)
     return Movers(
@@ -110,9 +115,20 @@ def _around(form: Form) -> Array:
     return kept(form, "ball", lambda: _ball(_corners(form)) + np.array([0.0, 0.0, 0.0, form.radius]))
 
 
-def _cover(form: Form) -> Array:
-    """Balls (N, 4) that hold a form."""
-    return kept(form, "few balls", lambda: _covered(form))
+def _covers(forms: Sequence[Form]) -> list[Array]:
+    """Balls (N, 4) that hold each of some forms, kept with the forms and together on disk."""
+
+    def make() -> Arrays:
+        covers = [kept(form, _COVER, partial(_covered, form)) for form in forms]
+        return {"balls": np.concatenate([*covers, np.zeros((0, 4))]), "counts": np.array([len(c) for c in covers])}
+
+    if not all(is_kept(form, _COVER) for form in forms):
+        made_by = Path(__file__).read_bytes()  # covers of other sources are not trusted
+        about = (made_by, *(part for form in forms for part in (_corners(form), form.radius)))
+        stored = remembered("balls", about, make)
+        for form, balls in zip(forms, np.split(stored["balls"], np.cumsum(stored["counts"])[:-1]), strict=True):
+            kept(form, _COVER, partial(np.array, balls))
+    return [kept(form, _COVER, partial(_covered, form)) for form in forms]
 
 
 def _covered(form: Form) -> Array:

@@ -290,6 +290,9 @@ class Placed:
             if outer.solid is None:
                 continue
             probes = apply(boxes.relative(self.T, p, q), inner.probes)
+            probes = probes[((probes >= outer.bounds[0]) & (probes <= outer.bounds[1])).all(axis=1)]
+            if not len(probes):
+                continue
             deep = outer.solid.depth(probes)
             i = int(np.argmax(deep))
             if deep[i] > 0.0 and deep[i] + inner.radius > depth:

@@ -35,6 +35,8 @@ _AT_ONCE = 512
 _DECIDED = 4096
 # Postures that compiled code looks at before work may stop: a tenth of a second where many are in doubt.
 _ROWS = 512
+# The same where the first that hits ends it.
+_FEW_ROWS = 48
 
 
 class LimbCheck:
@@ -191,11 +193,13 @@ class LimbCheck:
         met = scratch.buffers.doubt[: count if code == UNCERTAIN else 1].tolist()
         return code, tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(scratch, e, m, t)))
 
-    def batch(self, q: ArrayLike, t: ArrayLike, *, resolve_uncertain: bool = False) -> NDArray[np.uint8]:
+    def batch(
+        self, q: ArrayLike, t: ArrayLike, *, resolve_uncertain: bool = False, until_hit: bool = False
+    ) -> NDArray[np.uint8]:
         """Verdicts (N,) of postures (N, n, 4) at times (N,).
 
         The first doubt ends the check of a posture: UNCERTAIN, even where a later pair would be a sure hit.
-        `resolve_uncertain` goes on.
+        `resolve_uncertain` goes on. With `until_hit` postures some way behind the first sure hit are left UNCERTAIN.
         """
         q = np.array(q, dtype=float, order="C")
         times = np.empty(len(q))
@@ -206,10 +210,13 @@ class LimbCheck:
             self._check_time(float(times.max()))
         out = np.full(len(q), UNCERTAIN, np.uint8)
         doubts_until = limb_world.KEEN if resolve_uncertain else 1
-        for first in range(0, len(q), _ROWS):
-            rows = slice(first, first + _ROWS)
+        step = _FEW_ROWS if until_hit else _ROWS
+        for first in range(0, len(q), step):
+            rows = slice(first, first + step)
             buffers = self.scratch().buffers
             edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts_until, buffers, out[rows])
+            if until_hit and (out[rows] == HIT).any():
+                break
         return out
 
     def _look(self, q: Array, t: float, doubts_until: int, scratch: Scratch) -> tuple[int, int]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.body import Character
+from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.plan.repair.find import CollisionEpisode
 from elbowroom.world.allowances import cap_of, supports
+from elbowroom.world.carried import Carried
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.exact import ExactWorld
@@ -94,11 +97,22 @@ def at_work(world: World, who: str, span: Interval, joints: Iterable[int] = (0,)
 
 @dataclass(frozen=True)
 class Pin:
-    """A hand of someone that has to be where it is during some seconds, though it takes and touches nothing."""
+    """A hand or a limb of someone that has to be where it is during some seconds, though it takes and touches nothing.
+
+    `part` is a hand (left, right) or the name of a chain (left_arm, right_leg, spine).
+    """
 
     who: str
-    hand: str
+    part: str
     during: Interval
+
+    def joint(self, body: Character) -> int:
+        """Joint at the end of the part."""
+        if self.part in body.chains:
+            return int(body.chains[self.part].joints[-1])
+        if self.part not in ("left", "right"):
+            raise UnknownName(f"limb of {self.who}", self.part, body.chains)
+        return body.hand(self.part)[0]
 
 
 def hands_free(
@@ -109,7 +123,7 @@ def hands_free(
     low, high = clip.source.lead, len(clip) - 1
     body, joints = clip.character, tuple(joints)
     moved = {k for j in joints for k in body.subtree(j)}
-    pinned = [pin.during for pin in pins if pin.who == who and body.hand(pin.hand)[0] in moved]
+    pinned = [pin.during for pin in pins if pin.who == who and pin.joint(body) in moved]
     for begin, end in [*_works(world, who, joints), *pinned]:
         if end <= during[0]:
             low = max(low, int(np.searchsorted(clip.times, end - 1e-9)))
@@ -204,3 +218,13 @@ def _after(on: NDArray[np.bool_], frame: int, high: int) -> int:
     """The first frame after another in which the foot stands."""
     found = np.flatnonzero(on[frame + 1 :])
     return min(high, frame + 1 + int(found[0])) if len(found) else high
+
+
+def freeze_grips(world: World) -> World:
+    """Hold what is held as it is now, whatever becomes of the hand's motion."""
+    holds = []
+    for hold in world.holds:
+        path = world.things[hold.object].path
+        assert isinstance(path, Carried)
+        holds.append(replace(hold, T_hand_object=path.grip(hold)))
+    return replace(world, holds=tuple(holds))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.character.markers import marker_positions
+from elbowroom.character.masses import center_of_mass
 from elbowroom.character.range_of_motion import unusual
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
@@ -16,6 +19,7 @@ from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.motion.quality import rms_jerk
 from elbowroom.motion.recorded import recorded_postures
+from elbowroom.world.world import World
 
 # Frames a second that are compared at most.
 _RATE_HZ = 60.0
@@ -114,3 +118,25 @@ def jerk_gain(source: Clip, new: Clip, turned: Array) -> float:
 
 def _differ(a: Clip, b: Clip) -> Array:
     return np.asarray(np.any(a.rotations != b.rotations, axis=(1, 2)) | np.any(a.root != b.root, axis=1))
+
+
+# Shifts of the centre of mass below this, metres, are within what people do without a thought.
+_NOTED = 0.03
+
+
+def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
+    """Sentences on people whose centre of mass a change moves sideways by more than a little."""
+    told = []
+    for name in dict.fromkeys(who):
+        old, new = before.motion(name), after.motion(name)
+        if not (isinstance(old, Clip) and isinstance(new, Clip)) or new.character.masses is None:
+            continue
+        at = [center_of_mass(clip.character, clip.world()) for clip in (old, new)]
+        shift = np.linalg.norm((at[1] - at[0])[:, :2], axis=1)
+        k = int(np.argmax(shift))
+        if shift[k] > _NOTED:
+            told.append(
+                f"balance of {name}: the repair moves the centre of mass by up to {100 * shift[k]:.1f} cm "
+                f"(at {new.times[k]:.2f} s)."
+            )
+    return tuple(told)

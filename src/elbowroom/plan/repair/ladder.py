@@ -206,7 +206,7 @@ def _each_linkage(
     for number, linkage in enumerate(_ladder(world, episode, options)):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
-            reasons.append("a hand takes, leaves or touches something just then")
+            reasons.append("a hand takes, leaves or touches something just then, or a limb is to be kept")
             continue
         for free in feet_free(clip, episode):
             if options.clocks.late:

@@ -19,13 +19,12 @@ from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import cut
-from elbowroom.plan.repair.allowed import OwnTouches, at_work, own_touches, with_contacts
+from elbowroom.plan.repair.allowed import OwnTouches, at_work, freeze_grips, own_touches, with_contacts
 from elbowroom.plan.repair.detours import ROUND, Looks, left_of, legs_of, told_by
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes
 from elbowroom.plan.repair.known import KnownWay, way_of
 from elbowroom.plan.repair.pelvis import PelvisOffset, core_about
 from elbowroom.plan.repair.quick import RATE, Balls, balls_of, frames_free, hits, meetings, mended_quickly, without
-from elbowroom.plan.repair.repair import freeze_grips
 from elbowroom.plan.result import Plan, Status
 from elbowroom.spaces.styles import Wish
 from elbowroom.world.certificate_findings import Collision

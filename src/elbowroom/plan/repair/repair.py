@@ -7,28 +7,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
-
-from elbowroom.character.masses import center_of_mass
 from elbowroom.errors import UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
-from elbowroom.plan.repair.allowed import Pin
+from elbowroom.plan.repair.allowed import Pin, freeze_grips
+from elbowroom.plan.repair.cost import balance
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
+from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces
 from elbowroom.plan.repair.whole_clip import moved_ways, raised
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.world.allowances import Changed, recorded_people
-from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Collision, Unproven
-from elbowroom.world.edit import Edit
+from elbowroom.world.edit import Edit, motions
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
 # How often what a repair brings about is repaired in turn.
@@ -97,22 +96,24 @@ def repair(
     max_shift: float = 0.0,
     max_delay: float = 0.0,
     apart: Sequence[World] = (),
+    keep: Sequence[Pin] = (),
     progress: Callable[[str], None] | None = None,
     budget: float | None = None,
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
     Limbs to blame are re-planned for as long as need be and stay close to the clip; all other frames stay as they
-    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot keep
-    to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too. Where limbs
-    cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in steps; then a whole
-    clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed
-    gives the same motion. Where something is left, the status is 'partial', the world has the best repair, and `why`
-    says what is left and why. `apart` are other repairs of the same world that this one is to look different from,
-    where it can. `search_budget` is what one search may do, counted in checks; without `searches`
-    limbs are leaned aside and bodies lowered or turned, which is quick. After `budget` seconds of the wall
-    clock, proofs included, the status is 'budget-spent', and the world has what was repaired until then; what is found
-    within a budget is the same motion as without one.
+    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot
+    keep to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too.
+    Where limbs cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in
+    steps; then a whole clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at
+    most. The same seed gives the same motion. Where something is left, the status is 'partial', the world has the
+    best repair, and `why` says what is left and why. `apart` are other repairs of the same world that this one is
+    to look different from, where it can. Limbs in `keep` stay where they are at their times, and the body with
+    them. `search_budget` is what one search may do, counted in checks; without `searches` limbs are only leaned
+    aside and bodies lowered or turned, which is quick. After `budget` seconds of the wall clock, proofs included,
+    the status is 'budget-spent', and the world has what was repaired until then; what is found within a budget is
+    the same motion as without one.
     """
     people = _people(world, who)
     others = {name: tuple(_clips(other)[name] for other in apart) for name in people} if apart else {}
@@ -125,10 +126,13 @@ def repair(
         max_aside,
         others,
         progress,
+        pins=tuple(keep),
         searches=searches,
     )
+    for pin in keep:
+        pin.joint(clip_of(world, pin.who).character)
     with deadline(budget):
-        plan = _by_limbs(world, people, options)
+        plan = _in_pieces(world, people, options)
         for name in people if max_shift > 0.0 or max_delay > 0.0 else ():
             if plan.status == "partial":
                 plan = _moved(plan, world, name, people, options, max_shift, max_delay)
@@ -205,29 +209,73 @@ def _by_limbs(
 ) -> Plan:
     """Repair within a clip: by limbs, and by going aside for a while. `proof` is that of the world, where there is."""
     work = _Work(freeze_grips(world), options, changed, before=proof, proof=proof)
-    notes: tuple[str, ...] = ()
-    status: Status = "found"
     try:
-        done = _in_rounds(work, people)
-        notes = balance(world, work.world, [e.who for e in work.edits])
-        after: Certificate | None = done
-        status, why = ("found", "") if done.free else ("partial", _left(work, people, done))
+        after: Certificate | None = _in_rounds(work, people)
+        assert after is not None
+        status: Status = "found" if after.free else "partial"
+        why = "" if after.free else _left(work, people, after)
     except OutOfTime as spent:
         after = work.certified_late()
         status, why = "budget-spent", f"{spent}; {_so_far(work, after)}"
+    return _plan(work, world, status, why, after)
+
+
+def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
+    """Repair a long take piece by piece, with one proof of all of it before and one after; others as a whole."""
+    work = _Work(freeze_grips(world), options)
+    found = []
+    try:
+        if is_long(world):
+            found = pieces(work.world, _above_floor(work, people, work.certified("if free")))
+    except OutOfTime:
+        pass  # told by the repair of the whole, which has no time left either
+    if not found:
+        return _by_limbs(world, people, options, proof=work.before)
+    reasons = []
+    late = ""
+    for number, during in enumerate(found, 1):
+        piece = piece_of(work.world, during)
+        how = _piece_options(options, during, f"piece {number} of {len(found)}")
+        done = _by_limbs(piece, people, how)
+        if not fits(work.world, piece, done.edits):
+            reasons.append(f"{during[0]:.1f}–{during[1]:.1f} s: no repair returns to the motion in time")
+        elif done.edits:
+            work.edits += done.edits
+            work.world = work.world.with_(characters=motions(work.world.characters, done.edits))
+        if done.status == "budget-spent":
+            late = done.why
+            break
+        reasons += [f"{during[0]:.1f}–{during[1]:.1f} s: {done.why}"] if done.why else []
+    work.proof = None
+    try:
+        after = work.certified_late() if late else work.certified()
+    except OutOfTime as spent:
+        after, late = None, str(spent)
+    status: Status = "budget-spent" if late else "found" if after is not None and after.free else "partial"
+    why = "" if status == "found" else "; ".join([*([late] if late else reasons[:1]), _so_far(work, after)])
+    return _plan(work, world, status, why, after)
+
+
+def _plan(work: _Work, world: World, status: Status, why: str, after: Certificate | None) -> Plan:
+    """Result of a repair of a world."""
+    notes = balance(world, work.world, [e.who for e in work.edits]) if status in ("found", "partial") else ()
     seconds = {stage: round(s, 4) for stage, s in work.options.clocks.seconds.items()}
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
     collisions = () if work.before is None else work.before.collisions
     return Plan(status, result, tuple(work.edits), why, after, seconds, collisions, world.characters)
 
 
+def _piece_options(options: RepairOptions, during: Interval, name: str) -> RepairOptions:
+    """Options for a piece of a take, which name it where they tell of progress."""
+    say = options.progress
+    tell = None if say is None else (lambda doing: say(f"{name}, {doing}"))
+    cut = {who: tuple(clips_in({who: clip}, during)[who] for clip in clips) for who, clips in options.apart.items()}
+    return replace(options, sources=clips_in(options.sources, during), apart=cut, progress=tell)
+
+
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
     """Repair people round by round until nothing more gives way; the last proof."""
-    after = work.proof or work.certified("if free")
-    for _ in range(_RAISES):
-        if after.free or not _raised(work, people, after):
-            break
-        after = work.certified("if free")
+    after = _above_floor(work, people, work.proof or work.certified("if free"))
     # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
     for _ in range(_ROUNDS + len(people) - 1):
         exact, moved = ExactWorld(work.world), set[str]()
@@ -239,6 +287,15 @@ def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
             break
         after = work.certified()
     return after if work.whole else work.certified()
+
+
+def _above_floor(work: _Work, people: Sequence[str], proof: Certificate) -> Certificate:
+    """Proof of the world once recorded people are out of the floor as far as need be."""
+    for _ in range(_RAISES):
+        if proof.free or not _raised(work, people, proof):
+            break
+        proof = work.certified("if free")
+    return proof
 
 
 def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
@@ -263,16 +320,6 @@ def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
             raise UnknownName("character", name, world.characters)
         clip_of(world, name)
     return wanted
-
-
-def freeze_grips(world: World) -> World:
-    """Hold what is held as it is now, whatever becomes of the hand's motion."""
-    holds = []
-    for hold in world.holds:
-        path = world.things[hold.object].path
-        assert isinstance(path, Carried)
-        holds.append(replace(hold, T_hand_object=path.grip(hold)))
-    return replace(world, holds=tuple(holds))
 
 
 def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
@@ -346,25 +393,3 @@ def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
     more = f", and {len(left) - 1} more" if len(left) > 1 else ""
     assert work.before is not None
     return f"{first.text} ({reason}){more}; {_counts(work.before, after)}"
-
-
-# Shifts of the centre of mass below this, metres, are within what people do without a thought.
-_NOTED = 0.03
-
-
-def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
-    """Sentences on people whose centre of mass a change moves sideways by more than a little."""
-    told = []
-    for name in dict.fromkeys(who):
-        old, new = before.motion(name), after.motion(name)
-        if not (isinstance(old, Clip) and isinstance(new, Clip)) or new.character.masses is None:
-            continue
-        at = [center_of_mass(clip.character, clip.world()) for clip in (old, new)]
-        shift = np.linalg.norm((at[1] - at[0])[:, :2], axis=1)
-        k = int(np.argmax(shift))
-        if shift[k] > _NOTED:
-            told.append(
-                f"balance of {name}: the repair moves the centre of mass by up to {100 * shift[k]:.1f} cm "
-                f"(at {new.times[k]:.2f} s)."
-            )
-    return tuple(told)

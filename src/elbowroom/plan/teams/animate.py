@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between, continuous
+from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.walk import STANDS_S, landed, walk_course
@@ -27,11 +29,10 @@ from elbowroom.posing.whole_body import FEET
 
 # Seconds after its time by which a trajectory is at rest.
 _STILL_S = 0.5
+# Seconds at the end of a walk for which arms without the object are kept off the body.
+_ARMS_S = 0.5
 # Radians that a joint may turn from one frame to the next at 60 frames a second: more is a leap.
 _LEAP_RAD = 0.35
-
-# Changes the posture that a frame of the walk is to resemble, before hands and feet are brought to their places.
-Bend = Callable[[int, Pose], Pose]
 
 
 class Blocked(PlanningFailure):
@@ -40,6 +41,15 @@ class Blocked(PlanningFailure):
     def __init__(self, why: str, frame: int, number: int | None = None) -> None:
         super().__init__("no-path", why)
         self.frame, self.number = frame, number
+
+
+class Bent(NamedTuple):
+    """Postures that N frames are to resemble before hands and feet are brought to their places: root (N, 3), rotations
+    (N, J, 4), and turns (N,) of elbows and knees by hand or foot, radians; those of elbows add up over the frames."""
+
+    root: Array
+    rotations: Array
+    swivels: Mapping[str, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,44 +83,52 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
         clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))
     still = round((timing.duration + STANDS_S + _STILL_S) * clips[0].fps)
     last = max(still, *(landed(clip) for clip in clips))
-    return [held(clip, last + 1) for clip in clips]
+    return [_arms_at_end(held(clip, last + 1)) for clip in clips]
+
+
+def _arms_at_end(walk: Clip) -> Clip:
+    """A walk whose arms are off the body at its end, where they hang again: before that they hold the object."""
+    first = max(len(walk) - round(_ARMS_S * walk.fps), 0)
+    end = arms_clear(walk.with_(root=walk.root[first:], rotations=walk.rotations[first:]))
+    return walk.with_(rotations=np.concatenate([walk.rotations[:first], end.rotations]))
 
 
 def held_frames(
-    carrier: Carrier, grips: Grips, walk: Clip, places: Array, bend: Bend | None = None,
+    carrier: Carrier, grips: Grips, walk: Clip, places: Array, bent: Bent | None = None,
     since: tuple[int, int, Frames] | None = None,
 ) -> Frames:  # fmt: skip
     """Frames of a walk with hands on the object at places (N, 4, 4); raises `Blocked`.
 
-    `bend` changes the walk's postures first. With `since`, two frames and what was made before, only those between are
-    made anew.
+    `bent` are postures that frames are to resemble in place of the walk's. With `since`, two frames and what was made
+    before, only those between are solved again.
     """
     actor, body = carrier.actor, carrier.actor.body
-    feet = [body.role(foot) for foot in FEET]
-    arms = [j for hand in grips.grasps for j in joints_of(actor, hand)]
-    T_feet = walk.world()[:, feet]
     first, last = (1, len(walk) - 1) if since is None else since[:2]
-    root, q = np.array(walk.root), np.array(walk.rotations)
     if since is not None:
         root, q = np.array(since[2].root), np.array(since[2].rotations)
     else:
+        root, q = np.array(walk.root), np.array(walk.rotations)
         root[0], q[0] = actor.root[-1], actor.q[-1]
+    rows = slice(first, last + 1)
+    like = Bent(walk.root, walk.rotations, {}) if bent is None else bent
+    found_root, found_q = np.array(like.root[rows]), np.array(like.rotations[rows])
     fingers = [j for hand in ("left", "right") for j in finger_joints(body, hand)]
-    for k in range(first, last + 1):
-        near = np.array(walk.rotations[k])
-        near[arms] = q[k - 1, arms]
-        near[fingers] = actor.q[-1][fingers]
-        pose = Pose.of(walk.root[k], near)
-        if bend is not None:
-            pose = bend(k, pose)
-        targets = grips.targets(actor, places[k]) | dict(zip(FEET, T_feet[k], strict=True))
-        found = carrier.body.solve(pose, targets)
-        if not found.found:
-            raise Blocked(f"{carrier.what}: {found.reason.rstrip('.')}", k)
-        root[k], q[k] = found.pose.root, found.pose.rotations
-        turns = angle_between(q[k], q[k - 1])
-        if float(turns.max()) > _LEAP_RAD * 60.0 / actor.base.fps:
-            raise Blocked(f"{carrier.what}: {actor.who}.{body.joint_names[int(np.argmax(turns))]} would leap", k)
+    found_q[:, fingers] = actor.q[-1][fingers]
+    T_feet = body.transforms(walk.root[rows], walk.rotations[rows])[:, [body.role(foot) for foot in FEET]]
+    targets = grips.targets(actor, places[rows]) | dict(zip(FEET, T_feet.swapaxes(0, 1), strict=True))
+    arms = [j for hand in grips.grasps for j in joints_of(actor, hand)]
+    before = Pose.of(root[first - 1], q[first - 1])
+    swivels = {end: turns[rows] for end, turns in like.swivels.items()}
+    solved = carrier.body.follow(before, found_root, found_q, targets, carried=arms, swivels=swivels)
+    root[rows], q[rows] = found_root, found_q
+    done = solved.iterations + 1 if solved.found else solved.iterations
+    turns = angle_between(q[first : first + done], q[first - 1 : first + done - 1])
+    leaps = np.argwhere(turns > _LEAP_RAD * 60.0 / actor.base.fps)
+    if len(leaps):
+        name = body.joint_names[int(leaps[0, 1])]
+        raise Blocked(f"{carrier.what}: {actor.who}.{name} would leap", first + int(leaps[0, 0]))
+    if not solved.found:
+        raise Blocked(f"{carrier.what}: {solved.reason.rstrip('.')}", first + done)
     return Frames(walk, root, continuous(q), places)
 
 

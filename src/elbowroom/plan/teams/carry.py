@@ -44,6 +44,9 @@ _LIFTED, _LIFTED_EDGE = 0.56, 0.5
 _TALL, _EDGE_M = 0.3, 0.06
 # Metres that it is lifted off what it lies on at least, and held above its goal before it is set down.
 _OFF_M = 0.05
+# Share of the object's mass above which somebody who cannot balance it is told that it is too heavy, kg: the limit
+# recommended for lifts under the best conditions (NIOSH 1991).
+_LIFTS_KG = 23.0
 # Turns of the object about the vertical that are tried at a goal, where none is given, radians: by number of carriers.
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
@@ -112,9 +115,13 @@ def _carried_from(
     d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarrier, ...], T_goal: Array, what: str
 ) -> None:
     """Carry the object from where everybody stands at it now."""
-    lifted = _lift(d, task, actors, robots, what)
-    lead = lifted.carriers[0]
-    T = np.asarray(d.world.frame(task.object, lead.actor.now))
+    on_foot(d, task, _lift(d, task, actors, robots, what), T_goal, what)
+
+
+def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:
+    """Carry an object that is in everybody's hands to its goal (4, 4) and set it down; raises `PlanningFailure`."""
+    actors, robots = [carrier.actor for carrier in lifted.carriers], lifted.robots
+    T = np.asarray(d.world.frame(task.object, actors[0].now))
     turns = (_TURNS_ALONE if lifted.count == 1 else _TURNS) if task.turn is None else (None,)
     goals = [_turned(T_goal, turn) for turn in turns]
     space = team_space(d.world, lifted.carriers, lifted.grips, robots, goals, tilts=not task.level)
@@ -165,7 +172,7 @@ def _carried_from(
 
 def _note(what: str, number: int, ways: Ways, seconds: float) -> str:
     nodes = len(ways.roadmap.states)
-    again = f"; {number}earlier paths failed" if number else ""
+    again = f"; {number} earlier paths failed" if number else ""
     return f"{what}: {seconds:.1f} s on foot, a roadmap of {nodes} nodes and {len(ways.roadmap.edges)} edges{again}"
 
 
@@ -209,7 +216,16 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
         carrier.T_goal = np.array(T)
         carrier.T_goal[2, 3] = z
     crew = Crew(d, list(carriers), [["left", "right"]] * len(actors), partial(_stay, robots))
-    chosen = crew.lift()
+    try:
+        chosen = crew.lift()
+    except PlanningFailure as failed:
+        share = carriers[0].mass
+        if failed.status == "too-heavy" or (failed.status == "out-of-balance" and share > _LIFTS_KG):
+            why = failed.why.removeprefix(f"{what}: ")
+            raise PlanningFailure(
+                "too-heavy", f"{what}: {share:.0f} kg for each of them are too heavy; {why}"
+            ) from None
+        raise
     return Lifted(tuple(carriers), tuple(option.grips for option in chosen), robots)
 
 

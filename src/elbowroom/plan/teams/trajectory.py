@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.character.body import Character
@@ -63,7 +64,7 @@ def trajectory(
     """Timing of states (K, W) from rest to rest: nobody, and not the object, is faster than `speed` or gains more than
     `accel`; people, who are the first carriers, are slower where they turn, go sideways or backwards, as recorded ones
     do, and bases that roll along their heading where they turn."""
-    states = _evenly(space, states)
+    states = _evenly(space, states, speed / TURN_RAD_S)
     at, heading = space.carriers(states)
     heading = np.unwrap(heading, axis=0)
     cap = np.full(len(states), np.inf)
@@ -105,20 +106,24 @@ def trajectory(
             courses.append(None)
             continue
         place = np.interp(share, np.arange(len(gone)), gone) * (curve.length / gone[-1])
-        courses.append(Course(curve, times, place, np.gradient(place, times), steps=_STEPS))
+        courses.append(Course(curve, times, place, np.gradient(place, times), steps=_STEPS, arms=False))
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
 
 
-def _evenly(space: TeamSpace, states: Array) -> Array:
-    """States (K, W) so that whichever of object and carriers goes farthest goes equally far between them."""
+def _evenly(space: TeamSpace, states: Array, turn_m: float) -> Array:
+    """States (K, W) so that whichever of object and carriers goes farthest goes equally far between them; a radian by
+    which a rolling base turns counts as `turn_m` metres."""
     at, heading = space.carriers(states)
     heading = np.unwrap(heading, axis=0)
     far = np.linalg.norm(np.diff(states[:, :3], axis=0), axis=1)
     for k in range(at.shape[1]):
         far = np.maximum(far, np.diff(ways_along(at[:, k], heading[:, k])))
+        if space.bearers[k].gait == "rolls":
+            far = np.maximum(far, turn_m * np.abs(np.diff(rolling(at[:, k], 0.0))))
     along = np.concatenate([[0.0], np.cumsum(np.maximum(far, 1e-6))])
     even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOK_M), 16) + 1)
-    return np.stack([np.interp(even, along, states[:, c]) for c in range(states.shape[1])], axis=-1)
+    # without corners, at which a base would turn at once
+    return np.asarray(PchipInterpolator(along, states)(even))
 
 
 def _timed(cap: Array, accel: float) -> Array:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply, normalize
+from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply
+from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.result import blamed
-from elbowroom.plan.teams.animate import Blocked, Frames, held_frames, replace_frames
+from elbowroom.plan.teams.animate import Bent, Blocked, Frames, held_frames, replace_frames
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.world.certificate import Certificate, certify
@@ -183,20 +183,22 @@ class Tuning:
             for k in moved:
                 carrier, grips, first = self.team[k]
                 last = count - 1 if whole else b
-                bend = _bending(carrier.actor, self.changes[k], count)
-                self.made[k] = held_frames(
-                    carrier, grips, self.made[k].walk, self.places, bend, since=(a, last, self.made[k])
-                )
+                walk = self.made[k].walk
+                bent = _bent(carrier.actor, walk, self.changes[k])
+                self.made[k] = held_frames(carrier, grips, walk, self.places, bent, since=(a, last, self.made[k]))
                 replace_frames(self.d, carrier, grips, self.made[k], first)
             if change.kind == "object":
                 self.rolled(self.places)
         except Blocked:
             return False
         carrier, _, first = self.team[number]
-        during = (carrier.actor.time(first + a), carrier.actor.time(first + b))
-        found = self._certified(during)
-        met: list[Met] = [*found.collisions, *found.unproven]
-        return not any(self._same(c, number, chain) for c in met)
+        # most of those that fail do so within the block
+        for begin, end in ((max(change.first, a), min(change.last, b)), (a, b)):
+            found = self._certified((carrier.actor.time(first + begin), carrier.actor.time(first + end)))
+            met: list[Met] = [*found.collisions, *found.unproven]
+            if any(self._same(c, number, chain) for c in met):
+                return False
+        return True
 
     def _same(self, met: Met, number: int, chain: str) -> bool:
         """Return whether a collision is one that a change of this carrier's chain should have solved or has made."""
@@ -220,56 +222,36 @@ def _chain(pair: Pair, who: str) -> str:
     return f"{legs[0].partition('_')[0]}_leg" if legs else "trunk"
 
 
-def _bending(actor: Actor, changes: Sequence[Change], count: int) -> Callable[[int, Pose], Pose]:
-    """Postures of frames with changes; those of elbows add up from frame to frame."""
-    weights = [change.weights(count) for change in changes]
-
-    def bend(k: int, pose: Pose) -> Pose:
-        for change, weight in zip(changes, weights, strict=True):
-            size = change.size * float(weight[k])
-            if change.kind.endswith("_arm"):
-                size = change.size * float(weight[k] - weight[k - 1])
-                pose = _swivelled(actor, pose, change.kind, size)
-            elif change.kind.endswith("_leg"):
-                pose = _swivelled(actor, pose, change.kind, size)
-            elif change.kind == "crouch":
-                pose = Pose.of(pose.root - size * UP, pose.rotations)
-            elif size != 0.0:
-                pose = _bent(actor, pose, size, sideways=change.kind == "lean")
-        return pose
-
-    return bend
+def _bent(actor: Actor, walk: Clip, changes: Sequence[Change]) -> Bent:
+    """Postures of a walk with changes."""
+    root, q = np.array(walk.root), np.array(walk.rotations)
+    swivels: dict[str, Array] = {}
+    for change in changes:
+        size = change.size * change.weights(len(walk))
+        side, _, limb = change.kind.partition("_")
+        if limb:  # elbows and knees turn out to either side
+            end, turns = (f"{side}_hand", np.diff(size, prepend=0.0)) if limb == "arm" else (f"{side}_foot", size)
+            swivels[end] = swivels.get(end, 0.0) + (turns if side == "left" else -turns)
+        elif change.kind == "crouch":
+            root[:, 2] -= size
+        else:
+            rows = np.flatnonzero(size)
+            q[rows] = _leaned(actor, root[rows], q[rows], size[rows], sideways=change.kind == "lean")
+    return Bent(root, q, swivels)
 
 
-def _bent(actor: Actor, pose: Pose, angle: float, *, sideways: bool) -> Pose:
-    """A posture with the spine bent ahead, neck and head with it, or leaned to the left, radians."""
+def _leaned(actor: Actor, root: Array, q: Array, angle: Array, *, sideways: bool) -> Array:
+    """Rotations (N, J, 4) with the spine bent ahead, neck and head with it, or leaned to the left, by angles (N,)."""
     body = actor.body
-    front = front_of(actor, body.skeleton.at(pose))
+    front = front_of(actor, body.transforms(root, q))
     axis = -front if sideways else np.cross(UP, front)
     parts = [(role, 1.0) for role in ("spine1", "spine2", "chest") if role in body.roles]
     if not sideways:
         parts += [(role, _HEAD) for role in ("neck", "head") if role in body.roles]
     total = sum(share for _, share in parts if share == 1.0) or 1.0
     for role, share in parts:
-        pose = _turned(actor, pose, body.role(role), axis, angle * share / total)
-    return pose
-
-
-def _swivelled(actor: Actor, pose: Pose, limb: str, angle: float) -> Pose:
-    """A posture with an elbow or knee turned out about the ends of its limb, radians."""
-    if angle == 0.0:
-        return pose
-    chain = actor.body.chain(limb)
-    T = actor.body.skeleton.at(pose)
-    axis = normalize(T[chain.end, :3, 3] - T[chain.joints[0], :3, 3])
-    return _turned(actor, pose, chain.joints[0], axis, angle if limb.startswith("left") else -angle)
-
-
-def _turned(actor: Actor, pose: Pose, joint: int, axis: Array, angle: float) -> Pose:
-    """A posture with a joint and all that hangs on it turned about an axis (3,) of the world, radians."""
-    body = actor.body
-    parent = from_matrix(body.skeleton.at(pose)[int(body.parents[joint]), :3, :3])
-    turn = multiply(conjugate(parent), multiply(about(axis, angle), parent))
-    rotations = np.array(pose.rotations)
-    rotations[joint] = multiply(turn, rotations[joint])
-    return Pose.of(pose.root, rotations)
+        joint = body.role(role)
+        parent = from_matrix(body.transforms(root, q)[:, int(body.parents[joint]), :3, :3])
+        turn = multiply(conjugate(parent), multiply(about(axis, angle * share / total), parent))
+        q[:, joint] = multiply(turn, q[:, joint])
+    return q

@@ -22,7 +22,7 @@ from elbowroom.plan.limb_path import LOOKS, LOOKS_BY
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, Carry
+from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, CarriedFrames
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
@@ -77,7 +77,20 @@ class Carrier(Holding):
                 given += 1
                 yield option
         if not given:
+            failed += self._without_balance(ranked[0]) if failed[0].status == "out-of-balance" else ()
             raise next((stuck for stuck in failed if stuck.status == "too-heavy"), failed[0])
+
+    def _without_balance(self, grips: Grips) -> list[PlanningFailure]:
+        """Reasons why the object cannot be held even if somebody could not fall: a load draws people off their feet
+        before their joints give way, and feet elsewhere would not help against its weight."""
+        support, self.support = self.support, None
+        try:
+            self.held_at(grips, self.T_start, self.actor.pose)
+        except PlanningFailure as stuck:
+            return [stuck]
+        finally:
+            self.support = support
+        return []
 
     def ranked(self, hands: Sequence[str]) -> list[Grips]:
         """Ways to hold the object, the easiest first, whether they can be had or not."""
@@ -188,7 +201,7 @@ class Carrier(Holding):
                 self.thing, actor.who, hand, (actor.now, FOREVER), inverse(T_hand) @ self.T_start
             )
 
-    def play(self, grips: Grips, path: Carry) -> None:
+    def play(self, grips: Grips, path: CarriedFrames) -> None:
         """Add the frames of the carry; the object touches what it lies on only while it is lifted and set down."""
         d, actor = self.d, self.actor
         begun = actor.k

@@ -3,10 +3,10 @@ follow it (Y2 to Y6)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -57,8 +57,11 @@ _PUSHES = (
 _ROOMS_M = (0.012, 0.004)
 # The same where it is lifted off and set down.
 _NEAR_M = 0.003
-# Distances of the object from the body's middle on its way, where it does not go straight: shares of the height.
-_NEAR_BODY = (0.27, 0.24, 0.21)
+# Distances of the object from the body's middle on its way, where it does not go straight: shares of the height, or of
+# that of somebody with such arms where it is less.
+_NEAR_BODY = (0.27, 0.24, 0.21, 0.18, 0.15)
+# Length from shoulder to wrist against the height, of the woman.
+_ARM = 0.309
 _ASIDE = 0.24
 # Metres from one look at the object on a detour to the next, before bodies are looked at.
 _CLEAR_STEP_M = 0.06
@@ -85,7 +88,7 @@ _SOFTENED = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Carry:
+class CarriedFrames:
     """Frames of a body that carries an object: roots (N, 3), rotations (N, J, 4), the object's places (N, 4, 4).
 
     `lifted` and `set_down` are frames at which the object has left its place, and from which on it is at its goal.
@@ -107,9 +110,11 @@ class Carry:
 # Those who hold the object, with their grips; the first one leads. Postures come one for each of them.
 Team = Sequence[tuple[Holding, Grips]]
 Poses = tuple[Pose, ...]
+# Postures one step on from a state (7,) with its postures to another, counted in a tally.
+Follow = Callable[[Array, Poses, Array, NDArray[np.int64]], Poses | None]
 
 
-def carried(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) -> list[Carry]:
+def carried(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) -> list[CarriedFrames]:
     """Frames of each from postures that hold the object at its start to those at its goal, or others there.
 
     Raises `PlanningFailure`.
@@ -146,7 +151,8 @@ def _path(
         middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
         between = T_a is over[0] and T_b is over[1]
         follow = partial(_follow, team, not between, room if between else min(room, _NEAR_M))
-        space = ObjectSpace(middle, cube_side(lead.actor.body.height), partial(follow, _PUSHES), turning=turning,
+        pushed = _remembered(partial(follow, _PUSHES))
+        space = ObjectSpace(middle, cube_side(lead.actor.body.height), pushed, turning=turning,
                             upright=state_of(T_a)[3:], step_m=_STEP_M, same=_alike,
                             ends=(T_a[:3, 3], T_b[:3, 3]))  # fmt: skip
         quick = replace(space, follow=partial(follow, ()))
@@ -212,16 +218,35 @@ def _detours(team: Team, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
     if len(team) > 1:
         return
     drawn_in = []
-    for near, higher in product(_NEAR_BODY, _HIGHER):
-        above = shifted(T_b, higher * body.height * up)
-        drawn_in.append([_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above])
+    for near in _NEAR_BODY:
+        for higher in _HIGHER:
+            above = shifted(T_b, higher * body.height * up)
+            drawn_in.append([_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above])
+        # half way up or down before what is low, where crouched thighs leave no room to draw it in
+        half = shifted(min(T_a, T_b, key=_height), 0.5 * abs(_height(T_b) - _height(T_a)) * up)
+        top = _drawn_in(holding, max(T_a, T_b, key=_height), near)
+        rising = [half, _drawn_in(holding, half, near), top]
+        drawn_in.append(rising if T_a[2, 3] < T_b[2, 3] else rising[::-1])
     yield from drawn_in[: len(_HIGHER)]
     left = np.cross(up, front_of(holding.actor, body.skeleton.at(holding.actor.pose)))
     middle = float(left @ (0.5 * (T_a[:3, 3] + T_b[:3, 3]) - holding.actor.pose.root))
     for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
-        by = side * _ASIDE * body.height * left
+        by = side * _ASIDE * _arms_height(holding) * left
         yield [shifted(T_a, by), shifted(T_b, by)]
     yield from drawn_in[len(_HIGHER) :]
+
+
+def _height(T: Array) -> float:
+    """Height in metres of a place (4, 4)."""
+    return float(T[2, 3])
+
+
+def _arms_height(holding: Holding) -> float:
+    """Height in metres of somebody whose arms are as long in proportion, at most the body's own."""
+    body = holding.actor.body
+    arm = [body.T_rest[j, :3, 3] for j in body.chain("left_arm").joints]
+    length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(arm))
+    return min(body.height, length / _ARM)
 
 
 def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
@@ -229,7 +254,7 @@ def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
     pelvis = holding.actor.pose.root
     way = np.array([*(T[:2, 3] - pelvis[:2]), 0.0])
     far = float(np.linalg.norm(way))
-    by = max(far - near * holding.actor.body.height, 0.0)
+    by = max(far - near * _arms_height(holding), 0.0)
     return shifted(T, -by * way / max(far, 1e-9))
 
 
@@ -257,6 +282,19 @@ def _follow(
             return None
         out.append(found)
     return tuple(out)
+
+
+def _remembered(follow: Follow) -> Follow:
+    """Steps that are remembered: detours that begin alike are walked once."""
+    seen: dict[tuple[int, bytes], tuple[Poses, Poses | None]] = {}
+
+    def step(start: Array, poses: Poses, end: Array, tally: NDArray[np.int64]) -> Poses | None:
+        key = id(poses), np.round(end, 6).tobytes()
+        if key not in seen:
+            seen[key] = poses, follow(start, poses, end, tally)
+        return seen[key][1]
+
+    return step
 
 
 class _Step(NamedTuple):
@@ -323,7 +361,7 @@ def _between(start: Array, end: Array, share: Array) -> Array:
     return np.concatenate([place, slerp(start[..., 3:], end[..., 3:], share)], axis=-1)
 
 
-def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[Carry]:
+def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[CarriedFrames]:
     """Frames along a path of the object (N, 7), as fast as people carry things; see `carried`."""
     lead = team[0][0]
     turns = angle_between(states[:-1, 3:], states[1:, 3:])
@@ -346,7 +384,7 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
     for k, (holding, grips) in enumerate(team):
         mine = [each[k] for each in poses]
         root, q = _followed(holding, grips, mine, T, (row, share), (lifted, set_down))
-        out.append(Carry(root, q, T, lifted, set_down, checks))
+        out.append(CarriedFrames(root, q, T, lifted, set_down, checks))
     return out
 
 

@@ -109,6 +109,9 @@ def fixture_of(d: Director, name: str) -> Fixture:
     fixtures = {n: o for n, o in d.world.objects.items() if isinstance(o, Fixture)}
     if name not in fixtures:
         raise UnknownName("fixture", name, fixtures)
+    if not handles_of(fixtures[name].frames) and not fixtures[name].grasps:
+        needs = "'handle: {at, along, out}' (middle of its bar, direction of the bar, direction towards the hand)"
+        raise BadValue(f"'{name}' has no handle to take it by; give it {needs}, in its own axes.")
     return fixtures[name]
 
 

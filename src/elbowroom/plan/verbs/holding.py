@@ -68,10 +68,13 @@ class Grips:
         return any(grasp.open is not grasp.shape for grasp in self.grasps.values())
 
     def targets(self, actor: Actor, T_object: Array, aside_m: float = 0.0) -> dict[str, Array]:
-        """Places of the hands' joints (4, 4) with the object at a place (4, 4), `aside_m` before they touch it."""
+        """Places of the hands' joints (..., 4, 4) with the object at places (..., 4, 4), `aside_m` before they touch
+        it, which is for one place."""
         out = {}
         for hand, grasp in self.grasps.items():
-            T_hand = shifted(T_object @ grasp.T_thing_hand, -aside_m * (T_object[:3, :3] @ normalize(grasp.approach)))
+            T_hand = T_object @ grasp.T_thing_hand
+            if aside_m:
+                T_hand = shifted(T_hand, -aside_m * (T_object[:3, :3] @ normalize(grasp.approach)))
             out[f"{hand}_hand"] = T_hand @ inverse(actor.body.hand(hand)[1])
         return out
 

@@ -15,10 +15,9 @@ from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, held_by
 from elbowroom.plan.places import resting
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Carry as CarryTask
-from elbowroom.plan.tasks import Move
+from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.verbs.carrier import Carrier, Option
-from elbowroom.plan.verbs.carry_path import Carry, carried
+from elbowroom.plan.verbs.carry_path import CarriedFrames, carried
 from elbowroom.search.birrt import Budget
 from elbowroom.world.things import Fixture
 
@@ -48,7 +47,7 @@ def move(d: Director, task: Move) -> None:
         d.settings = settings
 
 
-def crew_of(d: Director, task: Move | CarryTask, what: str) -> list[Actor]:
+def crew_of(d: Director, task: Move | Carry, what: str) -> list[Actor]:
     """All who take an object together, the first of them leading; raises where the task cannot be meant."""
     if task.object not in d.world.objects:
         raise UnknownName("object", task.object, d.world.objects)
@@ -160,13 +159,13 @@ class Crew:
     def _crew(self, options: Options) -> list[tuple[Carrier, Option]]:
         return list(zip(self.carriers, options, strict=True))
 
-    def _paths(self, options: Options, *, searched: bool) -> list[Carry]:
+    def _paths(self, options: Options, *, searched: bool) -> list[CarriedFrames]:
         for carrier, option in self._crew(options):
             carrier.guide, carrier.pull = option.guided
         team = [(carrier, option.grips) for carrier, option in self._crew(options)]
         return carried(team, [(option.start, option.goal) for option in options], searched=searched)
 
-    def _afters(self, options: Options, paths: list[Carry]) -> list[Pose]:
+    def _afters(self, options: Options, paths: list[CarriedFrames]) -> list[Pose]:
         return [c.after(option, path.last) for (c, option), path in zip(self._crew(options), paths, strict=True)]
 
     def _taken(self, options: Options) -> None:
@@ -176,7 +175,7 @@ class Crew:
         for carrier, option in self._crew(options):
             carrier.hold(option.grips)
 
-    def _played(self, options: Options, paths: list[Carry]) -> None:
+    def _played(self, options: Options, paths: list[CarriedFrames]) -> None:
         for (carrier, option), path in zip(self._crew(options), paths, strict=True):
             carrier.play(option.grips, path)
 

@@ -1,0 +1,68 @@
+"""Long takes repaired in pieces: collisions with some seconds around them, so that time grows with their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.edit import Edit
+from elbowroom.world.paths import Interval, merged
+from elbowroom.world.world import World
+
+# Takes that are shorter are repaired as a whole, seconds.
+LONG_S = 30.0
+# Seconds of the take on either side of a collision: a walk round something takes two or three each way.
+_AROUND_S = 4.0
+# Frames at the ends of a piece that a repair has to leave as they are: places and velocities go on there.
+_KEPT_FRAMES = 2
+
+
+def is_long(world: World) -> bool:
+    """Return whether a world lasts so long that it is repaired in pieces; all who move in it have clips."""
+    begin, end = world.span
+    return end - begin > LONG_S and all(isinstance(m, Clip) for m in world.characters.values())
+
+
+def pieces(world: World, proof: Certificate) -> list[Interval]:
+    """Intervals of a take that hold all of its collisions; none where they make up most of it."""
+    begin, end = world.span
+    hits = [c.during for c in proof.collisions] + [u.during for u in proof.unproven]
+    around = [(first - _AROUND_S, last + _AROUND_S) for first, last in hits]
+    found = [(max(a, begin), min(b, end)) for a, b in merged(around, 0.0)]
+    return found if sum(b - a for a, b in found) < 0.5 * (end - begin) else []
+
+
+def piece_of(world: World, during: Interval) -> World:
+    """World in which all clips are cut to an interval; times stay as they are."""
+    return world.with_(characters=clips_in(world.characters, during))
+
+
+def clips_in(motions: Mapping[str, Motion], during: Interval) -> dict[str, Clip]:
+    """Frames of clips in an interval, by name; of clips that end before it or begin after it, the nearest one."""
+    out: dict[str, Clip] = {}
+    for name, clip in motions.items():
+        assert isinstance(clip, Clip)
+        rows = np.searchsorted(clip.times, [during[0] - 1e-6, during[1] + 1e-6])
+        first = int(min(rows[0], len(clip) - 1))
+        frames = slice(first, int(max(rows[1], first + 1)))
+        source = replace(clip.source, lead=max(clip.source.lead - first, 0))
+        start = float(clip.times[first])
+        out[name] = clip.with_(root=clip.root[frames], rotations=clip.rotations[frames], start=start, source=source)
+    return out
+
+
+def fits(world: World, before: World, edits: Iterable[Edit]) -> bool:
+    """Return whether edits of a piece leave its ends as they were, except for those of the take itself."""
+    for edit in edits:
+        whole, piece = world.motion(edit.who), before.motion(edit.who)
+        frames = _KEPT_FRAMES / edit.layer.fps - 1e-6
+        first, last = edit.layer.during
+        if first < piece.span[0] + frames and piece.span[0] > whole.span[0] + 1e-6:
+            return False
+        if last > piece.span[1] - frames and piece.span[1] < whole.span[1] - 1e-6:
+            return False
+    return True
