@@ -307,7 +307,7 @@ class RepairPart(Part):
     priority: Priority | None = None
     style: StyleChoice | None = None
     keep: list[Annotated[Annotated[Name, Tag("word")] | Annotated[KeepPart, Tag("keys")], BY_FORM]] = Field(
-        default_factory=list, description="Limbs that stay where they are, always or during some seconds."
+        default=[], description="Limbs that stay where they are, always or during some seconds."
     )
     aside: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
         default=None, description="Metres that the body may go aside at most; default: 0.6."

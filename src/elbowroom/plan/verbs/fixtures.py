@@ -47,6 +47,8 @@ _PIVOT_STEP, _PIVOT = np.radians(7.5), np.radians(75.0)
 
 # Radians that a joint may be out of its range between two states.
 _BEYOND = np.radians(0.5)
+# Beyond the ends of ranges by no more than this, postures twice as near to each other may keep to them, radians.
+_NEARLY = np.radians(5.0)
 
 # Mean speed of what a hand moves, metres a second, and the least time, seconds.
 _PULL, _LEAST = 0.32, 0.6
@@ -124,23 +126,24 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     if radius < 1e-6:
         return
     count = actor.frames(_LEAST + radius / _PULL)
-    stops = np.linspace(begin, to, _STOPS)
-    poses, angles = _stops(d, actor, hand, name, stops, place, what, pivot)
-    h = np.linspace(0.0, 1.0, count + 1)
-    s = smoothstep(h)
-    root, q = _through(actor, poses, s)
-    along = np.interp(s, np.linspace(0.0, 1.0, _STOPS), angles)
+    s = smoothstep(np.linspace(0.0, 1.0, count + 1))
     states = begin + s * (to - begin)
-    targets = np.stack([place(x, a) for x, a in zip(states, along, strict=True)])
     ik = LimbIK(actor.body, f"{hand}_arm", actor.pose)
-    orbits = np.unwrap([ik.orbit_of(pose) for pose in poses])
-    parents = actor.body.transforms(root, q)[:, ik.parent]
-    out = ik.solve(parents, targets, np.interp(s, np.linspace(0.0, 1.0, _STOPS), orbits), ik.keep_of(actor.pose))
-    if not out.reached.all():
-        raise PlanningFailure(
-            "target-out-of-reach", f"{what}: the hand falls short by {out.missing.max():.2f} m along the path"
-        )
-    if float(out.excess.max()) > _BEYOND:
+    for stops in (_STOPS, 2 * _STOPS - 1):
+        poses, angles = _stops(d, actor, hand, name, np.linspace(begin, to, stops), place, what, pivot)
+        root, q = _through(actor, poses, s)
+        at = np.linspace(0.0, 1.0, stops)
+        targets = np.stack([place(x, a) for x, a in zip(states, np.interp(s, at, angles), strict=True)])
+        orbits = np.interp(s, at, np.unwrap([ik.orbit_of(pose) for pose in poses]))
+        parents = actor.body.transforms(root, q)[:, ik.parent]
+        out = ik.solve(parents, targets, orbits, ik.keep_of(actor.pose))
+        if not out.reached.all():
+            short = f"{what}: the hand falls short by {out.missing.max():.2f} m along the path"
+            raise PlanningFailure("target-out-of-reach", short)
+        beyond = float(out.excess.max())
+        if not _BEYOND < beyond < _NEARLY:
+            break
+    if beyond > _BEYOND:
         raise PlanningFailure("target-out-of-reach", f"{what}: joint limits are exceeded along the path")
     q[:, list(ik.joints)] = out.rotations
     times = actor.times(count)
