@@ -1,7 +1,8 @@
 """Walks between random places of a scene: how many are found and proven, how long that takes, how long the ways are.
 
-    python benchmarks/go.py SCENE.glb --pairs 50 --body woman --seed 0 [--rival]
+    python benchmarks/go.py SCENE.glb|STORYBOARD.yaml --pairs 50 --body woman --seed 0 [--rival]
 
+`benchmarks/workshop.yaml` and the gallery's `office-tour.yaml` are scenes made from props.
 Places are those with room to stand that a way leads between. The shortest way is that of a disc as wide as the trunk.
 `--rival` walks the straight line and lets `repair` bring it out of what it meets.
 """
@@ -26,6 +27,7 @@ from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.ground import standing_at
 from elbowroom.plan.walking.ways import Ways
+from elbowroom.storyboard.storyboard import read_storyboard
 from elbowroom.world.columns import columns_of
 from elbowroom.world.world import World
 
@@ -62,7 +64,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rival", action="store_true")
     args = parser.parse_args()
-    scene, body, rng = read_scene(args.scene), preset(args.body), np.random.default_rng(args.seed)
+    made = args.scene.suffix == ".yaml"
+    scene = World(static=read_storyboard(args.scene).world.static) if made else read_scene(args.scene)
+    body, rng = preset(args.body), np.random.default_rng(args.seed)
     ways = Ways(columns_of(scene, 0.0, [np.zeros(2)]), body)
     upright = Ways(ways.columns, body, "walk")
     places, rows = places_of(scene, ways), []

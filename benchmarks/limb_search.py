@@ -35,10 +35,10 @@ from elbowroom.props.furniture import bookshelf
 from elbowroom.search.birrt import Budget, Path
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
-from elbowroom.spaces.limb_proof import prove
 from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, HIT, LimbCheck
 from elbowroom.world.world import World
+from limb_proof import prove
 from limb_search_natural import looks_like
 
 MARGIN, RESOLUTION = 0.005, 0.01

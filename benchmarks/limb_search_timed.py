@@ -18,9 +18,9 @@ from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
-from elbowroom.spaces.limb_proof import prove
 from elbowroom.world.fast import FREE, LimbCheck
 from elbowroom.world.world import World
+from limb_proof import prove
 
 SECONDS, BEFORE = 4.0, 0.4
 

@@ -38,11 +38,11 @@ from elbowroom.motion.clip import Clip
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
-from elbowroom.spaces.limb_proof import prove
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.world import World
+from limb_proof import prove
 from limb_search import finer
 
 matplotlib.use("Agg")

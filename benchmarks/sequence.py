@@ -27,11 +27,11 @@ from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
-from elbowroom.spaces.limb_proof import prove
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.edit import Edit
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
+from limb_proof import prove
 
 NAME = "cheese-and-hat"
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from elbowroom.character.body import Character
-from elbowroom.character.fitted_skin import fitted_skin
 from elbowroom.character.human import human
 from elbowroom.character.rig import as_character
-from elbowroom.character.visual import visible
+from elbowroom.character.visual import fitted_skin, visible
 from elbowroom.geometry import rotations as rot
 
 

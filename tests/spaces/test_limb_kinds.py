@@ -8,17 +8,20 @@ import numpy as np
 from limb_scenes import HANGING, MARGIN, PERSON, WALL, assert_free, wall
 from numpy.typing import NDArray
 
+from conftest import benchmark_module
 from elbowroom.character.limits import sample_pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
-from elbowroom.spaces.limb_proof import prove
 from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, LimbCheck
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
+
+prove = benchmark_module("limb_proof").prove
+
 
 # Whether joints (N, n, 3) of a limb, in the world, are as wanted.
 Wanted = Callable[[Array], NDArray[np.bool_]]

@@ -17,9 +17,9 @@ from elbowroom.geometry.solids import box, cylinder, merge
 from elbowroom.geometry.transforms import apply, transform
 from elbowroom.kernels import sweep
 from elbowroom.motion.clip import Clip
-from elbowroom.world import certificate_cull, certificate_proof
+from elbowroom.world import certificate_proof
 from elbowroom.world.certificate import certify
-from elbowroom.world.certificate_proof import Proof
+from elbowroom.world.certificate_proof import Proof, near_units
 from elbowroom.world.certificate_stage import Stage
 from elbowroom.world.certificate_units import units_of
 from elbowroom.world.exact import ExactWorld
@@ -236,7 +236,7 @@ def test_what_is_left_out_as_far_away_is_far_away(margin: float, monkeypatch: py
         seen: list[int] = []
 
         def all_units(parts: np.ndarray, *rest: object, seen: list[int] = seen) -> np.ndarray:
-            seen.append(len(parts) - len(certificate_cull.near_units(parts, *rest)))  # type: ignore[arg-type]
+            seen.append(len(parts) - len(near_units(parts, *rest)))  # type: ignore[arg-type]
             return np.arange(len(parts))
 
         with monkeypatch.context() as patch:

@@ -1,18 +1,193 @@
-"""Visible form of a character: skin, collision shapes or bones, always as a mesh bound to joints."""
+"""Visible form of a character: skin, collision shapes or bones, always as a mesh bound to joints.
+
+Rigs without a skin get the built-in person's. A person is made whose limbs are as long as the rig's, shoulders and hips
+as far apart; trunk, head, hands and feet follow the tables. Her parts are bound to the rig's joints of the same roles
+where both are in the zero pose, arms out and legs straight. Collisions are found with the rig's own shapes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elbowroom.character.anatomy import limits_for
+from elbowroom.character.anthropometry import Proportions, Scales, proportions
 from elbowroom.character.body import Body, Character, Skin
-from elbowroom.character.fitted_skin import fitted_skin
+from elbowroom.character.fit_shapes import stature
+from elbowroom.character.hands import FINGERS, relaxed_bend
+from elbowroom.character.human_joints import carrier, rest_positions, skeleton_at
+from elbowroom.character.mannequin import mannequin_skin
+from elbowroom.character.mannequin_shapes import MIRROR
+from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Color, Mesh
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array, from_matrix, multiply
 from elbowroom.geometry.shapes import capsule_mesh, octahedron, shape_mesh
 from elbowroom.geometry.transforms import apply, inverse
+
+SIDES = ("left", "right")
+_LIMBS = ("thigh", "shin", "foot", "upper_arm", "forearm", "hand")
+_HANDS = tuple(f"{finger}{k}" for finger in FINGERS for k in (1, 2, 3))
+_STRAIGHT = ("upper_arm", "forearm", "hand", "thigh", "shin", *_HANDS)
+_TRUNK = ("spine1", "spine2", "chest", "neck", "head", "left_clavicle", "right_clavicle", "left_eye", "right_eye")
+_CARRIED = {"hand": _HANDS, "foot": ("toes",)}
+_NEEDED = frozenset({"pelvis", "chest", "head", *(f"{side}_{part}" for side in SIDES for part in _LIMBS)})
+# Ratios of lengths to those of the tables beyond which a rig has no person's shape.
+_LEAST_RATIO = 0.4
+_MOST_RATIO = 2.5
+
+_made: WeakKeyDictionary[Character, Skin | None] = WeakKeyDictionary()
+
+
+def fitted_skin(character: Character) -> Skin | None:
+    """The built-in person's skin on a rig; None where limbs are missing or the rig has no person's proportions."""
+    if character not in _made:
+        _made[character] = _fitted(character)
+    return _made[character]
+
+
+def _fitted(character: Character) -> Skin | None:
+    if not set(character.roles) >= _NEEDED:
+        return None
+    T_zero = _zero_pose(character)
+    T_person_rig = _person_frame(character, T_zero)
+    at = dict(zip(character.roles, apply(T_person_rig, T_zero[list(character.roles.values()), :3, 3]), strict=True))
+    try:
+        p = _proportions(stature(character.skeleton, character.roles), at)
+    except BadValue:
+        return None
+    person = _person(p, at)
+    skin = mannequin_skin(person, p)
+    if not _has_hands(at):
+        skin = _at_ease(skin, person)
+    return _bound(skin, person, character, T_zero, T_person_rig)
+
+
+def _zero_pose(character: Character) -> Array:
+    """World transforms (J, 4, 4) of the rig with arms straight out and legs straight down.
+
+    Trunk, head and feet stay as they rest: there, directions between joints tell more of the rig than of the pose.
+    """
+    skeleton = character.skeleton
+    local = np.array(skeleton.rest)
+    for j, limit in enumerate(character.limits):
+        if limit is not None:
+            local[j] = limit.rotation(np.zeros(3))
+    zero, world = skeleton.orientations(local), skeleton.orientations(skeleton.rest)
+    role_of = {j: role.partition("_")[2] for role, j in character.roles.items() if role.startswith(SIDES)}
+    for j, parent in enumerate(skeleton.parents):
+        if role_of.get(j) in _STRAIGHT:
+            world[j] = zero[j]
+        elif j not in character.roles.values() and parent >= 0:
+            world[j] = multiply(world[parent], skeleton.rest[j])
+    return skeleton.forward(skeleton.offsets[0], skeleton.local(world))
+
+
+def _person_frame(character: Character, T_zero: Array) -> Array:
+    """Transform (4, 4) to axes in which the rig faces -Y with its left at +X, the hips' centre at the origin."""
+    front = np.asarray(character.front) * [1.0, 1.0, 0.0]
+    back = -front / np.linalg.norm(front)
+    T = np.eye(4)
+    T[:3, :3] = np.stack([np.cross(back, UP), back, UP])
+    hips = T_zero[[character.roles[f"{side}_thigh"] for side in SIDES], :3, 3].mean(axis=0)
+    T[:3, 3] = -T[:3, :3] @ hips
+    return T
+
+
+def _proportions(height: float, at: Mapping[str, Array]) -> Proportions:
+    """Proportions of the person nearest to a rig with joints at (3,) by role and legs of a person `height` metres tall.
+
+    Raises `BadValue` where nobody is like that.
+    """
+    usual = rest_positions(proportions(height))
+
+    def ratio(size: Callable[[Mapping[str, Array], str], float]) -> float:
+        return sum(size(at, side) for side in SIDES) / sum(size(usual, side) for side in SIDES)
+
+    ratios = {
+        "trunk": ratio(lambda m, s: m[f"{s}_upper_arm"][2] - m[f"{s}_thigh"][2]),
+        "arm": ratio(lambda m, s: float(np.linalg.norm(m[f"{s}_hand"] - m[f"{s}_upper_arm"]))),
+        "shoulder": ratio(lambda m, s: abs(m[f"{s}_upper_arm"][0])),
+        "hip": ratio(lambda m, s: abs(m[f"{s}_thigh"][0])),
+    }
+    if any(not _LEAST_RATIO < r < _MOST_RATIO for r in ratios.values()):
+        raise BadValue("the proportions are no person's.")
+    scales = Scales(**ratios)
+    # At a given height a longer trunk would shorten the legs: the height grows instead.
+    return proportions(height * height / proportions(height, scales=scales).unit, scales=scales)
+
+
+def _person(p: Proportions, at: Mapping[str, Array]) -> Skeleton:
+    """The person's skeleton with limbs where the rig has them at (3,) by role, the mean of both sides."""
+    places = rest_positions(p)
+    low, shoulder = places["pelvis"], places["left_upper_arm"]
+    for part in (*_LIMBS, *(_HANDS if _has_hands(at) else ())):
+        mean = low + 0.5 * (at[f"left_{part}"] + at[f"right_{part}"] * MIRROR)
+        for side, flip in zip(SIDES, (np.ones(3), MIRROR), strict=True):
+            shift = mean * flip - places[f"{side}_{part}"]
+            for moved in (part, *_CARRIED.get(part, ())):
+                places[f"{side}_{moved}"] = places[f"{side}_{moved}"] + shift
+    # The trunk leans evenly to where the shoulders are.
+    lean = places["left_upper_arm"][1] - shoulder[1]
+    for part in _TRUNK:
+        share = (places[part][2] - low[2]) / (shoulder[2] - low[2])
+        places[part] = places[part] + [0.0, min(share, 1.0) * lean, 0.0]
+    return skeleton_at(places)
+
+
+def _has_hands(roles: Container[str]) -> bool:
+    """Return whether both hands have all bones of five fingers; those of a mitten move with the hand."""
+    return all(f"{side}_{bone}" in roles for side in SIDES for bone in _HANDS)
+
+
+def _at_ease(skin: Skin, person: Skeleton) -> Skin:
+    """The skin with fingers bent as they hang, for hands without joints."""
+    limits = limits_for(person, {name: j for j, name in enumerate(person.names)}, np.array([0.0, -1.0, 0.0]))
+    T_bind = inverse(skin.inverse_bind)
+    local = person.local(from_matrix(T_bind[:, :3, :3]))
+    for j, name in enumerate(person.names):
+        if name.partition("_")[2] in _HANDS:
+            local[j] = relaxed_bend(name, person.rest[j], limits[j])
+    return replace(skin, vertices=skin.posed(person.forward(T_bind[0, :3, 3], local)))
+
+
+def _bound(skin: Skin, person: Skeleton, character: Character, T_zero: Array, T_person_rig: Array) -> Skin:
+    """The person's skin on the rig's joints: each part follows the joint of its role, or of the part above it."""
+    hands = _has_hands(character.roles)
+    roles = {role: j for role, j in character.roles.items() if hands or role.partition("_")[2] not in _HANDS}
+    T_rig_person = inverse(T_person_rig)
+    T_rig_person[:3, 3] -= T_rig_person[:3, :3] @ person.offsets[0]
+    inverse_bind = inverse(T_zero) @ T_rig_person
+    role_of = {j: role for role, j in roles.items()}
+    for j, parent in enumerate(character.skeleton.parents):
+        role = role_of.get(j)
+        if role is not None and role in person.names:
+            m = person.names.index(role)
+            T_place = T_rig_person @ person.T_rest[m]
+            if role.startswith(SIDES) and role.partition("_")[2] in (*_LIMBS, *_HANDS):
+                T_place[:3, 3] = T_zero[j, :3, 3]
+            inverse_bind[j] = inverse(T_zero[j]) @ T_place @ skin.inverse_bind[m]
+        elif parent >= 0:
+            inverse_bind[j] = inverse(T_zero[j]) @ T_zero[parent] @ inverse_bind[parent]
+    joints = np.array([carrier(name, roles) for name in person.names], dtype=np.int32)[skin.joints]
+    return replace(skin, joints=joints, weights=_once(joints, skin.weights), inverse_bind=inverse_bind)
+
+
+def _once(joints: NDArray[np.int32], weights: Array) -> Array:
+    """Weights (V, K) with those of a joint that is named twice added up at its first place."""
+    out = np.array(weights)
+    for k in range(1, joints.shape[1]):
+        for first in range(k):
+            same = joints[:, first] == joints[:, k]
+            out[same, first] += out[same, k]
+            out[same, k] = 0.0
+    return out
+
 
 Show = Literal["skin", "shapes", "bones"]
 SHOWS: tuple[Show, ...] = ("skin", "shapes", "bones")

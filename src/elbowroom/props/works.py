@@ -39,7 +39,9 @@ def ventilator(size: float = 0.9, blades: int = 6) -> Mesh:
     """A housing on feet with a fan behind a grid of rings, open towards -Y."""
     h, parts = 0.5 * size, []
     parts += [rounded_box((0.05, 0.4, size), (s * (h - 0.025), 0, h + 0.1), PLASTER, steps=3) for s in (-1, 1)]
-    parts += [rounded_box((size, 0.4, 0.05), (0, 0, h + 0.1 + s * (h - 0.025)), PLASTER, steps=3) for s in (-1, 1)]
+    parts += [
+        rounded_box((size - 0.1, 0.4, 0.05), (0, 0, h + 0.1 + s * (h - 0.025)), PLASTER, steps=3) for s in (-1, 1)
+    ]
     parts += [box((0.06, 0.4, 0.1), (s * 0.7 * h, 0, 0.05), IRON) for s in (-1, 1)]
     turn = np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False)
     circle = np.stack([np.cos(turn), np.zeros_like(turn), np.sin(turn)], axis=1)
@@ -57,7 +59,7 @@ def balcony(width: float = 2.0, depth: float = 1.2, height: float = 1.62, bars: 
     parts = [rounded_box((width, depth, 0.08), (0, 0, height + 0.04), STEEL, radius=0.01, steps=3)]
     corners = np.array([(x, y), (x, -y), (-x, -y), (-x, y)])
     for a, b in pairwise(corners):
-        for share in np.linspace(0.0, 1.0, bars):
+        for share in np.linspace(0.0, 1.0, bars, endpoint=False):
             px, py = a + share * (b - a)
             parts.append(tube([(px, py, top - 0.01), (px, py, top + 1.0)], 0.01, _YELLOW, sections=12))
         parts.append(tube([(*a, top + 1.0), (*b, top + 1.0)], 0.025, _YELLOW, sections=24))
@@ -75,7 +77,7 @@ def column(height: float = 0.8, radius: float = 0.22, stripes: int = 8, sections
     return Mesh(made.vertices, made.faces, WHITE, colors=np.where(dark[:, None], IRON, WHITE))
 
 
-def tree(height: float = 3.0, branch: float = 1.6, reach: float = 1.7, leaves: int = 30, seed: int = 0) -> Mesh:
+def tree(height: float = 2.9, branch: float = 1.6, reach: float = 1.7, leaves: int = 30, seed: int = 0) -> Mesh:
     """A tree with one low branch along +X, its underside at the height `branch` and farther out, and leaves above."""
     rng, s = np.random.default_rng(seed), np.linspace(0.0, 1.0, 16)
     trunk = np.stack([0.06 * np.sin(3.0 * s), 0.05 * np.cos(4.0 * s) - 0.05, height * s], axis=1)

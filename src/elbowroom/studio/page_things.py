@@ -14,7 +14,7 @@ from elbowroom.props.makers import MAKERS
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio import edits
 from elbowroom.studio.entries import alone, deleted, entry_of
-from elbowroom.studio.landing import free_spot, landing
+from elbowroom.studio.importing import free_spot, landing
 from elbowroom.studio.page_looks import Rows, asked, offer
 from elbowroom.studio.places import Place, shown_place
 from elbowroom.studio.studio import Studio, Topic

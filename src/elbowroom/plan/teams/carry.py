@@ -39,7 +39,7 @@ from elbowroom.world.certificate import certify
 
 # Height of the object's middle to which it is lifted, share of the mean height of those who carry it: between palms,
 # or with fingers under its edge, where forearms that hang lower stay off the trunk.
-_LIFTED, _LIFTED_EDGE = 0.56, 0.5
+_LIFTED, _LIFTED_EDGE = 0.53, 0.5
 # An object taller than this share is lifted less, by the edge where that is above its middle; metres in from the edge.
 _TALL, _EDGE_M = 0.3, 0.06
 # Metres that it is lifted off what it lies on at least, and held above its goal before it is set down.
