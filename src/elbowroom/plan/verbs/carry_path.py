@@ -3,7 +3,7 @@ follow it (Y2 to Y6)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -21,6 +21,7 @@ from elbowroom.plan.hands import front_of, shifted
 from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.verbs.detours import detours
 from elbowroom.plan.verbs.holding import Grips, Holding
 from elbowroom.search.birrt import Budget
 from elbowroom.search.rrt import plan as search
@@ -57,17 +58,8 @@ _PUSHES = (
 _ROOMS_M = (0.012, 0.004)
 # The same where it is lifted off and set down.
 _NEAR_M = 0.003
-# Distances of the object from the body's middle on its way, where it does not go straight: shares of the height, or of
-# that of somebody with such arms where it is less.
-_NEAR_BODY = (0.27, 0.24, 0.21, 0.18, 0.15)
-# Length from shoulder to wrist against the height, of the woman.
-_ARM = 0.309
-_ASIDE = 0.24
 # Metres from one look at the object on a detour to the next, before bodies are looked at.
 _CLEAR_STEP_M = 0.06
-# How much higher it comes to its goal then, and how high it goes over what is between; shares of the height.
-_HIGHER = (0.0, 0.06)
-_OVER = (0.0, 0.12, 0.22)
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
 # Steps of all detours, and limits of one search and of smoothing: a step takes two to three milliseconds. Searches of
@@ -160,7 +152,9 @@ def _path(
         found = walked(space, first, [last])
         straight = found.found
         spent = found.stats.checks
-        for stations in _detours(team, T_a, T_b) if between and not (searched or found.found) else ():
+        for stations in (
+            detours(lead, T_a, T_b, alone=len(team) == 1) if between and not (searched or found.found) else ()
+        ):
             by = [*map(state_of, stations), last]
             if spent < _WALKS and _clear(team, [first[0], *by], room):
                 found = walked(space, first, by)
@@ -194,56 +188,6 @@ def _gap(holding: Holding, grips: Grips, T: Array, under: Collection[str]) -> fl
     what it lies on at its start and goal."""
     postures, hands = holding.postures(grips, lies=False), holding.hand_joints(grips, T)
     return postures.carried_gap(holding.actor.pose, hands, {holding.thing: T}, CLEAR_M, under)
-
-
-def _detours(team: Team, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
-    """Places (4, 4) by which the object may go from one to another: up and over, drawn in to the body, or aside."""
-    holding, up = team[0][0], np.array([0.0, 0.0, 1.0])
-    body = holding.actor.body
-    top = max(T_a[2, 3], T_b[2, 3])
-    for over in _OVER:  # lifted, moved across, lowered
-        yield [shifted(T, (top - T[2, 3] + over * body.height) * up) for T in (T_a, T_b)]
-    if len(team) > 1:
-        return
-    drawn_in = []
-    for near in _NEAR_BODY:
-        for higher in _HIGHER:
-            above = shifted(T_b, higher * body.height * up)
-            drawn_in.append([_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above])
-        # half way up or down before what is low, where crouched thighs leave no room to draw it in
-        half = shifted(min(T_a, T_b, key=_height), 0.5 * abs(_height(T_b) - _height(T_a)) * up)
-        top = _drawn_in(holding, max(T_a, T_b, key=_height), near)
-        rising = [half, _drawn_in(holding, half, near), top]
-        drawn_in.append(rising if T_a[2, 3] < T_b[2, 3] else rising[::-1])
-    yield from drawn_in[: len(_HIGHER)]
-    left = np.cross(up, front_of(holding.actor, body.skeleton.at(holding.actor.pose)))
-    middle = float(left @ (0.5 * (T_a[:3, 3] + T_b[:3, 3]) - holding.actor.pose.root))
-    for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
-        by = side * _ASIDE * _arms_height(holding) * left
-        yield [shifted(T_a, by), shifted(T_b, by)]
-    yield from drawn_in[len(_HIGHER) :]
-
-
-def _height(T: Array) -> float:
-    """Height in metres of a place (4, 4)."""
-    return float(T[2, 3])
-
-
-def _arms_height(holding: Holding) -> float:
-    """Height in metres of somebody whose arms are as long in proportion, at most the body's own."""
-    body = holding.actor.body
-    arm = [body.T_rest[j, :3, 3] for j in body.chain("left_arm").joints]
-    length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(arm))
-    return min(body.height, length / _ARM)
-
-
-def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
-    """The object's place (4, 4) drawn in to a distance of the body's middle, a share of its height, as people carry."""
-    pelvis = holding.actor.pose.root
-    way = np.array([*(T[:2, 3] - pelvis[:2]), 0.0])
-    far = float(np.linalg.norm(way))
-    by = max(far - near * _arms_height(holding), 0.0)
-    return shifted(T, -by * way / max(far, 1e-9))
 
 
 def _follow(
