@@ -5,8 +5,9 @@
 Takes of ACCAD in which both hands hold a box over standing feet: a body is fitted to the take's markers, and its hands
 and feet lead the whole-body solver as `move` does, frame by frame from a standing posture, guided by all other takes
 (local regression, eq. 4 of the paper) or by none. Collisions are not looked at. Errors are of the 27 markers that are
-neither at hands nor at feet, against those of the fitted body in the take, centimetres. Then two lifts of CMU, one with
-the knees (115_06) and one with the back (115_01), led by recordings of squats alone and of stoops alone.
+neither at hands nor at feet, against those of the fitted body in the take, centimetres; means over takes and frames.
+Then two lifts of CMU, one with the knees (115_06) and one with the back (115_01), from where hands are lowest, led by
+recordings without stoops and without squats.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def left_out(folder: Path) -> None:
     files = [f for f in files if "_run" not in f.stem and any(k in f.stem for k in TRAINED)]
     takes = {f: marker_take(f) for f in files}
     rows: list[dict[str, float]] = []
+    counts: list[int] = []
     print(f"{'take':34} frames  " + "  ".join(WAYS))
     for file in files:
         if "box" not in file.stem:
@@ -101,10 +103,12 @@ def left_out(folder: Path) -> None:
             if missed:
                 print(f"    {name}: {missed} frames without a posture")
         rows.append(row)
+        counts.append(frames.stop - frames.start)
         shown = "  ".join(f"{100 * row[name]:{len(name)}.1f}" for name in WAYS)
         print(f"{file.stem:34} {frames.stop - frames.start:6}  {shown}", flush=True)
-    mean = {name: 100 * float(np.nanmean([row[name] for row in rows])) for name in WAYS}
-    print(f"mean of {len(rows)} takes, cm: " + ", ".join(f"{name} {value:.1f}" for name, value in mean.items()))
+    for what, weights in ((f"{len(rows)} takes", np.ones(len(rows))), (f"{sum(counts)} frames", np.array(counts))):
+        mean = {name: 100 * float(np.average([row[name] for row in rows], weights=weights)) for name in WAYS}
+        print(f"mean of {what}, cm: " + ", ".join(f"{name} {value:.2f}" for name, value in mean.items()))
 
 
 def squat_and_stoop(folder: Path) -> None:
@@ -113,7 +117,9 @@ def squat_and_stoop(folder: Path) -> None:
         clip = er.retarget(er.read_bvh(folder / "cmu_bvh" / f"{name}.bvh"), er.preset("man"))
         every = max(round(clip.fps / FPS), 1)
         clip = replace(clip, root=clip.root[::every], rotations=clip.rotations[::every], fps=clip.fps / every)
-        frames = held(clip)
+        body, frames = clip.character, held(clip)
+        hands = clip.world()[:, [body.role("left_hand"), body.role("right_hand")], 2, 3].mean(axis=1)
+        frames = slice(min(int(np.argmin(hands)), frames.start), frames.stop)
         row = {}
         for kind in ("squat", "stoop"):
             database = recorded_postures().of_strategy(kind).for_character(clip.character)  # type: ignore[arg-type]

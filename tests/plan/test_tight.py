@@ -181,4 +181,8 @@ def test_recordings_refine_a_path_that_stays_free() -> None:
     assert angle_between(done.path.rotations[-1], given.goal.rotations).max() < 1e-6
     assert done.before.similarity.shape == done.before.clearance.shape == done.inferred.shape == (10, 4)
     assert ((done.before.clearance >= 0.0) & (done.before.clearance <= 1.0)).all()
-    assert set(done.seconds) == {"search&mapping", "PS", "TV", "CLR", "blend", "replanning", "smoothing"}
+    assert {"search&mapping", "PS", "TV", "CLR", "blend"} <= set(done.seconds)
+    # recordings make a path no worse by either criterion, or are left out
+    assert (done.strength > 0.0) == (done.path is not done.planned)
+    if done.strength > 0.0:
+        assert done.after.means[0] >= done.before.means[0] and done.after.means[1] <= done.before.means[1]

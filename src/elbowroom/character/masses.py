@@ -314,12 +314,12 @@ def center_of_mass(character: Character, T: Array) -> Array:
     joints = np.asarray(T, dtype=float)
     out = np.zeros((*joints.shape[:-3], 3))
     frames = np.ascontiguousarray(joints).reshape(-1, *joints.shape[-3:])
-    pose_kernels.center_of_mass(frames, *_heavy(character), out.reshape(-1, 3))
+    pose_kernels.center_of_mass(frames, *heavy_joints(character), out.reshape(-1, 3))
     return out
 
 
 @lru_cache(maxsize=64)
-def _heavy(character: Character) -> tuple[NDArray[np.int64], Array, Array]:
+def heavy_joints(character: Character) -> tuple[NDArray[np.int64], Array, Array]:
     """Joints that weigh something, their shares of the mass and their centres."""
     masses = character.masses
     assert masses is not None

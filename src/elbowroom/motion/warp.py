@@ -85,11 +85,14 @@ def warp(distances: Array, slopes: tuple[float, float] = SLOPES) -> tuple[Array,
     return out / _PARTS, float(cost[-1])
 
 
-def best_segment(path: Array, clips: Sequence[Array], near_m: float, share: float = 0.3) -> Match | None:
+def best_segment(
+    path: Array, clips: Sequence[Array], near_m: float, share: float = 0.3, least: Sequence[int] = ()
+) -> Match | None:
     """The segment of clips' points (T, K, 3) that a path's points (N, K, 3) are laid along best; None where none fits.
 
     A clip counts if a `share` of the path's nodes are within `near_m` metres of some frame of it; segments are tried
-    between the frames that are nearest to the path's first and last node.
+    between the frames that are nearest to the path's first and last node. `least` are the fewest frames of a segment,
+    by clip: within `near_m` both ends of a path can match nearly one moment of a recording.
     """
     best: Match | None = None
     for number, points in enumerate(clips):
@@ -98,7 +101,7 @@ def best_segment(path: Array, clips: Sequence[Array], near_m: float, share: floa
             continue
         for first in _nearest(distances[0], near_m):
             for last in _nearest(distances[-1], near_m):
-                if last - first < _LEAST_FRAMES:
+                if last - first < max(_LEAST_FRAMES, least[number] if least else 0):
                     continue
                 frames, total = warp(distances[:, first : last + 1])
                 if best is None or total / len(path) < best.distance_m:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.masses import center_of_mass
+from elbowroom.character.masses import heavy_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import component as kernels
 from elbowroom.posing.balance import hull_of
 from elbowroom.posing.whole_body import Load, WholeBody, support_of
 
@@ -30,7 +31,7 @@ class Balance:
         floor: float,
         margin_m: float,
         others: Array | None = None,
-        load: Callable[[Array], Load | None] = lambda T: None,
+        load: Callable[[Array], Load | None] | None = None,
         pinned: Mapping[str, Array] | None = None,
         wanted: bool = True,
     ) -> None:
@@ -39,6 +40,12 @@ class Balance:
         self.pinned = dict(pinned or {})
         self.solver = WholeBody(body)
         self._supports: dict[bytes, Array | None] = {}
+        self._masses: kernels.Masses | None = None
+        if body.masses is not None:
+            joints, skeleton = len(body.skeleton), body.skeleton
+            self._masses = kernels.Masses(
+                skeleton.parents, skeleton.offsets, *heavy_joints(body), np.zeros((1, joints, 4, 4)), np.zeros((1, 3))
+            )
 
     def support(self, pose: Pose, feet: Mapping[str, Array]) -> Array | None:
         """Corners (K, 2) within which the centre of mass has to be, feet at places (4, 4) as in a posture near by."""
@@ -57,15 +64,14 @@ class Balance:
 
     def margin(self, pose: Pose, corners: Array | None) -> float:
         """Distance of the centre of mass, with the load, inside of the corners (K, 2), metres; inf without any."""
-        if corners is None or self.body.masses is None:
+        if corners is None or self._masses is None:
             return float(np.inf)
-        T = self.body.skeleton.at(pose)
-        com, load, mass = center_of_mass(self.body, T), self.load(T), self.body.masses.total
-        if load is not None:
-            com = (mass * com + load.mass * np.asarray(load.center)) / (mass + load.mass)
-        edge = np.roll(corners, -1, axis=0) - corners
-        inside = edge[:, 0] * (com[1] - corners[:, 1]) - edge[:, 1] * (com[0] - corners[:, 0])
-        return float((inside / np.linalg.norm(edge, axis=1)).min())
+        held = np.zeros(4)
+        if self.load is not None and (load := self.load(self.body.skeleton.at(pose))) is not None:
+            assert self.body.masses is not None
+            held[0], held[1:] = load.mass / self.body.masses.total, load.center
+        root, rotations = np.array(pose.root)[None], np.array(pose.rotations)[None]
+        return float(kernels.support_margin(self._masses, root, rotations, held, corners))
 
     def closed(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
         """A posture with its feet at their places by the legs alone, if that is in balance, else `projected`."""
@@ -86,7 +92,9 @@ class Balance:
         `like` is a posture with the feet there, by which the support is known.
         """
         corners = self.support(like, feet)
-        load = self.load(self.body.skeleton.at(pose)) if corners is not None else None
+        load = None
+        if corners is not None and self.load is not None:
+            load = self.load(self.body.skeleton.at(pose))
         found = self.solver.solve(pose, {**self.pinned, **feet}, support=corners, load=load)
         return found.pose if found.found else None
 

@@ -9,18 +9,20 @@ where they stand, and the centre of mass is brought over them by the whole-body 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
+from elbowroom.character.limits import stacked
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
+from elbowroom.kernels import component as kernels
 from elbowroom.kernels.space import CHECKS
 from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import FEET
@@ -36,10 +38,13 @@ _SPINE_RANGE, _SPINE_LEVER_M = (0.9, 0.6, 0.7), (0.45, 0.45, 0.25)
 _HEAD_RANGE, _HEAD_LEVER_M = (0.6, 0.5, 0.8), (0.2, 0.2, 0.1)
 _ARM_RANGE = ((2.2, 2.2, 1.5), (2.3, 0.0, 1.3), (0.7, 0.7, 0.0))
 _ARM_LEVER_M = ((0.5, 0.5, 0.3), (0.3, 0.0, 0.1), (0.1, 0.1, 0.0))
-# Share of the samples that are near the path, and their deviation, a share of the ranges.
-_NEAR_SHARE, _NEAR = 0.6, 0.22
+# Share of the samples that are near the path, and their deviation, a share of the ranges. Tuned with the step below on
+# scenes 1, 2, 4, 7 and 9 of benchmarks/tight.py.
+_NEAR_SHARE = 0.4
+_NEAR = 0.22
 # Metres that a state moves in one step of a tree, and from one look at the body to the next.
-_STEP_M, _LOOK_M = 0.12, 0.04
+_STEP_M = 0.2
+_LOOK_M = 0.04
 # Feet whose transforms differ by less stand: between two postures of a path they are off by a little.
 _STANDS = 0.005
 # Halvings of the way from a sample in collision to one that is free (retraction to the border of free space).
@@ -49,6 +54,7 @@ _RETRACTIONS = 4
 _PUSHES = ((-0.03, 0, 0, 0), (0.03, 0, 0, 0), (0, 0.03, 0, 0), (0, -0.03, 0, 0), (0, 0, -0.03, 0), (0, 0, 0.02, 0),
            (0, 0, 0, 0.08), (0, 0, 0, -0.08))  # fmt: skip
 _KEPT, _MOST_PUSH = 0.6, 0.12
+UNPUSHED: Array = np.zeros(4)
 
 
 @dataclass(frozen=True)
@@ -61,12 +67,13 @@ class Freedom:
     lever_m: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Component:
     """Part of a body that is planned at once: `parts` are joints whose shapes it brings, `pelvis` whether it moves the
     root, whose six numbers come first, before those of its `freedoms`."""
 
     name: str
+    body: Character
     parts: tuple[int, ...]
     freedoms: tuple[Freedom, ...] = ()
     pelvis: bool = False
@@ -88,23 +95,35 @@ class Component:
         own = [freedom.lever_m for freedom in self.freedoms]
         return np.array([*(_PELVIS_LEVER_M if self.pelvis else ()), *own])
 
-    def moved(self, body: Character, pose: Pose, numbers: Array, axes: Array) -> Pose:
-        """A posture with offsets (W,) added; `axes` (3, 3) are the directions ahead, left and up, in columns."""
-        root, q = pose.root, np.array(pose.rotations)
-        if self.pelvis:
-            root = root + axes @ numbers[:3]
-            q[0] = rot.multiply(rot.exp(axes @ numbers[3:6]), q[0])
-        by: dict[int, Array] = {}
-        for freedom, number in zip(self.freedoms, numbers[6 * self.pelvis :], strict=True):
-            for joint in freedom.joints:
-                by.setdefault(joint, np.zeros(3))[freedom.coordinate] += number / len(freedom.joints)
-        for joint, offset in by.items():
-            limit = range_of(body, joint)
-            q[joint] = limit.moved(limit.coordinates(q[joint]), offset)
-        return Pose.of(root, q)
+    @cached_property
+    def table(self) -> kernels.Offsets:
+        """Joints, their ranges, and how numbers move them, as compiled code takes it."""
+        moved = list(dict.fromkeys(j for freedom in self.freedoms for j in freedom.joints))
+        spread = np.zeros((len(moved), 3, self.width))
+        for w, freedom in enumerate(self.freedoms, 6 * self.pelvis):
+            for j in freedom.joints:
+                spread[moved.index(j), freedom.coordinate, w] = 1.0 / len(freedom.joints)
+        limits = stacked([range_of(self.body, j) for j in (moved or [0])])
+        return kernels.Offsets(np.array(moved, np.int64), limits, spread, self.pelvis)
+
+    def moved(
+        self, path: PosePath, share: float, numbers: Array, axes: Array, push: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Roots (N, 3) and rotations (N, J, 4) at a share of a path with offsets (N, W) added.
+
+        `axes` (3, 3) are the directions ahead, left and up, in columns, `push` (4,) metres along them and radians to
+        the left by which the pelvis moves besides.
+        """
+        k, s = path.span(share)
+        count = len(numbers)
+        root, q = np.empty((count, 3)), np.empty((count, path.rotations.shape[1], 4))
+        ends = path.root[k : k + 2], path.rotations[k : k + 2]
+        kernels.offset_postures(self.table, axes, *ends, s, numbers, UNPUSHED if push is None else push, root, q)
+        return root, q
 
 
-def components(body: Character) -> dict[str, Component]:
+@lru_cache(maxsize=16)
+def components(body: Character) -> Mapping[str, Component]:
     """The five components of a body by name: 'pelvis', 'spine', 'head', 'right_arm', 'left_arm', those that it has."""
     roles = body.roles
 
@@ -117,9 +136,9 @@ def components(body: Character) -> dict[str, Component]:
     trunk = [roles[name] for name in (*SPINE, *CLAVICLES) if name in roles]
     head = [j for name in HEAD if name in roles for j in body.subtree(roles[name])]
     found = [
-        Component("pelvis", (0, *legs), (), True),
-        Component("spine", tuple(trunk), shared(SPINE, _SPINE_RANGE, _SPINE_LEVER_M)),
-        Component("head", tuple(dict.fromkeys(head)), shared(HEAD, _HEAD_RANGE, _HEAD_LEVER_M)),
+        Component("pelvis", body, (0, *legs), (), True),
+        Component("spine", body, tuple(trunk), shared(SPINE, _SPINE_RANGE, _SPINE_LEVER_M)),
+        Component("head", body, tuple(dict.fromkeys(head)), shared(HEAD, _HEAD_RANGE, _HEAD_LEVER_M)),
     ]
     for name in ("right_arm", "left_arm"):
         if name not in body.chains:
@@ -131,14 +150,15 @@ def components(body: Character) -> dict[str, Component]:
             for i in range(3)
             if spans[i] > 0.0
         ]
-        found.append(Component(name, tuple(body.subtree(joints[0])), tuple(own)))
+        found.append(Component(name, body, tuple(body.subtree(joints[0])), tuple(own)))
     return {component.name: component for component in found if component.width}
 
 
 def joined(some: Sequence[Component]) -> Component:
-    """Several components as one."""
+    """Several components as one, that of the pelvis first."""
     return Component(
         "+".join(c.name for c in some),
+        some[0].body,
         tuple(j for c in some for j in c.parts),
         tuple(freedom for c in some for freedom in c.freedoms),
         any(c.pelvis for c in some),
@@ -171,14 +191,15 @@ class PosePath:
         """All postures."""
         return [self.pose(k) for k in range(len(self))]
 
-    def _span(self, share: float) -> tuple[int, float]:
+    def span(self, share: float) -> tuple[int, float]:
+        """Number of the posture before a share of the path, and the share of the way from it to the next."""
         k = int(np.clip(np.searchsorted(self.along, share, side="right") - 1, 0, len(self) - 2))
         width = self.along[k + 1] - self.along[k]
         return k, float(np.clip((share - self.along[k]) / width, 0.0, 1.0)) if width > 0.0 else 0.0
 
     def at(self, share: float) -> Pose:
         """Posture at a share of the path; between two postures feet may be off by a little."""
-        k, s = self._span(share)
+        k, s = self.span(share)
         if s in (0.0, 1.0):
             return self.pose(k + int(s))
         q = rot.slerp(self.rotations[k], self.rotations[k + 1], np.array(s))
@@ -188,7 +209,7 @@ class PosePath:
         """Places (4, 4) of the feet at a share of the path."""
         if self._standing:
             return {foot: T[0] for foot, T in self._feet.items()}
-        k, s = self._span(share)
+        k, s = self.span(share)
         out = {}
         for foot, T in self._feet.items():
             a, b = rot.from_matrix(T[[k, k + 1], :3, :3])
@@ -198,7 +219,6 @@ class PosePath:
 
 # Postures along one edge of a tree, its node's last, and the push that the pelvis has there, (4,).
 Edge = tuple[tuple[Pose, ...], Array]
-_UNPUSHED: Array = np.zeros(4)
 
 
 class ComponentSpace:
@@ -239,23 +259,20 @@ class ComponentSpace:
 
     def payload(self, k: int) -> Edge:
         """Payload of the path's first (0) or last (-1) posture."""
-        return (self.path.pose(k),), _UNPUSHED
+        return (self.path.pose(k),), UNPUSHED
 
-    def pose(self, state: Array, push: Array = _UNPUSHED) -> Pose | None:
+    def pose(self, state: Array, push: Array = UNPUSHED) -> Pose | None:
         """Posture of a state, the pelvis pushed by metres ahead, left, up and radians to the left; None without one."""
-        if not state[1:].any() and not push.any() and state[0] in (0.0, 1.0):
+        if state[0] in (0.0, 1.0) and not state[1:].any() and not push.any():
             return self.path.pose(-int(state[0]))
-        body, base = self.path.body, self.path.at(float(state[0]))
-        pose = self.component.moved(body, base, state[1:], self.axes)
-        if push.any():
-            q = np.array(pose.rotations)
-            q[0] = rot.multiply(rot.about(self.axes[:, 2], push[3]), q[0])
-            pose = Pose.of(pose.root + self.axes @ push[:3], q)
-        feet = self.path.feet(float(state[0]))
+        share = float(state[0])
+        root, q = self.component.moved(self.path, share, state[None, 1:], self.axes, push)
+        pose, near = Pose.of(root[0], q[0]), self.path.pose(self.path.span(share)[0])
+        feet = self.path.feet(share)
         kept = not self._trunk and not push.any()
-        if kept and self.balance.margin(pose, self.balance.support(base, feet)) >= 0.0:
+        if kept and self.balance.margin(pose, self.balance.support(near, feet)) >= 0.0:
             return pose
-        return self.balance.projected(pose, feet, base)
+        return self.balance.projected(pose, feet, near)
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Draw a state from everywhere or from near the path; one in collision is drawn back to one that was free."""
@@ -303,7 +320,7 @@ class ComponentSpace:
     def _free_pose(self, state: Array, push: Array, tally: NDArray[np.int64]) -> tuple[Pose, Array] | None:
         """Free posture of a state, with the push at which it is."""
         at_goal = state[0] == 1.0 and not state[1:].any()
-        for one in self._pushes(push) if not at_goal else (_UNPUSHED,):
+        for one in self._pushes(push) if not at_goal else (UNPUSHED,):
             tally[CHECKS] += 1
             pose = self.pose(state, one)
             if pose is not None and self.check.free(pose):
@@ -313,8 +330,8 @@ class ComponentSpace:
     def _pushes(self, push: Array) -> list[Array]:
         """Pushes to try after one: less of it, as much, and with a little more to each side."""
         if not self.perturbed:
-            return [_UNPUSHED]
-        less = _KEPT * push if np.abs(push).max() > 0.01 else _UNPUSHED
+            return [UNPUSHED]
+        less = _KEPT * push if np.abs(push).max() > 0.01 else UNPUSHED
         tried = [less, push, *(push + np.array(more) for more in _PUSHES)]
         return [one for one in tried if np.abs(one).max() <= _MOST_PUSH]
 

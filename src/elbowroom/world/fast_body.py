@@ -16,6 +16,7 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_world
+from elbowroom.kernels.fields import FREE
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
@@ -38,6 +39,7 @@ class BodyCheck:
         rides = set() if fingers else {j for hand in ("left", "right") for j in finger_joints(body, hand)}
         eyes = {body.roles[role] for role in ("left_eye", "right_eye") if role in body.roles}
         self.joints = tuple(j for j in range(len(body.parents)) if j not in rides | eyes)
+        self._rows = list(self.joints)
         soft = tissue_contacts(body, who, (-np.inf, np.inf), world.caps.tissue)
         self._most_tissue = world.caps.tissue
         worlds = [world.with_(contacts=(*world.contacts, *some)) for some in ([], soft)] if soft else [world]
@@ -84,7 +86,21 @@ class BodyCheck:
 
     def free(self, pose: Pose, *, exact: bool = True) -> bool:
         """Return whether a posture is free; the exact test decides doubts (exact=False: not free)."""
-        return any(check.free(q, self.time, exact) for check, q in self._placed(pose))
+        q = np.ascontiguousarray(pose.rotations[self._rows])
+        for soft, check in enumerate(self._checks):
+            check.limb.offset[0] = pose.root
+            if check.free(q, self.time, exact) and (not soft or self._folded(pose)):
+                return True
+        return False
+
+    def free_share(self, root: Array, rotations: Array) -> float:
+        """Share of postures of one root (3,) and rotations (N, J, 4) that are free for certain, without exact tests."""
+        q, free = np.ascontiguousarray(rotations[:, self._rows]), np.zeros(len(rotations), bool)
+        for soft, check in enumerate(self._checks):
+            check.limb.offset[0] = root
+            for k in np.flatnonzero(~free & (check.batch(q, self.time) == FREE)):
+                free[k] = not soft or self._folded(Pose.of(root, rotations[k]))
+        return float(free.mean())
 
     def first_hit(self, root: Array, rotations: Array) -> int | None:
         """Number of a posture of roots (N, 3) and rotations (N, J, 4) that is not free, None where all are.
@@ -95,7 +111,7 @@ class BodyCheck:
 
     def _placed(self, pose: Pose) -> Iterator[tuple[LimbCheck, Array]]:
         """Checks for a posture, the strict one first, with its root in them, and the rotations that they take."""
-        q = np.ascontiguousarray(pose.rotations[list(self.joints)])
+        q = np.ascontiguousarray(pose.rotations[self._rows])
         for soft, check in enumerate(self._checks):
             if soft and not self._folded(pose):
                 return

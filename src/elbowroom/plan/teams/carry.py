@@ -222,9 +222,7 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
         share = carriers[0].mass
         if failed.status == "too-heavy" or (failed.status == "out-of-balance" and share > _LIFTS_KG):
             why = failed.why.removeprefix(f"{what}: ")
-            raise PlanningFailure(
-                "too-heavy", f"{what}: {share:.0f} kg for each of them are too heavy; {why}"
-            ) from None
+            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg for each is too heavy; {why}") from None
         raise
     return Lifted(tuple(carriers), tuple(option.grips for option in chosen), robots)
 

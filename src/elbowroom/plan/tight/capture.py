@@ -1,4 +1,4 @@
-"""Captured motion meets a planned path (P3 to P5): criteria by component, the blend, and a path that follows it."""
+"""Captured motion meets a planned path (P3 to P5): what is unnatural is blended with recordings and planned again."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.dynamics import STRENGTH, Dynamics, strength_of
 from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import interpolate
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, continuous, exp, multiply, normalize, slerp
+from elbowroom.geometry.rotations import Array, continuous, exp, multiply, slerp
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.posture_angles import AngleDatabase
-from elbowroom.motion.smooth import smoothed
 from elbowroom.motion.warp import Match, best_segment
-from elbowroom.plan.tight.chain import BodyProblem, body_path
+from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
+from elbowroom.plan.tight.criteria import (
+    BLENDED,
+    Criteria,
+    Timing,
+    clearances,
+    component_joints,
+    similarities,
+    variations,
+)
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import USUAL, TightSettings
-from elbowroom.spaces.component import PosePath, components
-from elbowroom.stopping import may_stop_here
+from elbowroom.spaces.component import PosePath
 
-# Components that recordings may change: legs and pelvis follow the feet.
-BLENDED = ("spine", "head", "right_arm", "left_arm")
 # Joints whose places are compared with those of recordings, by role.
 _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "right_thigh", "right_shin", "right_foot",
            "left_upper_arm", "left_forearm", "left_hand", "right_upper_arm", "right_forearm", "right_hand")  # fmt: skip
@@ -34,17 +39,12 @@ _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "r
 _FADE = 0.2
 # Nodes to either side over which a blend is evened out.
 _EVENED = 6
-# Mean speed of what moves farthest where no recording gives a time, m/s, and frames a second for torques.
-_SPEED, _RATE = 0.5, 30.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Frames:
-    """Frames at a fixed rate, as dynamics take them."""
-
-    fps: float
-    root: Array
-    rotations: Array
+# Mean speed of what moves farthest where no recording gives a time, m/s.
+_SPEED = 0.5
+# Times that a blend is weakened about nodes that collide.
+_HALVINGS = 6
+# Longest piece that a local shortcut replaces after replanning, share of the path.
+_LOCAL = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,45 +58,38 @@ class Capture:
     @staticmethod
     def of(body: Character, clips: Sequence[Clip]) -> Capture:
         """Capture of clips that are already those of the body."""
+        if not clips:
+            raise BadValue("capture needs at least one recording; without any, plan without it.")
+        for clip in clips:
+            if clip.rotations.shape[1] != len(body.skeleton):
+                raise BadValue(f"a recording has {clip.rotations.shape[1]} joints and {body.name} has "
+                               f"{len(body.skeleton)}; retarget it with er.retarget(clip, body) first.")  # fmt: skip
         frames = np.concatenate([clip.rotations[:: max(round(clip.fps / 15.0), 1)] for clip in clips])
         points = tuple(_points(body, body.transforms(clip.root, clip.rotations)) for clip in clips)
         return Capture(AngleDatabase.of(frames, component_joints(body)), tuple(clips), points)
 
 
-def component_joints(body: Character) -> dict[str, tuple[int, ...]]:
-    """Joints that make up the posture of each component; of the pelvis those of the legs."""
-    found = {name: tuple(sorted({j for f in one.freedoms for j in f.joints})) for name, one in components(body).items()}
-    found["pelvis"] = tuple(j for name in ("left_leg", "right_leg") if name in body.chains
-                            for j in body.chain(name).joints[:2])  # fmt: skip
-    return {name: joints for name, joints in found.items() if joints}
-
-
-@dataclass(frozen=True, eq=False)
-class Criteria:
-    """Criteria (N, C) of nodes by component in `BLENDED`: posture similarity, torque variation as the paper has it and
-    over joint strength, and clearance, empty where it was not asked for."""
-
-    similarity: Array
-    variation: Array
-    robust: Array
-    clearance: Array
-
-
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A path that recordings have refined, or the planned one where that was not to be had.
+    """A path that recordings have refined, or the planned one, smoothed, where they would not have made it better.
 
-    `inferred` (N, C) are nodes and components taken from recordings, `times` (N,) those of the nodes, seconds.
+    `before` are the criteria of the planned path as it was found (HMP), `smoothed` those after smoothing alone
+    (`planned`), `after` those of `path` (HMT-II), all at the same `timing`, as long as the recording. `inferred` (N, C)
+    are nodes and components taken from recordings; `strength` is the share of the blend that was followed, the
+    largest that makes both criteria better, 0 where it was dropped. The paper follows all of it: where recordings lift
+    an arm that the plan leaves hanging, torques vary more than they did, and part of the way there is better in both.
     `seconds` are times by stage, in the rows of the paper's Table 2.
     """
 
     path: PosePath
-    times: Array
+    planned: PosePath
+    timing: Timing
     before: Criteria
+    smoothed: Criteria
     after: Criteria
     inferred: NDArray[np.bool_]
     match: Match | None
-    followed: bool
+    strength: float
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -105,34 +98,76 @@ def refined(
 ) -> Refined:
     """A planned path with unnatural postures in the open replaced by recorded ones, planned again along that."""
     seconds: dict[str, float] = {}
-    clock = _Clock(seconds)
-    nodes = _nodes(problem.body, _smoothed(problem, path, settings), settings.nodes)
-    match = best_segment(_points(problem.body, nodes.T), capture.points, settings.match_m) if capture.points else None
-    times = _times(capture, nodes, match)
+    clock, body = _Clock(seconds), problem.body
+    raw = _nodes(body, path, settings.nodes)
+    least = [int(np.ceil(raw.length_m / settings.fastest * clip.fps)) for clip in capture.clips]
+    match = best_segment(_points(body, raw.T), capture.points, settings.match_m, least=least)
+    timing = Timing.eased(_seconds(capture, raw, match))
     clock.stop("search&mapping")
-    before = criteria(problem, nodes, times, capture, seed, settings, clock)
+    before = _criteria(problem, raw, timing, capture, settings, clock, seed)
     unnatural = (before.similarity < settings.natural_above) | (before.robust > settings.torque_below)
     inferred = (before.clearance > settings.open_above) & unnatural
-    blend = _blended(problem, nodes, capture, match, before, inferred, settings)
+    planned = _smoothed(problem, shortened(problem, path, seed, settings), settings)
+    base = _nodes(body, planned, settings.nodes)
+    smooth = _criteria(problem, base, timing, capture, settings)
+    blend = _blended(base, capture, match, before, inferred, settings)
+    done, after, used = planned, smooth, 0.0
+    for strength in settings.strengths:
+        clock.stop("blend")
+        last = _followed(problem, base, blend, strength, seed, settings)
+        clock.stop("replanning")
+        if last is None:
+            continue
+        judged = _criteria(problem, _nodes(body, last, settings.nodes), timing, capture, settings)
+        if _better(judged.means, before.means) and judged.means[0] >= smooth.means[0]:
+            done, after, used = last, judged, strength
+            break
     clock.stop("blend")
-    found = body_path(problem, seed, settings, follow=blend)
-    clock.stop("replanning")
-    done = path if found.path is None else _smoothed(problem, found.path, settings)
-    clock.stop("smoothing")
-    again = _nodes(problem.body, done, settings.nodes)
-    after = criteria(problem, again, times, capture, seed, settings, None)
-    return Refined(done, times, before, after, inferred, match, found.path is not None, seconds)
+    return Refined(done, planned, timing, before, smooth, after, inferred, match, used, seconds)
+
+
+def _followed(
+    problem: BodyProblem, nodes: PosePath, blend: Array, strength: float, seed: int, settings: TightSettings
+) -> PosePath | None:
+    """A free path along a blend (N, J, 4): less of it about nodes that would collide, else planned again; or None.
+
+    The paper plans again wherever the blend collides. A path that gives way there is as free and does not wander, so
+    that planning comes last, for the largest strength alone.
+    """
+    share = np.full(len(nodes), strength)
+    for _ in range(_HALVINGS):
+        follow = _balanced(problem, nodes, slerp(nodes.rotations, blend, share[:, None]))
+        bad = np.flatnonzero([not problem.check.free(pose, exact=False) for pose in follow.poses])
+        if not len(bad):
+            return _smoothed(problem, follow, settings)
+        away = np.abs(np.arange(len(nodes))[:, None] - bad).min(axis=1)
+        share = np.minimum(share, np.where(away <= 1, 0.4 * share, share))
+        share = (share + strength * np.abs(np.arange(len(nodes))[:, None] - np.arange(len(nodes))) / _EVENED).min(
+            axis=1
+        )
+    if strength < settings.strengths[0]:
+        return None
+    follow = _balanced(problem, nodes, slerp(nodes.rotations, blend, np.array(strength)))
+    found = body_path(problem, seed, settings, follow=follow)
+    if found.path is None:
+        return None
+    return _smoothed(problem, shortened(problem, found.path, seed, settings, longest=_LOCAL), settings)
+
+
+def _better(new: tuple[float, float], old: tuple[float, float]) -> bool:
+    """Return whether postures are more like recorded ones, and torques vary no more."""
+    return new[0] >= old[0] and new[1] <= old[1]
 
 
 class _Clock:
-    """Seconds of stages, one after another."""
+    """Processor seconds of stages, one after another."""
 
     def __init__(self, seconds: dict[str, float]) -> None:
-        self.seconds, self._since = seconds, time.perf_counter()
+        self.seconds, self._since = seconds, time.process_time()
 
     def stop(self, stage: str) -> None:
         """Count the time since the last stage for this one."""
-        now = time.perf_counter()
+        now = time.process_time()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
         self._since = now
 
@@ -153,77 +188,36 @@ def _points(body: Character, T: Array) -> Array:
     return np.ascontiguousarray(T[..., :3, 3][:, joints])
 
 
-def _times(capture: Capture, nodes: PosePath, match: Match | None) -> Array:
-    """Times (N,) of nodes: those of the recording, or by the way of what moves farthest."""
+def _seconds(capture: Capture, nodes: PosePath, match: Match | None) -> float:
+    """Duration of a path: that of the recording, or by the length of the path of what moves farthest."""
     if match is not None:
-        return np.asarray((match.frames - match.frames[0]) / capture.clips[match.clip].fps)
-    return np.asarray(nodes.along * max(nodes.length_m / _SPEED, 0.5))
+        return float((match.frames[-1] - match.frames[0]) / capture.clips[match.clip].fps)
+    return max(nodes.length_m / _SPEED, 0.5)
 
 
-def criteria(
-    problem: BodyProblem, nodes: PosePath, times: Array, capture: Capture, seed: int, settings: TightSettings,
-    clock: _Clock | None,
+def _criteria(
+    problem: BodyProblem, nodes: PosePath, timing: Timing, capture: Capture, settings: TightSettings,
+    clock: _Clock | None = None, seed: int = 0,
 ) -> Criteria:  # fmt: skip
     """Criteria of a path's nodes; the clearance only where a clock runs, as it takes longest."""
-    names = [name for name in BLENDED if name in capture.database.joints]
-    how = {"sigma": settings.sigma, "parent_rad": settings.parent_rad, "own_rad": settings.own_rad,
-           "near_rad": settings.near_rad}  # fmt: skip
-    similar = np.array([[capture.database.similarity(q, name, **how) for name in names] for q in nodes.rotations])
-    if clock is not None:
-        clock.stop("PS")
-    literal, robust = _variation(problem.body, nodes, times, names, capture.database)
+    similar = similarities(capture.database, nodes, settings)
     if clock is None:
-        return Criteria(similar, literal, robust, np.zeros((0, len(names))))
+        none = np.zeros((0, similar.shape[1]))
+        return Criteria(similar, *variations(problem.body, nodes, timing, capture.database), none)
+    clock.stop("PS")
+    literal, robust = variations(problem.body, nodes, timing, capture.database)
     clock.stop("TV")
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    open_ = np.array([[_clearance(problem, nodes.pose(k), name, rng, settings) for name in names]
-                      for k in range(len(nodes))])  # fmt: skip
+    names = [name for name in BLENDED if name in capture.database.joints]
+    free = clearances(problem, nodes, names, seed, settings)
     clock.stop("CLR")
-    return Criteria(similar, literal, robust, open_)
-
-
-def _variation(
-    body: Character, nodes: PosePath, times: Array, names: Sequence[str], database: AngleDatabase
-) -> tuple[Array, Array]:
-    """Torque variation (N, C) of nodes at times (N,): as the paper has it, and over the joints' strength."""
-    count = max(int(np.ceil(times[-1] * _RATE)), 8)
-    even = np.linspace(0.0, times[-1], count + 1)
-    root = np.stack([np.interp(even, times, nodes.root[:, k]) for k in range(3)], axis=1)
-    dynamics = Dynamics(body)
-    rate = count / times[-1]
-    q = normalize(smoothed(continuous(interpolate(times, nodes.rotations, even)), rate))
-    frames = _Frames(rate, smoothed(root, rate), q)
-    torque = dynamics.torques(frames)
-    share = (even / even[-1])[:, None]
-    literal, robust = np.zeros((len(nodes), len(names))), np.zeros((len(nodes), len(names)))
-    roles = {j: role for role, j in body.roles.items() if role in STRENGTH}
-    for c, name in enumerate(names):
-        for joint in database.joints[name]:
-            own = torque[:, dynamics.velocity_columns[joint - 1]]
-            size, line = np.linalg.norm(own, axis=1), np.linalg.norm(own[:1] + share * (own[-1:] - own[:1]), axis=1)
-            off = np.abs(size - line)
-            at = np.interp(times, even, off / np.maximum(line, 1e-9))
-            literal[:, c] = np.maximum(literal[:, c], at)
-            if joint in roles:
-                strong = strength_of(body, roles[joint])
-                robust[:, c] = np.maximum(robust[:, c], np.interp(times, even, off / strong))
-    return literal, robust
-
-
-def _clearance(problem: BodyProblem, pose: Pose, name: str, rng: np.random.Generator, settings: TightSettings) -> float:
-    """Share of random neighbours of a component's posture that are free."""
-    may_stop_here()
-    component = components(problem.body)[name]
-    spans = settings.clearance_rad * (1.0 - 2.0 * rng.random((settings.clearance_samples, component.width)))
-    near = (component.moved(problem.body, pose, row, problem.axes) for row in spans)
-    return float(np.mean([problem.check.free(one, exact=False) for one in near]))
+    return Criteria(similar, literal, robust, free)
 
 
 def _blended(
-    problem: BodyProblem, nodes: PosePath, capture: Capture, match: Match | None, found: Criteria,
-    inferred: NDArray[np.bool_], settings: TightSettings,
-) -> PosePath:  # fmt: skip
-    """The path with components inferred from recordings or drawn to them (HMT-I); it may collide."""
+    nodes: PosePath, capture: Capture, match: Match | None, found: Criteria, inferred: NDArray[np.bool_],
+    settings: TightSettings,
+) -> Array:  # fmt: skip
+    """Rotations (N, J, 4) of nodes with components inferred from recordings or drawn to them, both ends as they are."""
     base, database = nodes.rotations, capture.database
     mapped = base
     if match is not None:
@@ -251,11 +245,16 @@ def _blended(
     out = _evened(continuous(out), _EVENED)
     u = np.linspace(0.0, 1.0, len(base))
     fade = smoothstep(np.minimum(u, 1.0 - u) / _FADE)[:, None]
-    blend = slerp(base, out, fade)
+    return slerp(base, out, fade)
+
+
+def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePath:
+    """Nodes with other rotations (N, J, 4), in balance (HMT-I); where that cannot be, as they were. It may collide."""
     poses = [problem.start]
-    for k in range(1, len(base) - 1):
-        pose = Pose.of(nodes.root[k], blend[k])
-        poses.append(problem.balance.projected(pose, nodes.feet(float(nodes.along[k])), nodes.pose(k)) or nodes.pose(k))
+    for k in range(1, len(nodes) - 1):
+        feet = nodes.feet(float(nodes.along[k]))
+        found = problem.balance.projected(Pose.of(nodes.root[k], rotations[k]), feet, nodes.pose(k))
+        poses.append(found or nodes.pose(k))
     return PosePath(problem.body, [*poses, problem.goal])
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
 from elbowroom.posing.stand import Balance
-from elbowroom.search.birrt import Stats
+from elbowroom.search.birrt import Budget, Stats
 from elbowroom.search.rrt import CarriedPath, plan, smooth
 from elbowroom.spaces.component import Component, ComponentSpace, Edge, PosePath, components, joined
 from elbowroom.stopping import may_stop_here
@@ -22,6 +22,13 @@ from elbowroom.world.fast_body import BodyCheck
 
 # Postures along the straight way from start to goal, of which the first component's states are offsets.
 _STRAIGHT = 25
+# Offsets of a pelvis by way of which later attempts go: metres ahead, left and up, radians about those axes; places
+# along the straight path that they are from; and draws of one. Chosen so that the body mostly backs off.
+_GUIDE = ((-0.3, 0.05), (-0.12, 0.12), (-0.1, 0.2), (-0.2, 0.2), (-0.6, 0.5), (-0.5, 0.5))
+_GUIDE_SHARE = (0.2, 0.8)
+_GUIDES = 12
+# Attempts at a path that follows another: where it is not found soon, the other one was not good.
+_FOLLOWS = 2
 # Metres from look to look along a shortcut of the whole body.
 _LOOK_M = 0.03
 
@@ -64,35 +71,57 @@ def body_path(
     With `follow`, a path that may collide, components keep to that one where it is free and look for a way near it
     elsewhere (the paper's replanning); without, to the straight one.
     """
-    straight = PosePath(problem.body, _straight(problem)) if follow is None else follow
+    straight = PosePath(problem.body, _line(problem.body, problem.start, problem.goal)) if follow is None else follow
     share = 0.0 if follow is None else settings.follow
     total, seconds, blocked = np.zeros(4, np.int64), dict[str, float](), ""
-    for number, decomposition in enumerate(settings.decompositions):
-        for perturbed in (False, True) if len(decomposition) > 1 else (False,):
-            order = _ordered(problem, decomposition)
-            path: PosePath | None = straight
-            parts: list[int] = []
-            for k, component in enumerate(order):
-                assert path is not None
-                parts += component.parts
-                begun = time.perf_counter()
-                one = seed + 101 * k + 1009 * number + 7919 * perturbed
-                found = _component(problem, component, path, parts, one, settings, perturbed, share)
-                total += astuple(found.stats)
-                seconds[component.name] = seconds.get(component.name, 0.0) + time.perf_counter() - begun
-                path = _along(problem.body, found)
-                if path is None:
-                    blocked = blocked or component.name
-                    break
-            if path is not None:
-                return BodyPath(path, Stats(*map(int, total)), seconds, decomposition, blocked)
+    for number, (decomposition, perturbed, budget) in enumerate(
+        islice(settings.attempts(), None if follow is None else _FOLLOWS)
+    ):
+        rng = np.random.default_rng(np.random.SeedSequence([seed, number]))
+        path: PosePath | None = straight if number == 0 or follow is not None else _guided(problem, straight, rng)
+        parts: list[int] = []
+        for k, component in enumerate(_ordered(problem, decomposition)):
+            assert path is not None
+            parts += component.parts
+            begun = time.perf_counter()
+            search = _ComponentSearch(problem, component, path, tuple(parts), perturbed, share)
+            found = search.run(seed + 101 * k + 1009 * number, budget, settings.smoothing)
+            total += astuple(found.stats)
+            seconds[component.name] = seconds.get(component.name, 0.0) + time.perf_counter() - begun
+            path = _along(problem.body, found)
+            if path is None:
+                blocked = blocked or component.name
+                break
+        if path is not None:
+            return BodyPath(path, Stats(*map(int, total)), seconds, decomposition, blocked)
     return BodyPath(None, Stats(*map(int, total)), seconds, (), blocked)
 
 
-def _straight(problem: BodyProblem) -> list[Pose]:
-    """Postures straight from start to goal, the feet where they stand."""
-    root, q = between(problem.body, problem.start, problem.goal, np.linspace(0.0, 1.0, _STRAIGHT))
-    return [problem.start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), problem.goal]
+def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
+    """Postures straight from one to another, the feet where they stand."""
+    root, q = between(body, start, goal, np.linspace(0.0, 1.0, _STRAIGHT))
+    return [start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), goal]
+
+
+def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) -> PosePath:
+    """A path from start to goal by way of a random posture, its trunk free and in balance; straight without one.
+
+    A trunk that can go straight would do so again in every attempt, even where it blocks an arm: backing off first
+    makes room for it. Offsets are drawn within `_GUIDE`.
+    """
+    own = components(problem.body)
+    trunk = joined([own[name] for name in ("pelvis", "spine", "head") if name in own])
+    check, share = problem.check.with_parts(trunk.parts), float(rng.uniform(*_GUIDE_SHARE))
+    near, feet = straight.pose(straight.span(share)[0]), straight.feet(share)
+    low, high = trunk.ranges.T * 0.5
+    low[:6], high[:6] = np.transpose(_GUIDE)
+    for _ in range(_GUIDES):
+        root, q = trunk.moved(straight, share, (low + rng.random(trunk.width) * (high - low))[None], problem.axes)
+        via = problem.balance.projected(Pose.of(root[0], q[0]), feet, near)
+        if via is not None and check.free(via, exact=False):
+            parts = [_line(problem.body, problem.start, via), _line(problem.body, via, problem.goal)[1:]]
+            return PosePath(problem.body, [pose for part in parts for pose in part])
+    return straight
 
 
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:
@@ -105,25 +134,33 @@ def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Compone
     return [group[0] if len(group) == 1 else joined(group) for group in groups if group]
 
 
-def _component(
-    problem: BodyProblem,
-    component: Component,
-    path: PosePath,
-    parts: Sequence[int],
-    seed: int,
-    settings: TightSettings,
-    perturbed: bool,
-    follow: float,
-) -> CarriedPath[Edge]:
-    """Search one component along the path of those before it, with only their parts present, and shorten its path."""
-    check = problem.check.with_parts(parts)
-    space = ComponentSpace(component, path, check, problem.balance, problem.axes, perturbed=perturbed, follow=follow)
-    start, goal = space.ends
-    found = plan(space, (start, space.payload(0)), goal, seed, settings.component, space.payload(-1))
-    if follow > 0.0:  # shortcuts would lead away from what is followed
-        return found
-    short = smooth(space, found, seed, budget=settings.smoothing)
-    return replace(short, stats=Stats(found.stats.checks + short.stats.checks, *astuple(found.stats)[1:]))
+@dataclass(frozen=True, eq=False)
+class _ComponentSearch:
+    """Search of one component along the path of those before it, with only `parts` present.
+
+    With `perturbed` the pelvis may leave that path a little; `follow` is the share of samples on it.
+    """
+
+    problem: BodyProblem
+    component: Component
+    path: PosePath
+    parts: tuple[int, ...]
+    perturbed: bool
+    follow: float
+
+    def run(self, seed: int, budget: Budget, smoothing: Budget) -> CarriedPath[Edge]:
+        """Path of the component, shortened unless it follows one: shortcuts would lead away from that."""
+        problem, check = self.problem, self.problem.check.with_parts(self.parts)
+        space = ComponentSpace(
+            self.component, self.path, check, problem.balance, problem.axes,
+            perturbed=self.perturbed, follow=self.follow,
+        )  # fmt: skip
+        start, goal = space.ends
+        found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1))
+        if self.follow > 0.0:
+            return found
+        short = smooth(space, found, seed, budget=smoothing)
+        return replace(short, stats=Stats(found.stats.checks + short.stats.checks, *astuple(found.stats)[1:]))
 
 
 def _along(body: Character, found: CarriedPath[Edge]) -> PosePath | None:
@@ -153,14 +190,16 @@ def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
     return [out[k] for k in range(1, looks + 1)]
 
 
-def shortened(problem: BodyProblem, path: PosePath, seed: int, settings: TightSettings = USUAL) -> PosePath:
-    """The path with random pieces of the whole body replaced by straight ones that are free and in balance."""
+def shortened(
+    problem: BodyProblem, path: PosePath, seed: int, settings: TightSettings = USUAL, *, longest: float = 1.0
+) -> PosePath:
+    """The path with random pieces, at most `longest` of it, replaced by straight ones, free and in balance."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     poses = path.poses
     for _ in range(settings.shortcuts):
         may_stop_here()
         i, j = sorted(int(k) for k in rng.integers(0, len(poses), 2))
-        if j - i < 3:
+        if j - i < 3 or j - i > longest * len(poses):
             continue
         between_them = edge_poses(problem, poses[i], poses[j])
         if between_them is not None and len(between_them) < j - i:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from elbowroom.errors import BadValue
@@ -10,10 +11,12 @@ from elbowroom.search.birrt import Budget
 Decomposition = tuple[tuple[str, ...], ...]
 
 # Components in their order, those that are planned at once in brackets of their own. The paper's five first; then with
-# trunk, then with both arms planned at once, where the path of one component blocks the next. Flat planning is there
+# the trunk planned at once, the working arm before the head, and both arms at once, where the path of one component
+# blocks the next. Flat planning is there
 # to be compared with.
 FIVE: Decomposition = (("pelvis",), ("spine",), ("head",), ("right_arm",), ("left_arm",))
 TRUNK: Decomposition = (("pelvis", "spine", "head"), ("right_arm",), ("left_arm",))
+ARM_FIRST: Decomposition = (("pelvis", "spine"), ("right_arm",), ("head",), ("left_arm",))
 ARMS: Decomposition = (("pelvis", "spine"), ("head", "right_arm", "left_arm"))
 FLAT: Decomposition = (("pelvis", "spine", "head", "right_arm", "left_arm"),)
 
@@ -22,25 +25,30 @@ FLAT: Decomposition = (("pelvis", "spine", "head", "right_arm", "left_arm"),)
 class TightSettings:
     """Parameters of a whole-body plan. Lengths in metres, angles in radians; searches are limited by counts.
 
-    `decompositions` are tried in turn, each with the path as it is found and then `perturbed`. `component` limits the
-    search of one component, `smoothing` its shortcuts; `shortcuts` are those of the whole body at the end.
+    `decompositions` are tried in turn, again for each of `restarts`: a share of the budget `component`, which limits
+    the search of one component, and whether its path may be perturbed. `smoothing` limits shortcuts of a component,
+    `shortcuts` are those of the whole body at the end; `searches` with other samples follow where frames collide.
     `margin` is the clearance of searched postures, `balance` the distance of the centre of mass from the border of its
     support. `postures` is how many starts are tried for a posture at a target. Where recordings refine a path,
     `open_above`, `natural_above` and `torque_below` are T1, T2 and T3; `parent_rad`, `own_rad` and `near_rad` the three
-    epsilons; `smooth_weight` is lambda, `follow` p_follow.
+    epsilons; `smooth_weight` is lambda, `follow` p_follow, `strengths` the shares of a blend that are tried.
     """
 
-    decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARMS)
+    decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARM_FIRST, ARMS)
     component: Budget = field(default_factory=lambda: Budget(checks=1500, nodes=1500))
+    restarts: tuple[tuple[float, bool], ...] = ((0.4, False), (0.4, True), (0.7, False))
+    searches: int = 3
     smoothing: Budget = field(default_factory=lambda: Budget(checks=300))
     shortcuts: int = 40
     margin: float = 0.006
     balance: float = 0.015
     postures: int = 60
-    # capture meets plan: nodes of a path that are judged, metres within which recorded poses match, samples of a
+    # capture meets plan: nodes of a path that are judged, metres within which recorded poses match, the mean
+    # speed in m/s of what moves farthest that a matching segment gives a path at most, samples of a
     # clearance and their size in radians, the paper's T1 to T3, sigma, epsilons, lambda and p_follow
     nodes: int = 32
     match_m: float = 0.25
+    fastest: float = 0.8
     clearance_samples: int = 24
     clearance_rad: float = 0.15
     open_above: float = 0.5
@@ -51,6 +59,7 @@ class TightSettings:
     own_rad: float = 0.4
     near_rad: float = 0.5
     smooth_weight: float = 1.0
+    strengths: tuple[float, ...] = (1.0, 0.6, 0.35, 0.2, 0.1)
     follow: float = 0.5
 
     def __post_init__(self) -> None:
@@ -58,6 +67,17 @@ class TightSettings:
             raise BadValue("a whole-body plan needs a decomposition, and counts of 0 or more.")
         if not (self.margin >= 0.0 and self.balance >= 0.0):
             raise BadValue("margin and balance of a whole-body plan are lengths of 0 or more.")
+
+    def attempts(self) -> Iterator[tuple[Decomposition, bool, Budget]]:
+        """Attempts at a path in turn: decomposition, whether paths are perturbed, and the budget of a component.
+
+        Times of random searches have a long tail: many short ones with other samples find sooner than one long one.
+        """
+        for share, perturbed in self.restarts:
+            budget = Budget(checks=int(share * self.component.checks), nodes=self.component.nodes)
+            for decomposition in self.decompositions:
+                if not perturbed or len(decomposition) > 1:
+                    yield decomposition, perturbed, budget
 
 
 USUAL = TightSettings()

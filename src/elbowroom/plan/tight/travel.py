@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
@@ -13,8 +11,8 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.result import PlanningFailure, Status, blamed
-from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
-from elbowroom.plan.tight.frames import frames_of
+from elbowroom.plan.tight.chain import BodyProblem
+from elbowroom.plan.tight.frames import planned_frames
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import Load
@@ -27,8 +25,6 @@ from elbowroom.world.fast_body import BodyCheck
 _MARGINS_M = (0.002, 0.0)
 # Fingers that turn less than this on the way count as still, radians.
 _MOVED_RAD = 0.02
-# Searches with other samples, where the frames of a path are not free.
-_SEARCHES = 3
 
 
 def whole_body_way(
@@ -39,19 +35,10 @@ def whole_body_way(
     Also seconds of the search and of smoothing, and statistics; raises `PlanningFailure`. `arm` is the one at work.
     """
     problem = body_problem(d, actor, goal, arm, what, settings)
-    blocked = ""
-    for _ in range(_SEARCHES):
-        seed, begun = d.seed(), time.perf_counter()
-        found = body_path(problem, seed, settings)
-        if found.path is None:
-            blocked = found.blocked
-            break
-        first = time.perf_counter()
-        short = shortened(problem, found.path, seed, settings)
-        frames = frames_of(problem, short, max(count, _frames(d, actor, short)))
-        if frames is not None:
-            return *frames, (first - begun, time.perf_counter() - first), found.stats
-    part = blocked.replace("_", " ").replace("+", ", ") or "body"
+    done = planned_frames(problem, d.seed, lambda path: max(count, _frames(d, actor, path)), settings)
+    if done.frames is not None:
+        return *done.frames, done.seconds, done.stats
+    part = done.blocked.replace("_", " ").replace("+", ", ") or "body"
     raise PlanningFailure("no-path", f"{what}: the whole body finds no balanced path either; it fails at the {part}")
 
 
@@ -92,13 +79,16 @@ def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> 
             return None
         return Load(mass, sum(m * (T[joint] @ T_hand)[:3, 3] for m, (joint, T_hand) in held) / mass)
 
-    plain = Balance(actor.body, floor, 0.0, load=load)
+    carried = load if held else None
+    plain = Balance(actor.body, floor, 0.0, load=carried)
     least = settings.balance
     for pose in (actor.pose, goal):
         line = PosePath(actor.body, [pose, pose])
         corners = plain.support(pose, line.feet(0.0))
         least = min(least, plain.margin(pose, corners))
-    return Balance(actor.body, floor, max(least, 0.0), load=load, wanted=least >= 0.0 and actor.body.masses is not None)
+    return Balance(
+        actor.body, floor, max(least, 0.0), load=carried, wanted=least >= 0.0 and actor.body.masses is not None
+    )
 
 
 def _frames(d: Director, actor: Actor, path: PosePath) -> int:

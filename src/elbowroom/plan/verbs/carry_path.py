@@ -184,27 +184,15 @@ def _clear(team: Team, stations: Sequence[Array], room: float) -> bool:
     for a, b in pairwise(stations):
         count = max(int(np.linalg.norm(b[:3] - a[:3]) / _CLEAR_STEP_M), 1)
         for T in place_of(_between(a, b, np.arange(1, count + 1) / count)):
-            if not all(_carried_free(holding, grips, T, room, lies=False) for holding, grips in team):
+            if any(holding.carried_blame(grips, T, room, lies=False) for holding, grips in team):
                 return False
     return True
-
-
-def _carried_free(holding: Holding, grips: Grips, T: Array, room: float, *, lies: bool) -> bool:
-    """Return whether the object at a place (4, 4) and the hands on it are free, whatever the body does."""
-    postures, pose = holding.postures(grips, lies=lies), holding.actor.pose
-    return postures.carried_blame(pose, _hand_joints(holding, grips, T), {holding.thing: T}, room) is None
-
-
-def _hand_joints(holding: Holding, grips: Grips, T: Array) -> dict[int, Array]:
-    """Places (4, 4) of the hands' joints with the object at a place (4, 4)."""
-    body = holding.actor.body
-    return {body.role(hand): T_hand for hand, T_hand in grips.targets(holding.actor, T).items()}
 
 
 def _gap(holding: Holding, grips: Grips, T: Array, under: Collection[str]) -> float:
     """Metres, up to where speeds no longer depend on it, from the object at a place (4, 4), and hands on it, to all but
     what it lies on at its start and goal."""
-    postures, hands = holding.postures(grips, lies=False), _hand_joints(holding, grips, T)
+    postures, hands = holding.postures(grips, lies=False), holding.hand_joints(grips, T)
     return postures.carried_gap(holding.actor.pose, hands, {holding.thing: T}, CLEAR_M, under)
 
 
@@ -264,7 +252,7 @@ def _follow(
 ) -> Poses | None:  # fmt: skip
     """The postures one step on, None where there are none near those before that are free, pushed or not."""
     tally[CHECKS] += 1
-    if not all(_carried_free(holding, grips, place_of(end), room, lies=lies) for holding, grips in team):
+    if any(holding.carried_blame(grips, place_of(end), room, lies=lies) for holding, grips in team):
         return None
     out = []
     for (holding, grips), pose in zip(team, poses, strict=True):

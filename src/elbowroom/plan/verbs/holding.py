@@ -120,6 +120,9 @@ class Holding:
 
         Where it is not free, it is solved again from postures with the pelvis elsewhere.
         """
+        met = self.carried_blame(grips, T_object, _ROOM_M)
+        if met is not None:
+            raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")
         targets = grips.targets(self.actor, T_object)
         front, up = front_of(self.actor, self.actor.body.skeleton.at(near)), np.array([0.0, 0.0, 1.0])
         stuck: PlanningFailure | None = None
@@ -137,6 +140,16 @@ class Holding:
                     break
         assert stuck is not None
         raise stuck
+
+    def carried_blame(self, grips: Grips, T_object: Array, room: float, *, lies: bool = True) -> Pair | None:
+        """A pair that collides with the object at a place (4, 4), or with hands on it, whatever the body does."""
+        hands = self.hand_joints(grips, T_object)
+        return self.postures(grips, lies=lies).carried_blame(self.actor.pose, hands, {self.thing: T_object}, room)
+
+    def hand_joints(self, grips: Grips, T_object: Array) -> dict[int, Array]:
+        """Places (4, 4) of the hands' joints with the object at a place (4, 4)."""
+        body = self.actor.body
+        return {body.role(hand): T_hand for hand, T_hand in grips.targets(self.actor, T_object).items()}
 
     def _strong(self, pose: Pose, T_object: Array, grips: Grips) -> Pose:
         """A posture in which no joint has to give more torque than it can; raises `PlanningFailure`."""

@@ -1,0 +1,133 @@
+"""Criteria of a whole-body path by component (P4): posture similarity, torque variation and clearance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.dynamics import STRENGTH, Dynamics, strength_of
+from elbowroom.finish.rounding import interpolate
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.rotations import Array, continuous, normalize
+from elbowroom.motion.posture_angles import AngleDatabase
+from elbowroom.motion.smooth import smoothed
+from elbowroom.plan.tight.chain import BodyProblem
+from elbowroom.plan.tight.settings import TightSettings
+from elbowroom.spaces.component import PosePath, components
+from elbowroom.stopping import may_stop_here
+
+# Components that recordings may change: legs and pelvis follow the feet.
+BLENDED = ("spine", "head", "right_arm", "left_arm")
+# Frames a second at which torques are computed.
+_RATE = 30.0
+# Points of a timing that slows down at both ends.
+_EASED_POINTS = 129
+
+
+@dataclass(frozen=True, eq=False)
+class Criteria:
+    """Criteria (N, C) of nodes by component in `BLENDED`: posture similarity, torque variation as the paper has it and
+    over joint strength, and clearance, empty where it was not asked for."""
+
+    similarity: Array
+    variation: Array
+    robust: Array
+    clearance: Array
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Mean posture similarity, and mean torque variation over joint strength."""
+        return float(self.similarity.mean()), float(self.robust.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Timing:
+    """Times (M,) in seconds, from 0, at which shares (M,) of a path are reached."""
+
+    times: Array
+    shares: Array
+
+    @staticmethod
+    def eased(seconds: float) -> Timing:
+        """Timing as frames have it: slow at both ends."""
+        u = np.linspace(0.0, 1.0, _EASED_POINTS)
+        return Timing(seconds * u, smootherstep(u))
+
+    @property
+    def seconds(self) -> float:
+        """Duration."""
+        return float(self.times[-1])
+
+
+def component_joints(body: Character) -> dict[str, tuple[int, ...]]:
+    """Joints that make up the posture of each component; of the pelvis those of the legs."""
+    found = {name: tuple(sorted({j for f in one.freedoms for j in f.joints})) for name, one in components(body).items()}
+    found["pelvis"] = tuple(j for name in ("left_leg", "right_leg") if name in body.chains
+                            for j in body.chain(name).joints[:2])  # fmt: skip
+    return {name: joints for name, joints in found.items() if joints}
+
+
+def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettings) -> Array:
+    """Posture similarities (N, C) of nodes by component in `BLENDED`."""
+    names = [name for name in BLENDED if name in database.joints]
+    how = {"sigma": settings.sigma, "parent_rad": settings.parent_rad, "own_rad": settings.own_rad,
+           "near_rad": settings.near_rad}  # fmt: skip
+    return np.array([[database.similarity(q, name, **how) for name in names] for q in nodes.rotations])
+
+
+def variations(body: Character, nodes: PosePath, timing: Timing, database: AngleDatabase) -> tuple[Array, Array]:
+    """Torque variation (N, C) of nodes: as the paper has it, and over the joints' strength."""
+    names = [name for name in BLENDED if name in database.joints]
+    count = max(int(np.ceil(timing.seconds * _RATE)), 8)
+    even = np.linspace(0.0, timing.seconds, count + 1)
+    along = np.interp(even, timing.times, timing.shares)
+    root = np.stack([np.interp(along, nodes.along, nodes.root[:, k]) for k in range(3)], axis=1)
+    dynamics, rate = _dynamics(body), count / timing.seconds
+    q = normalize(smoothed(continuous(interpolate(nodes.along, nodes.rotations, along)), rate))
+    torque = dynamics.torques(_Frames(rate, smoothed(root, rate), q))
+    share = (even / even[-1])[:, None]
+    literal, robust = np.zeros((len(nodes), len(names))), np.zeros((len(nodes), len(names)))
+    roles = {j: role for role, j in body.roles.items() if role in STRENGTH}
+    for c, name in enumerate(names):
+        for joint in database.joints[name]:
+            own = torque[:, dynamics.velocity_columns[joint - 1]]
+            size, line = np.linalg.norm(own, axis=1), np.linalg.norm(own[:1] + share * (own[-1:] - own[:1]), axis=1)
+            off = np.abs(size - line)
+            literal[:, c] = np.maximum(literal[:, c], np.interp(nodes.along, along, off / np.maximum(line, 1e-9)))
+            if joint in roles:
+                strong = strength_of(body, roles[joint])
+                robust[:, c] = np.maximum(robust[:, c], np.interp(nodes.along, along, off / strong))
+    return literal, robust
+
+
+@lru_cache(maxsize=8)
+def _dynamics(body: Character) -> Dynamics:
+    return Dynamics(body)
+
+
+@dataclass(frozen=True, eq=False)
+class _Frames:
+    """Frames at a fixed rate, as dynamics take them."""
+
+    fps: float
+    root: Array
+    rotations: Array
+
+
+def clearances(
+    problem: BodyProblem, nodes: PosePath, names: Sequence[str], seed: int, settings: TightSettings
+) -> Array:
+    """Clearances (N, C) of nodes: shares of random neighbours of a component's posture that are free."""
+    rng, own = np.random.default_rng(np.random.SeedSequence(seed)), components(problem.body)
+    out = np.zeros((len(nodes), len(names)))
+    for k, share in enumerate(nodes.along):
+        for c, name in enumerate(names):
+            may_stop_here()
+            spans = 1.0 - 2.0 * rng.random((settings.clearance_samples, own[name].width))
+            root, near = own[name].moved(nodes, float(share), settings.clearance_rad * spans, problem.axes)
+            out[k, c] = problem.check.free_share(root[0], near)
+    return out
