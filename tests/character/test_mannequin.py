@@ -50,9 +50,9 @@ def posed(skeleton, skin, **turns):
     return skin.posed(skeleton.forward(skeleton.offsets[0], q))
 
 
-def test_hip_joints_are_where_recorded_people_have_them(body):
+def test_hip_joints_of_men_are_where_recorded_people_have_them(man):
     """Two fifths of the depth at the hips lie before them at most, so that thighs have room to be drawn up."""
-    _, skeleton, skin = body
+    _, skeleton, skin = man
     hip, points = skeleton.T_rest[skeleton.index("left_thigh"), :3, 3], skin.posed(skeleton.T_rest)
     beside = np.abs(points - hip) < np.array([0.06, np.inf, 0.02]) * skeleton.T_rest[:, 2, 3].max() / 1.6
     y = points[beside.all(axis=1), 1]

@@ -99,7 +99,7 @@ def test_rounding_leaves_and_joins_its_base_with_its_velocity() -> None:
 class Gate:
     """A check that lets a joint through at one moment alone where it has turned far enough."""
 
-    def batch(self, q: Array, t: Array, resolve_uncertain: bool = True) -> Array:
+    def batch(self, q: Array, t: Array, resolve_uncertain: bool = True, until_hit: bool = False) -> Array:
         low = (np.abs(np.asarray(t) - 1.0) < 0.01) & (rot.angle(q[:, 0]) < 0.985)
         return np.where(low, HIT, 0)
 

@@ -82,11 +82,11 @@ def test_a_course_that_meets_something_is_led_round_it_and_stays_at_its_target()
     times = actor.base.start + rows / 60.0
     check = LimbCheck(met.world, "ann", "right_arm", (float(times[0]), float(times[-1])))
     assert not between_free(check, own, times)
-    way = freed(met, actor, "right_arm", rows, rows < 80, "reach")
+    way = freed(met, actor, "right_arm", rows, rows < 80, "reach", {})
     assert between_free(check, way.rotations, times) and way.tier in ("avoid", "plan")
     assert np.array_equal(way.rotations[rows < 80], own[rows < 80]) and np.array_equal(way.rotations[-1], own[-1])
     with pytest.raises(PlanningFailure, match=r"reach: .*post.* at the target"):
-        freed(met, actor, "right_arm", rows, np.abs(rows - K) < 20, "reach")
+        freed(met, actor, "right_arm", rows, np.abs(rows - K) < 20, "reach", {})
 
 
 def test_who_stands_is_asked_for_the_hands_that_are_there_in_time() -> None:

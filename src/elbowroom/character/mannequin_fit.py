@@ -78,6 +78,9 @@ SHOULDER_SHARE = 0.7
 # so that his belly and thighs overlapped by 80 mm where he stoops. Measured on five recorded people: 0.23 to 0.37
 # (`benchmarks/soft_tissue.py --hips`); the end of that range that is nearest to the stored shapes is taken.
 HIP_DEPTH_SHARE = 0.37
+# Shapes with shares up to the first keep their own, and lift from the floor with it: moved hips would bring a gorilla's
+# heels into its thighs where it runs. Shapes from the second on, men, have theirs moved.
+HIP_KEPT_MOVED = (0.54, 0.575)
 # Metres above, below and beside a hip joint at which that depth is taken.
 HIP_NEAR_M = (0.02, 0.06)
 
@@ -177,11 +180,13 @@ class Fitter:
             at[f"right_{part}"] = at[f"left_{part}"] * MIRROR
 
     def _hip(self) -> Array:
-        """Place (3,) of the left hip joint in the shape, as far behind the skin as people have it."""
+        """Place (3,) of the left hip joint in the shape: its own, or as far behind the skin as people have it."""
         v, hip = self.shape.vertices, self.at["left_thigh"]
         up_m, aside_m = HIP_NEAR_M
         y = v[(np.abs(v[:, 2] - hip[2]) < up_m) & (np.abs(v[:, 0] - hip[0]) < aside_m), 1]
-        return np.array([hip[0], y.min() + HIP_DEPTH_SHARE * np.ptp(y), hip[2]])
+        own = (hip[1] - y.min()) / np.ptp(y)
+        share = np.interp(own, HIP_KEPT_MOVED, (own, HIP_DEPTH_SHARE))
+        return np.array([hip[0], y.min() + share * np.ptp(y), hip[2]])
 
     def scales(self) -> dict[str, Array]:
         """Growth of each joint's part, (3, 3), before its bone is stretched."""

@@ -10,7 +10,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import Contacts, leg_scales, steps
+from elbowroom.motion.contacts import Contacts, steps
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.foot_tracks import bridged
 from elbowroom.motion.legs import place_feet
@@ -23,8 +23,6 @@ from elbowroom.motion.stance import foot_slide, slide_ways, stance_contacts
 _PASSES = 8
 # Sliding and distance from the floor at which no further pass is made, metres.
 _GOOD_M = 0.003
-# An end of a sole this much higher than the other does not bear, metres for an adult's leg.
-_TILTED_M = 0.01
 
 
 @dataclass(frozen=True)
@@ -75,8 +73,9 @@ def clean_feet(clip: Clip, floor: float) -> tuple[Clip, FeetReport]:
     before = feet_measures(clip, contacts, floor)
     cleaned = plant_feet(clip, contacts, follow=True)
     for _ in range(_PASSES):
-        contacts = _bearing(cleaned, floor)
-        if max(feet_measures(cleaned, contacts, floor)) < _GOOD_M:
+        contacts = replace(stance_contacts(cleaned), floor=floor)
+        after = feet_measures(cleaned, contacts, floor)
+        if max(after) < _GOOD_M:
             break
         cleaned = _settled(cleaned, contacts)
     after = feet_measures(cleaned, replace(stance_contacts(cleaned), floor=floor), floor)
@@ -87,16 +86,6 @@ def clean_feet(clip: Clip, floor: float) -> tuple[Clip, FeetReport]:
         before[0], after[0], before[1], after[1], float(moved), float(turned.max()), float(turned[:, legs].mean())
     )
     return cleaned, report
-
-
-def _bearing(clip: Clip, floor: float) -> Contacts:
-    """Contacts of a clip whose soles lie flat in stance: an end of a sole well above the other does not bear."""
-    contacts = replace(stance_contacts(clip), floor=floor)
-    height = contacts.points[..., 2].reshape(-1, 2, 2)
-    down = height < height.min(axis=-1, keepdims=True) + _TILTED_M * leg_scales(clip.character)[0]
-    on = contacts.on.reshape(-1, 2, 2)
-    swapped = on.any(axis=-1, keepdims=True) & ~(on & down).any(axis=-1, keepdims=True) & down
-    return replace(contacts, on=((on & down) | swapped).reshape(-1, 4))
 
 
 def _settled(clip: Clip, contacts: Contacts) -> Clip:

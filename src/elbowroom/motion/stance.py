@@ -61,8 +61,6 @@ _CHANGE_S = 0.05
 _GROUND_PERCENT, _NEARBY_S = 20.0, 0.7
 # Points of a foot this much higher than its lowest hardly bear, metres.
 _SOFT_M = 0.01
-# The end of a sole that is this much higher than it rests in the same step does not bear, metres.
-_RAISED_M = 0.02
 # A foot that comes down or lifts off does not bear where its lowest point is higher over its median height in the step
 # than the middle half of its heights is apart, and the first of these; but at most the second, metres.
 _LIFTED_M = (0.004, 0.015)
@@ -84,12 +82,11 @@ def stance_contacts(clip: Clip) -> Contacts:
     feet = _feet(clip)
     phases = _phases(clip, feet)
     points = feet.points[:, :, :2]
-    height = points[..., 2] - feet.low[..., None]
-    lower = height < np.maximum(_SOFT_M * leg_scales(clip.character)[0], height.min(axis=-1, keepdims=True) + 1e-9)
-    drifts = [_drift(feet.points[:, k, :, :2], lower[:, k], clip.fps) for k in range(2)]
-    ways = np.stack([_way(drifts[k], phases[:, k], clip.fps) for k in range(2)], axis=1)
+    ways = np.stack([_way(feet.velocity[:, k], phases[:, k], clip.fps) for k in range(2)], axis=1)
     ways = np.concatenate([ways, np.zeros((*ways.shape[:2], 1))], axis=-1)
     found, floor = resting(clip, (points - ways[:, :, None]).reshape(-1, 4, 3))
+    height = points[..., 2] - feet.low[..., None]
+    lower = height < np.maximum(_SOFT_M * leg_scales(clip.character)[0], height.min(axis=-1, keepdims=True) + 1e-9)
     on = np.zeros_like(found)
     edge = max(1, round(_EDGE_S * clip.fps))
     for k in range(2):
@@ -136,9 +133,6 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
         down = np.flatnonzero(low[inside, side] <= middle + lifted)
         moved[: down[0]] = moved[down[-1] :] = 0.0
         on = contacts.on[inside, 2 * side : 2 * side + 2]
-        height = points[inside, side, :2, 2]
-        low_enough = height < np.percentile(height, 10.0, axis=0) + _RAISED_M * size
-        on = np.where((on & low_enough).any(axis=1, keepdims=True), on & low_enough, on)
         bears = on[1:] & on[:-1]
         # where heel hands over to ball, whichever was down
         bears |= ~bears.any(axis=1, keepdims=True) & (on[1:] | on[:-1])
@@ -147,15 +141,6 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
             least = _least(moved, bears, uniform_filter1d(least, min(width, len(least)), axis=0, mode="nearest"))
         out.append(np.concatenate([np.zeros((1, 2)), np.cumsum(least, axis=0)]))
     return out
-
-
-def _drift(points: Array, bears: Flags, fps: float) -> Array:
-    """Velocity (T, 2), m/s, of the point of a sole that moves least against the sliding of the foot about that time:
-    the heel of who turns on the heel, the ball of who turns on the ball. Points (T, 3, 2) of heel, ball and tip."""
-    moved = np.diff(points, axis=0, prepend=points[:1])
-    least = _least(moved, bears, np.zeros((len(moved), 2)))
-    around = uniform_filter1d(least, max(1, round(_DRIFT_S * fps)), axis=0, mode="nearest")
-    return _least(moved, bears, around) * fps
 
 
 def _least(moved: Array, bears: Flags, against: Array) -> Array:

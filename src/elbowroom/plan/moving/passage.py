@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import finger_joints
-from elbowroom.character.limits import JointLimit, clamp_pose
+from elbowroom.character.limits import JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import rounded
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply, slerp
 from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.quality import BEYOND
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director
@@ -94,7 +95,11 @@ def freed(
         done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid")
     if done is None:
         raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'the straight path is blocked'}")
-    return replace(done.way, rotations=clip_of(spliced(job, done), who).rotations[rows][:, list(arm)])
+    found = clip_of(spliced(job, done), who).rotations[rows][:, list(arm)]
+    limits = [actor.body.limits[j] for j in arm]
+    if (pose_excess(limits, found).max(axis=0) > np.maximum(pose_excess(limits, course).max(axis=0), BEYOND)).any():
+        raise PlanningFailure("no-path", f"{what}: a detour would bend the {limb.replace('_', ' ')} too far")
+    return replace(done.way, rotations=found)
 
 
 # Eyes and head are at the target after this share of the approach, and stay on it for this share of the way back.
