@@ -95,11 +95,11 @@ def freed(
         done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid")
     if done is None:
         raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'the straight path is blocked'}")
-    found = clip_of(spliced(job, done), who).rotations[rows][:, list(arm)]
+    bent = clip_of(spliced(job, done), who).rotations[rows][:, list(arm)]
     limits = [actor.body.limits[j] for j in arm]
-    if (pose_excess(limits, found).max(axis=0) > np.maximum(pose_excess(limits, course).max(axis=0), BEYOND)).any():
+    if (pose_excess(limits, bent).max(axis=0) > np.maximum(pose_excess(limits, course).max(axis=0), BEYOND)).any():
         raise PlanningFailure("no-path", f"{what}: a detour would bend the {limb.replace('_', ' ')} too far")
-    return replace(done.way, rotations=found)
+    return replace(done.way, rotations=bent)
 
 
 # Eyes and head are at the target after this share of the approach, and stay on it for this share of the way back.
