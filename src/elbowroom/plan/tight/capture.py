@@ -107,7 +107,8 @@ def refined(
     before = _criteria(problem, raw, timing, capture, settings, clock, seed)
     unnatural = (before.similarity < settings.natural_above) | (before.robust > settings.torque_below)
     inferred = (before.clearance > settings.open_above) & unnatural
-    planned = _smoothed(problem, shortened(problem, path, seed, settings), settings)
+    smoothed = _smoothed(problem, shortened(problem, path, seed, settings), settings)
+    planned = smoothed if _free(problem, smoothed) else path
     base = _nodes(body, planned, settings.nodes)
     smooth = _criteria(problem, base, timing, capture, settings)
     blend = _blended(base, capture, match, before, inferred, settings)
@@ -116,7 +117,7 @@ def refined(
         clock.stop("blend")
         last = _followed(problem, base, blend, strength, seed, settings)
         clock.stop("replanning")
-        if last is None:
+        if last is None or not _free(problem, last):
             continue
         judged = _criteria(problem, _nodes(body, last, settings.nodes), timing, capture, settings)
         if _better(judged.means, before.means) and judged.means[0] >= smooth.means[0]:
@@ -152,6 +153,11 @@ def _followed(
     if found.path is None:
         return None
     return _smoothed(problem, shortened(problem, found.path, seed, settings, longest=_LOCAL), settings)
+
+
+def _free(problem: BodyProblem, path: PosePath) -> bool:
+    """Return whether a path stays free: nodes of a smoothed one were, what is between them may not be."""
+    return problem.check.first_hit(path.root, path.rotations) is None
 
 
 def _better(new: tuple[float, float], old: tuple[float, float]) -> bool:
