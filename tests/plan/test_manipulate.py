@@ -147,7 +147,7 @@ def test_what_cannot_be_done_is_told() -> None:
 
 def test_behind_a_wall_there_is_no_path_and_that_is_found_out_without_a_budget() -> None:
     world = room().with_static("wall", box((3.0, 0.02, 3.0), (0.0, -0.3, 1.5)))
-    plan = plan_tasks(world, [Grab(who="ann", object="can", feet="stay")], Settings(tier="plan"))
+    plan = plan_tasks(world, [Grab(who="ann", object="can", feet="stay")])
     assert plan.status in ("no-path", "target-in-collision") and "wall" in plan.why
 
 
