@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
+from elbowroom.posing.grasps_bars import bars
 from elbowroom.posing.grasps_form import Form
 from elbowroom.posing.grasps_seats import PADS_DEEP, Seat, Seats
 
@@ -43,6 +44,10 @@ _STANDING = 0.7
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
 
+# A bar is part of something that is thicker by this factor; directions from which it is taken, and how much better that
+# is than to take the whole.
+_PART, _AROUND_BAR, _HANDLE = 2.0, 12, 0.3
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -68,7 +73,7 @@ class Maker:
     def all(self) -> list[Candidate]:
         """Candidates for the kind of form, cheapest first."""
         made = {"ball": self._ball, "round": self._round, "box": self._box, "irregular": self._box}[self.form.kind]()
-        found = sorted(made, key=lambda c: c.cost)
+        found = sorted([*made, *self._handles()], key=lambda c: c.cost)
         return found or sorted(self._large(), key=lambda c: c.cost)
 
     def bar(self, at: Array) -> list[Candidate] | None:
@@ -124,6 +129,17 @@ class Maker:
                         for at, tilts in self._places(axes[third], float(size[third])):
                             yield from self._wrapped(at, x, z, tilts=tilts)
                             yield from self._pinched(at, x, z)
+
+    def _handles(self) -> Iterator[Candidate]:
+        """The hand round bars that are part of something larger, or these between thumb and fingers."""
+        for bar in bars(self.form, self.scale):
+            if np.sort(self.form.size)[1] < _PART * bar.thick:
+                continue
+            seats = [*self._seats("power", bar.thick, bar.thick), self._seats("pinch", bar.thick, 0.0)[0]]
+            for x in circle(bar.axis, _AROUND_BAR):
+                for z in (bar.axis, -bar.axis):
+                    for seat in seats:
+                        yield self.candidate(seat, frame_of(x, z, bar.middle), bar.thick, -_HANDLE)
 
     def _large(self) -> Iterator[Candidate]:
         """Flat hand at each side, for objects that no hand can span."""

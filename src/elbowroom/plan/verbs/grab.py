@@ -64,20 +64,34 @@ def grab(d: Director, task: Grab) -> None:
         raise PlanningFailure(
             "hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}), and nobody moves when it is taken"
         )
-    standing = partial(_take_standing, d, actor, task, what)
-    begin = d.save()
+    standing, begin = partial(_take_standing, d, actor, task, what), d.save()
+
+    def take_it(loose: bool = False) -> None:
+        d.first(varied(d, takings(d, actor, task.object, task, what, loose=loose)), standing)
+
+    def slide_first() -> None:
+        slide_to_edge(d, actor, task)
+        take_it()
+
+    def loosely() -> None:
+        take_it(loose=True)
+        note = f"{what}: thumb and fingers do not get hold of it from two sides; a hand is laid on it."
+        d.world = d.world.with_(notes=(*d.world.notes, note))
+
     try:
-        d.first(varied(d, takings(d, actor, task.object, task, what)), standing)
+        take_it()
     except PlanningFailure as failed:
-        d.restore(begin)
-        if failed.status == "too-heavy" or task.grasp is not None or task.at is not None:
+        if failed.status == "too-heavy" or task.grasp is not None:
             raise
-        try:  # what lies flat has no room for fingers under it but over an edge
-            slide_to_edge(d, actor, task)
-            d.first(varied(d, takings(d, actor, task.object, task, what)), standing)
-        except PlanningFailure:
+        # what lies flat has no room for fingers under it but over an edge
+        for other in (slide_first, loosely) if task.at is None else (loosely,):
             d.restore(begin)
-            raise failed from None
+            try:
+                return other()
+            except PlanningFailure:
+                continue
+        d.restore(begin)
+        raise failed
 
 
 def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Taking) -> None:
