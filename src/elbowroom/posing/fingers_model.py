@@ -204,7 +204,7 @@ class HandAtThing:
 
     def push(self, row: int, limit: float) -> Array | None:
         """Direction (3,) from the axis of a shape to the mesh, None where that is farther away than `limit`, metres."""
-        _, points = self.placed.distance(row, self.thing, limit=limit)
+        points = None if self.empty else self.placed.distance(row, self.thing, limit=limit)[1]
         if points is None:
             return None
         T = self.placed.T[row]

@@ -11,7 +11,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.posing.grasps_form import Form
 
 # Points of the surface at which a bar is looked for, and how many bars are enough.
-_SPOTS, _MOST = 240, 12
+_SPOTS, _MOST = 240, 6
 
 # Thickness of bars, at least and at most, metres, for a hand of `HAND_LENGTH`.
 _THIN_M, _THICK_M = 0.011, 0.045
@@ -22,6 +22,9 @@ _LONG, _SHORTEST_M, _LONGEST_M = 1.5, 0.02, 0.06
 # The surface of a bar leans to its axis by no more than this, as the mean square of the cosine, and faces all ways
 # about it: the lesser of the two other mean squares is at least this, and the mean is no longer than this.
 _LEANING, _ROUND, _ONE_SIDED = 0.06, 0.2, 0.3
+
+# Distances of the surface from the axis differ by no more than this share, as a standard deviation.
+_UNEVEN = 0.3
 
 # Bars whose middles are nearer than this, metres, are one.
 _APART_M = 0.025
@@ -63,12 +66,13 @@ def _pieces(form: Form, scale: float) -> Iterator[Bar]:
         one_sided = float(np.linalg.norm(normals[near].mean(axis=0)))
         if square[0] > _LEANING or square[1] < _ROUND or one_sided > _ONE_SIDED:
             continue
-        # the piece goes on to both sides along its axis, and nothing of it is far off that
+        # the piece goes on to both sides along its axis, all of it about as far off that
         off = points[near] - middle
         along = off @ axes[:, 0]
         aside = np.linalg.norm(off - along[:, None] * axes[:, 0], axis=1)
         wide = float(2.0 * np.median(aside))
-        if min(along.max(), -along.min()) > 0.3 * long and aside.max() < 1.5 * thick and wide > _THIN_M * scale:
+        even = float(aside.std()) < _UNEVEN * float(aside.mean())
+        if even and min(along.max(), -along.min()) > 0.3 * long and wide > _THIN_M * scale:
             yield Bar(middle, axes[:, 0], wide)
 
 

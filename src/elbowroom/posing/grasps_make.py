@@ -21,7 +21,7 @@ _AROUND, _AROUND_END = 10, 8
 # How a hand is tilted about the way its palm looks when it goes round something, and turned about the line from thumb
 # to fingers when it takes something between them, radians; what it costs to be so by a right angle.
 _TILTS = tuple(np.radians([0.0, 25.0, -25.0, 50.0, -50.0]))
-_TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0])
+_TURNS = tuple(np.radians([0.0, 30.0, -30.0, 60.0, -60.0]))
 _SLANTING = 0.1
 
 # What a grasp costs by its kind, and a width as wide as the hand can take.
@@ -40,6 +40,10 @@ _CLASP_BEYOND = 0.045
 
 # What stands has its axis within this of upright, as the cosine.
 _STANDING = 0.7
+
+# An edge is taken beside the point that stands out farthest, metres for a hand of `HAND_LENGTH`, and from directions
+# turned from the way it stands out, radians.
+_EDGE_ASIDE, _EDGE_TURNS = (0.0, 0.02, -0.02, 0.04, -0.04), tuple(np.radians([0.0, 25.0, -25.0]))
 
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
@@ -90,6 +94,19 @@ class Maker:
                 out += self._wrapped(middle, x, z, half=0.4 * _HALF_HAND, thin=0.0, tilts=(0.0,))
                 out += self._hooked(middle, x, z)
         return sorted(out, key=lambda c: c.cost)
+
+    def edge(self, out: Array) -> list[Candidate]:
+        """Candidates for taking what stands out farthest along `out` (3,) between thumb and fingers, cheapest first."""
+        tip = self.form.points[int(np.argmax(self.form.points @ out))]
+        side = np.cross(self.up, out)
+        found: list[Candidate] = []
+        for turn in _EDGE_TURNS:
+            x = rotate(about(self.up, turn), -out)
+            for aside in _EDGE_ASIDE:
+                at = tip + aside * self.scale * side
+                for z in (np.cross(self.up, x), np.cross(x, self.up)):
+                    found += self._pinched(at, x, z, turns=_TURNS[:3])
+        return sorted(found, key=lambda c: c.cost)
 
     # kinds of forms
 
@@ -198,7 +215,7 @@ class Maker:
         for seat in self._seats("hook", 0.0, float(np.max(high - low, initial=0.0, where=[True, True, False]))):
             yield self.candidate(seat, frame_of(x, z, at + axes_of(x, z)[:, :2] @ (0.5 * (low + high)[:2])), 0.0)
 
-    def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
+    def _pinched(self, at: Array, x: Array, z: Array, turns: Sequence[float] = _TURNS) -> Iterator[Candidate]:
         """Region at a point (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
         axes = axes_of(x, z)
         wide = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_HAND * self.scale]))[:, 2]
@@ -215,7 +232,7 @@ class Maker:
         seats = self._seats("pinch", float(high - low), float(np.ptp(wide)))
         if end - entry < _CLASP_BEYOND * self.scale:
             seats = seats[:1]
-        for seat, turn in ((seat, turn) for turn in _TURNS for seat in seats):
+        for seat, turn in ((seat, turn) for turn in turns for seat in seats):
             way, side = rotate(about(axes[:, 1], turn), np.stack([x, z]))
             T = frame_of(way, side, middle)
             yield self.candidate(seat, T, float(high - low), _slanting(turn), approach=x)

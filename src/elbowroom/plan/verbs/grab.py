@@ -6,6 +6,7 @@ the hand passes by the thing on top of that motion.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from typing import get_args
@@ -13,7 +14,7 @@ from typing import get_args
 import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director, varied
 from elbowroom.plan.hands import hand_of, holder_of, joints_of, released, shifted
@@ -24,11 +25,11 @@ from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
-from elbowroom.plan.verbs.grasp_choice import Taking, takings
+from elbowroom.plan.verbs.grasp_choice import Manner, Taking, takings
 from elbowroom.plan.verbs.leave import depart, ways_off
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
-from elbowroom.posing.grasps import closed_on
+from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
 
 # Motions of the arm with a thing in its hand that are tried.
 _HOMES = 3
@@ -66,15 +67,17 @@ def grab(d: Director, task: Grab) -> None:
         )
     standing, begin = partial(_take_standing, d, actor, task, what), d.save()
 
-    def take_it(loose: bool = False) -> None:
-        d.first(varied(d, takings(d, actor, task.object, task, what, loose=loose)), standing)
+    def take_it(manner: Manner = "usual", proposed: Callable[[str], list[Grasp]] | None = None) -> None:
+        options = takings(d, actor, task.object, task, what, proposed=proposed, manner=manner)
+        d.first(varied(d, options), standing)
 
     def slide_first() -> None:
-        slide_to_edge(d, actor, task)
-        take_it()
+        out = slide_to_edge(d, actor, task)
+        mesh, R = d.world.objects[task.object].mesh, d.world.frame(task.object, actor.now)[:3, :3]
+        take_it(proposed=lambda hand: edge_grasps(actor.body, hand, mesh, R.T @ out, R.T @ UP))
 
     def loosely() -> None:
-        take_it(loose=True)
+        take_it("loose")
         note = f"{what}: thumb and fingers do not get hold of it from two sides; a hand is laid on it."
         d.world = d.world.with_(notes=(*d.world.notes, note))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
+from typing import Literal
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from elbowroom.plan.places import goals_of, on_oneself, target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Go, Grab, Put
-from elbowroom.posing.grasps import Grasp, closed_on, closes, grasps_of, press_target
+from elbowroom.posing.grasps import Grasp, closed_on, closes, grasps_of
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.reach import Reached
@@ -38,9 +39,6 @@ _LOOKS, _ENOUGH, _TRIES = 24, 3, 5
 # `ring-idle` jerks twice as much.
 _ENOUGH_PASSING = 6
 
-# What it costs to press with the fingers stretched rather than with the index finger alone.
-_FLAT = 0.5
-
 # How far a shoulder goes before somebody would rather walk, share of the height.
 _LEANS = 0.25
 
@@ -49,6 +47,10 @@ _STAGES = ((False, False), (True, False), (False, True))
 
 # What it costs that thumb or palm and fingers press at right angles rather than against each other.
 _NOT_ACROSS = 0.5
+
+# How a thing is taken: the body helps and, if it lies somewhere, fingers have it between them and thumb or palm; by the
+# 'alone' arm, the body as it stands; or 'loose', by hands that hold nothing.
+Manner = Literal["usual", "alone", "loose"]
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
@@ -91,34 +93,31 @@ def takings(
     what: str,
     hands: Sequence[tuple[str, int]] = (),
     *,
-    pressing: bool = False,
-    alone: bool = False,
-    loose: bool = False,
+    proposed: Callable[[str], list[Grasp]] | None = None,
+    manner: Manner = "usual",
 ) -> Iterator[Taking]:
     """Ways to take a thing that a person can do, the best first; raises `PlanningFailure` where there is none.
 
-    `hands` are those that may, with the frame in which each is there; by default all, as soon as they can. The body
-    stands as it does where the arm has to get there `alone`. Who stands before a thing that lies somewhere has it
-    between fingers and thumb or palm; `loose` are those other ways that hold nothing.
+    `hands` are those that may, with the frame in which each is there; by default all, as soon as they can. Grasps are
+    those of the thing, or `proposed` for each hand.
     """
     failed: list[Failed] = []
     given, passing, enough = 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps for something in empty space first, then those that keep the hand above what it lies on; those that have
     # no room as they are proposed are drawn back once nothing else would do
-    simple = pressing or alone or d.settings.tier == "ik"
-    for lying, back in _STAGES[:1] if simple else _STAGES:
+    alone, loose = manner == "alone", manner == "loose"
+    simple = alone or d.settings.tier == "ik"
+    for lying, back in _STAGES[:1] if simple or proposed is not None else _STAGES:
         for hand, k in hands:
-            lies = not pressing and _lies(d, thing, actor.time(k))
+            lies = _lies(d, thing, actor.time(k))
             choosy = lies and not (simple or passing or task.grasp is not None)
             if (lying and (task.grasp is not None or not lies)) or (loose and (back or not choosy)):
                 continue
             actor.trunk = helpful(actor, hand, k, None)
             T_world_thing = d.world.frame(thing, actor.time(k))
-            if pressing:
-                spot = d.world.objects[thing].frame("handle")
-                flat = [replace(g, cost=g.cost + _FLAT) for g in press_target(actor.body, hand, spot, "flat")]
-                grasps = press_target(actor.body, hand, spot) + flat
+            if proposed is not None:
+                grasps = proposed(hand)
             else:
                 named = task.grasp is not None and lies  # any of them may be asked for by its name
                 kinds = (False, True) if named else (lying,)
