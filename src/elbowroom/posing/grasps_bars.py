@@ -20,8 +20,9 @@ _THIN_M, _THICK_M = 0.011, 0.045
 _LONG, _SHORTEST_M, _LONGEST_M = 1.5, 0.02, 0.06
 
 # The surface of a bar leans to its axis by no more than this, as the mean square of the cosine, and faces all ways
-# about it: the lesser of the two other mean squares is at least this, and the mean is no longer than this.
-_LEANING, _ROUND, _ONE_SIDED = 0.06, 0.2, 0.3
+# about it: the lesser of the two other mean squares is at least this, and the mean is no longer than this share of it.
+# At the edge of a board, which faces one way only, both are the same.
+_LEANING, _ROUND, _ONE_SIDED = 0.06, 0.2, 0.6
 
 # Distances of the surface from the axis differ by no more than this share, as a standard deviation.
 _UNEVEN = 0.3
@@ -64,7 +65,7 @@ def _pieces(form: Form, scale: float) -> Iterator[Bar]:
             continue
         square, axes = np.linalg.eigh(normals[near].T @ normals[near] / near.sum())
         one_sided = float(np.linalg.norm(normals[near].mean(axis=0)))
-        if square[0] > _LEANING or square[1] < _ROUND or one_sided > _ONE_SIDED:
+        if square[0] > _LEANING or square[1] < _ROUND or one_sided > _ONE_SIDED * square[1]:
             continue
         # the piece goes on to both sides along its axis, all of it about as far off that
         off = points[near] - middle

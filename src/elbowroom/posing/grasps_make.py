@@ -41,9 +41,10 @@ _CLASP_BEYOND = 0.045
 # What stands has its axis within this of upright, as the cosine.
 _STANDING = 0.7
 
-# An edge is taken beside the point that stands out farthest, metres for a hand of `HAND_LENGTH`, and from directions
-# turned from the way it stands out, radians.
-_EDGE_ASIDE, _EDGE_TURNS = (0.0, 0.02, -0.02, 0.04, -0.04), tuple(np.radians([0.0, 25.0, -25.0]))
+# An edge is taken beside the point that stands out farthest and no deeper than this, metres for a hand of `HAND_LENGTH`,
+# from directions turned from the way it stands out, radians.
+_EDGE_ASIDE, _EDGE_DEEP = (0.0, 0.02, -0.02, 0.04, -0.04), 0.06
+_EDGE_TURNS = tuple(np.radians([0.0, 25.0, -25.0]))
 
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
@@ -106,7 +107,8 @@ class Maker:
                 at = tip + aside * self.scale * side
                 for z in (np.cross(self.up, x), np.cross(x, self.up)):
                     found += self._pinched(at, x, z, turns=_TURNS[:3])
-        return sorted(found, key=lambda c: c.cost)
+        near = [c for c in found if (tip - c.T_form_seat[:3, 3]) @ out < _EDGE_DEEP * self.scale]
+        return sorted(near, key=lambda c: c.cost)
 
     # kinds of forms
 
