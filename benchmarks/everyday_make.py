@@ -24,7 +24,7 @@ from elbowroom.props.makers import made
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
-# Metres between thumb and fingers of a hand 18 cm long, at most; a fingertip is a ball of a radius, this far off what it
+# Metres between thumb and fingers of a hand 18 cm long, at most; a fingertip is a ball of a radius, so far off what it
 # touches, metres; sides are across from each other where their normals are along the line between them, as the cosine.
 SPAN_M, TIP_M, ROOM_M, ACROSS = 0.10, 0.008, 0.0015, 0.94
 

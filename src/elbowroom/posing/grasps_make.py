@@ -41,7 +41,7 @@ _CLASP_BEYOND = 0.045
 # What stands has its axis within this of upright, as the cosine.
 _STANDING = 0.7
 
-# An edge is taken beside the point that stands out farthest and no deeper than this, metres for a hand of `HAND_LENGTH`,
+# An edge is taken beside the point that stands out farthest and no deeper than this, metres for hands of `HAND_LENGTH`,
 # from directions turned from the way it stands out, radians.
 _EDGE_ASIDE, _EDGE_DEEP = (0.0, 0.02, -0.02, 0.04, -0.04), 0.06
 _EDGE_TURNS = tuple(np.radians([0.0, 25.0, -25.0]))
