@@ -135,7 +135,7 @@ def move_fingers(d: Director, actor: Actor, turned: Mapping[str, Array], seconds
 
 
 def join(d: Director, actor: Actor, hand: str, at: int, since: int) -> None:
-    """Blend the arm's motion through frame `at` without a stop where that is free; frames from `since` on may change."""
+    """Blend the arm's motion through frame `at` without a stop, if free; frames from `since` on may change."""
     arm = list(actor.body.chain(f"{hand}_arm").joints)
     since = max(since, at - 2 * actor.frames(_JOIN))
     smooth = joined(actor.q[since:, arm], at - since, actor.frames(_JOIN))

@@ -62,7 +62,7 @@ class Actor:
         self.q = np.array(self.base.rotations[:1])
 
     def on_top(self, busy: Iterable[tuple[str, tuple[float, float]]]) -> None:
-        """Layer all further tasks over the base; `busy` has an interval of seconds by hand in which the base uses it."""
+        """Layer all further tasks over the base; `busy` has intervals (s) by hand in which the base uses it."""
         self.stands, self.layered, self.over = False, True, True
         self.contacts = tuple((hand, self.frame(begin), self.frame(end)) for hand, (begin, end) in busy)
 

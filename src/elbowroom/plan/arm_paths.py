@@ -135,7 +135,7 @@ class ArmPaths:
         return _pinned(out.rotations, start, goal)
 
     def avoiding(self, start: Array, goal: Array) -> tuple[Array | None, int]:
-        """The straight hand path with free elbow angles that change the least between frames; and the number of checks."""
+        """The straight hand path with free elbow angles that change the least; and the number of checks."""
         (a, keep_a), (b, keep_b) = (self._orbit(q, k) for q, k in ((start, 0), (goal, -1)))
         s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
         hands, count = self.hands(start, goal), len(self.times)

@@ -93,7 +93,7 @@ def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
 
 
 def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
-    """Resolve all episodes by moving their limbs; return whether that succeeded. The director then has the new motion."""
+    """Resolve all episodes in the director's motion by moving their limbs; return whether that succeeded."""
     for episode in episodes:
         actor = d.actor(episode.who)
         sources = {episode.who: actor.clip()}

@@ -104,7 +104,7 @@ def shoulder_of(actor: Actor, hand: str, pose: Pose) -> Array:
 
 
 def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
-    """Distance by which a point (3,) is out of reach of a standing character, leaning included, metres; 0 within reach."""
+    """Distance of a point (3,) from the reach of a standing character, leaning included, metres; 0 within."""
     far = float(np.linalg.norm(point - shoulder_of(actor, hand, actor.pose)))
     return max(far - longest_reach(actor, hand), 0.0)
 
@@ -142,7 +142,7 @@ def front_of(actor: Actor, T: Array) -> Array:
 
 
 def arms_of(actor: Actor, wanted: str | None) -> list[str]:
-    """Hands that a task may use: the given one, or all that the body has. A missing limb raises an error with its name."""
+    """Hands that a task may use: the given one, or all that the body has. Raises for a missing limb."""
     if wanted is not None:
         actor.body.chain(f"{wanted}_arm")
         return [wanted]

@@ -266,7 +266,7 @@ _STAYS, _LINGERS = 0.15, (0.12, 0.2)
 
 
 def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[ContactTiming, ...]:
-    """Contact timings to try at a target in frame k, points (N, 3) by frame; quick ones where it is soon out of reach."""
+    """Contact timings to try at a target in frame k, points (N, 3) by frame; quick ones if it is soon out of reach."""
     return at_speed(speed_past(actor, hand, points, k), _ALONG, _PASSING)
 
 
