@@ -94,7 +94,7 @@ class Plan:
 
     @property
     def remedy(self) -> str:
-        """What would help: a change that was tried and works, otherwise what can be changed at all."""
+        """Advice: a change that was tried and works, otherwise what can be changed at all."""
         if self.status == "not-certified" and any(edit.share < 1.0 for edit in self.edits):
             return "make the edits that were weakened or muted stronger"
         return self.verified or ADVICE.get(self.status, "")
