@@ -31,21 +31,21 @@ _MORE = (1.0, 1.06, 1.15)
 Fits = Callable[[Array, Core], bool]
 
 
-def fewer(fits: Fits, lean: Array, reach: Array, core: Core) -> Array:
+def fewer(fits: Fits, offset: Array, reach: Array, core: Core) -> Array:
     """An offset (K,) without the numbers it does not need; those with the smallest weight `reach` (K,) go first."""
-    size = np.abs(lean) / np.maximum(reach, 1e-9)
+    size = np.abs(offset) / np.maximum(reach, 1e-9)
     for k in np.argsort(-size, kind="stable"):
         if size[k] < _HARDLY * size.max():
             break
-        without = lean.copy()
+        without = offset.copy()
         without[k] = 0.0
         may_stop_here()
         if without.any() and fits(without, core):
-            lean = without
-    return lean
+            offset = without
+    return offset
 
 
-def rounder(fits: Fits, lean: Array, core: Core, during: tuple[float, float]) -> Core:
+def rounder(fits: Fits, offset: Array, core: Core, during: tuple[float, float]) -> Core:
     """A core with a shorter peak and longer fades: at the ends of the seconds `during` a collision it is shallow."""
     middle = float(np.clip(0.5 * sum(during), core.begin, core.end))
 
@@ -53,15 +53,15 @@ def rounder(fits: Fits, lean: Array, core: Core, during: tuple[float, float]) ->
         return replace(core, begin=middle + share * (core.begin - middle))
 
     if core.begin > core.first:
-        core = later(least_share(lambda share: fits(lean, later(share)), _HALVES))
+        core = later(least_share(lambda share: fits(offset, later(share)), _HALVES))
 
     def sooner(share: float) -> Core:
         return replace(core, end=max(middle + share * (core.end - middle), core.begin))
 
-    return sooner(least_share(lambda share: fits(lean, sooner(share)), _HALVES)) if core.end < core.last else core
+    return sooner(least_share(lambda share: fits(offset, sooner(share)), _HALVES)) if core.end < core.last else core
 
 
-def shorter(fits: Fits, lean: Array, core: Core) -> Core:
+def shorter(fits: Fits, offset: Array, core: Core) -> Core:
     """A core that begins later and ends earlier, with the same peak."""
 
     def later(share: float) -> Core:
@@ -69,21 +69,21 @@ def shorter(fits: Fits, lean: Array, core: Core) -> Core:
         return replace(core, first=first + share * (core.first - first))
 
     if core.begin > core.first:
-        core = later(least_share(lambda share: fits(lean, later(share)), _HALVES))
+        core = later(least_share(lambda share: fits(offset, later(share)), _HALVES))
 
     def sooner(share: float) -> Core:
         last = min(core.last, core.end + _RAMP_S)
         return replace(core, last=last + share * (core.last - last))
 
-    return sooner(least_share(lambda share: fits(lean, sooner(share)), _HALVES)) if core.end < core.last else core
+    return sooner(least_share(lambda share: fits(offset, sooner(share)), _HALVES)) if core.end < core.last else core
 
 
-def smaller(fits: Fits, lean: Array, core: Core) -> Array:
+def smaller(fits: Fits, offset: Array, core: Core) -> Array:
     """The smallest fraction of an offset (K,) that fits, given that the whole does."""
-    return least_share(lambda share: fits(share * lean, core), _HALVES) * lean
+    return least_share(lambda share: fits(share * offset, core), _HALVES) * offset
 
 
-def surely(fits: Fits, lean: Array, cores: Sequence[Core]) -> tuple[Array, Core] | None:
+def confirmed(fits: Fits, offset: Array, cores: Sequence[Core]) -> tuple[Array, Core] | None:
     """An offset (K,) that passed a coarse check, or slightly more of it, in the first core that passes the full one.
 
     None where none does.
@@ -91,8 +91,8 @@ def surely(fits: Fits, lean: Array, cores: Sequence[Core]) -> tuple[Array, Core]
     for core in cores:
         for more in _MORE:
             may_stop_here()
-            if fits(more * lean, core):
-                return more * lean, core
+            if fits(more * offset, core):
+                return more * offset, core
     return None
 
 

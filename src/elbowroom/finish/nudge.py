@@ -79,7 +79,7 @@ def bump(times: Array, begin: float, end: float) -> Array:
     return 64.0 * (s * (1.0 - s)) ** 3
 
 
-class Leans(Protocol):
+class Offsets(Protocol):
     """A family of offsets of a base motion (T, n, 4), each given by some numbers (K,)."""
 
     @property
@@ -87,7 +87,7 @@ class Leans(Protocol):
         """Weight of each number, (K,): its share in an offset of size 1."""
         ...
 
-    def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
+    def frames(self, offsets: Array, rows: NDArray[np.int64]) -> Array:
         """Rotations (N, R, n, 4) of offsets (N, K) at some of the frames (R,); not finite where impossible."""
         ...
 
@@ -98,12 +98,12 @@ class Nudged:
 
     frames: Array | None
     checks: int
-    lean: Array | None = None
+    offset: Array | None = None
 
 
 def nudge(
     check: LimbCheck,
-    ways: Leans,
+    family: Offsets,
     base: Array,
     times: Array,
     weights: Array,
@@ -120,57 +120,57 @@ def nudge(
     chooses the motion.
     """
     rng = np.random.default_rng(seed)
-    looks = _looks(weights)
+    samples = _first_samples(weights)
     every = np.arange(len(times))
     missed: list[int] = []
     checks = [0]
     always = np.ones(len(times), dtype=bool)  # frames at which every offset so far collides
 
-    def whole(lean: Array) -> Array:
-        q = ways.frames(lean[None], every)[0]
+    def whole(offset: Array) -> Array:
+        q = family.frames(offset[None], every)[0]
         return np.where((weights == 0.0)[:, None, None], base, rot.continuous(q))
 
-    def codes_of(leans: Array, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
-        q = ways.frames(leans, rows)
+    def codes_of(offsets: Array, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        q = family.frames(offsets, rows)
         good = np.isfinite(q).all(axis=(1, 2, 3))
         q[~good] = base[rows]
-        codes = check.batch(q.reshape(-1, *q.shape[2:]), np.tile(times[rows], len(leans)), resolve_uncertain=True)
-        codes = codes.reshape(len(leans), -1)
+        codes = check.batch(q.reshape(-1, *q.shape[2:]), np.tile(times[rows], len(offsets)), resolve_uncertain=True)
+        codes = codes.reshape(len(offsets), -1)
         codes[~good] = HIT
         checks[0] += codes.size
         return codes
 
-    def judged(leans: Array) -> tuple[Array, Array, Array, bool]:
+    def judged(offsets: Array) -> tuple[Array, Array, Array, bool]:
         # offsets that already hit need no further checks
-        some, rest = looks[::_FEWER], np.setdiff1d(looks, looks[::_FEWER])
-        codes = codes_of(leans, some)
+        some, rest = samples[::_FEWER], np.setdiff1d(samples, samples[::_FEWER])
+        codes = codes_of(offsets, some)
         always[np.setdiff1d(every, some[(codes == HIT).all(axis=0)])] = False
         hits, doubts = (codes == HIT).mean(axis=1), (codes == UNCERTAIN).mean(axis=1)
         clear = np.flatnonzero(hits == 0.0)
         if len(clear) and len(rest):
-            codes = np.concatenate([codes[clear], codes_of(leans[clear], rest)], axis=1)
+            codes = np.concatenate([codes[clear], codes_of(offsets[clear], rest)], axis=1)
             # uncertain samples weigh more where a full check has found a hit
             heed = np.where(np.isin(np.concatenate([some, rest]), missed), _MISSED, 1.0)
             hits[clear], doubts[clear] = (codes == HIT).mean(axis=1), ((codes == UNCERTAIN) * heed).mean(axis=1)
-        rough_by = np.zeros(len(leans))
+        rough_by = np.zeros(len(offsets))
         if len(clear):
-            rough_by[clear] = np.minimum(roughness(leans[clear]), _ROUGHEST)
+            rough_by[clear] = np.minimum(roughness(offsets[clear]), _ROUGHEST)
         return hits, doubts, rough_by, bool(always.any())
 
-    def hit_of(lean: Array) -> float | None:
+    def hit_of(offset: Array) -> float | None:
         may_stop_here()
-        q = whole(lean)
+        q = whole(offset)
         if not np.isfinite(q).all() or (rough is not None and rough(q[None])[0] > 1.0):
             return float(times[0])
         return first_hit(check, q, times)
 
-    def roughness(leans: Array) -> Array:
+    def roughness(offsets: Array) -> Array:
         few = max(_AT_ONCE // len(every), 1)
-        return np.concatenate([roughness_of(leans[k : k + few]) for k in range(0, len(leans), few)])
+        return np.concatenate([roughness_of(offsets[k : k + few]) for k in range(0, len(offsets), few)])
 
-    def roughness_of(leans: Array) -> Array:
+    def roughness_of(offsets: Array) -> Array:
         may_stop_here()
-        q = ways.frames(leans, every)
+        q = family.frames(offsets, every)
         bad = ~np.isfinite(q).all(axis=(1, 2, 3))
         if rough is None or bad.all():
             return np.where(bad, np.inf, 0.0)
@@ -179,20 +179,20 @@ def nudge(
         return np.where(bad, np.inf, rough(np.where(still, base, q)))
 
     for cycle in range(_CYCLES):
-        leans = _small_leans(rng, ways.reach, largest, judged, until)
-        if not leans and (cycle > 0 or always.any() or time.perf_counter() >= until):
+        offsets = _small_offsets(rng, family.reach, largest, judged, until)
+        if not offsets and (cycle > 0 or always.any() or time.perf_counter() >= until):
             break
-        for lean in _some(leans):
-            hit = hit_of(lean)
+        for offset in _some(offsets):
+            hit = hit_of(offset)
             if hit is None:
-                least = _drawn_back(hit_of, lean)
+                least = _drawn_back(hit_of, offset)
                 return Nudged(whole(least), checks[0], least)
             missed.append(int(np.argmin(np.abs(times - hit))))
-        looks = np.unique(np.concatenate([looks, np.array(missed, np.int64)]))
+        samples = np.unique(np.concatenate([samples, np.array(missed, np.int64)]))
     return Nudged(None, checks[0])
 
 
-def _looks(weights: Array) -> NDArray[np.int64]:
+def _first_samples(weights: Array) -> NDArray[np.int64]:
     """Frames of the first checks."""
     inside = np.flatnonzero(weights > 0.8)
     aside = np.flatnonzero((weights > 0.0) & (weights <= 0.8))
@@ -204,7 +204,7 @@ def _looks(weights: Array) -> NDArray[np.int64]:
     return np.unique(np.concatenate(picked))
 
 
-def _small_leans(
+def _small_offsets(
     rng: np.random.Generator,
     reach: Array,
     largest: float,
@@ -225,30 +225,30 @@ def _small_leans(
             # numbers are zeroed now and then, so that offsets of few of them come early
             unit *= rng.random((count, len(reach))) < 0.6
             unit *= np.exp(rng.uniform(np.log(_SMALL), np.log(_LARGE), (count, 1)))
-        leans = mean + spread * unit
-        peak = np.abs(leans * reach).max(axis=1, keepdims=True)
-        leans *= np.minimum(1.0, largest / np.maximum(peak, 1e-9))
-        hits, doubts, rough, in_vain = judged(leans * reach)
-        cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(leans[:, reach > 0.0], axis=1)
+        offsets = mean + spread * unit
+        peak = np.abs(offsets * reach).max(axis=1, keepdims=True)
+        offsets *= np.minimum(1.0, largest / np.maximum(peak, 1e-9))
+        hits, doubts, rough, in_vain = judged(offsets * reach)
+        cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(offsets[:, reach > 0.0], axis=1)
         cost += _ROUGH * np.maximum(rough - 1.0, 0.0)
-        found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero((hits == 0.0) & (rough <= 1.0))]
+        found += [(float(cost[k]), offsets[k] * reach) for k in np.flatnonzero((hits == 0.0) & (rough <= 1.0))]
         if in_vain and draw + 1 >= _IN_VAIN:
             break
-        best = leans[np.argsort(cost, kind="stable")[:_BEST]]
+        best = offsets[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
         if (draw >= _ENOUGH[0] and len(found) >= _ENOUGH[1]) or time.perf_counter() >= until:
             break
-    return [lean for _, lean in sorted(found, key=lambda f: f[0])]
+    return [offset for _, offset in sorted(found, key=lambda f: f[0])]
 
 
-def _some(leans: list[Array]) -> list[Array]:
+def _some(offsets: list[Array]) -> list[Array]:
     """The smallest offset, which is at the border of collision, and some larger ones."""
-    return [leans[k] for k in np.unique(np.linspace(0, len(leans) - 1, _CLOSELY).astype(int))] if leans else []
+    return [offsets[k] for k in np.unique(np.linspace(0, len(offsets) - 1, _CLOSELY).astype(int))] if offsets else []
 
 
-def _drawn_back(hit_of: Callable[[Array], float | None], lean: Array) -> Array:
+def _drawn_back(hit_of: Callable[[Array], float | None], offset: Array) -> Array:
     """The smallest fraction of an offset that is free, given that the whole is."""
-    return lean * least_share(lambda share: hit_of(share * lean) is None, _BACK)
+    return offset * least_share(lambda share: hit_of(share * offset) is None, _BACK)
 
 
 def least_share(fits: Callable[[float], bool], halves: int) -> float:

@@ -12,7 +12,7 @@ from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb import LimbSpace
 
 # Spacing of a path for measuring the wrist's travel, in the units of its space.
-WAY_SPACING = 0.01
+TRAVEL_SPACING = 0.01
 # Weight of the hand's rotation against the travel of the wrist.
 _TURNING = 0.5
 
@@ -23,7 +23,7 @@ def bell(times: ArrayLike) -> Array:
     return smoothstep((t - t[0]) / max(t[-1] - t[0], 1e-12))
 
 
-def way_of_wrist(space: LimbSpace, path: Path, spacing: float = WAY_SPACING) -> tuple[Array, Array]:
+def wrist_travel(space: LimbSpace, path: Path, spacing: float = TRAVEL_SPACING) -> tuple[Array, Array]:
     """Postures (M, n, 4) closely spaced along a path, and the wrist's share of its travel at each, 0 to 1 (M,).
 
     Travel is measured relative to the body at the path's first time. Where the hand rotates in place, points on it

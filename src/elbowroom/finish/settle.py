@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
-from elbowroom.finish.rounding import WAY_SPACING, bell, interpolate, rounded, way_of_wrist
+from elbowroom.finish.rounding import TRAVEL_SPACING, bell, interpolate, rounded, wrist_travel
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
@@ -162,7 +162,7 @@ def own_times(space: LimbSpace, path: Path, times: Array) -> Array:
     if space.timed:
         rows = space.dense(path, 0.01)
         return rot.continuous(interpolate(rows[:, 0], space.rotations(rows), times))
-    q, along = way_of_wrist(space, path)
+    q, along = wrist_travel(space, path)
     return rot.continuous(interpolate(along, q, (times - times[0]) / (times[-1] - times[0])))
 
 
@@ -171,7 +171,7 @@ def _bells(space: LimbSpace, path: Path, t: Array, base: Array | None) -> Iterat
 
     Then those that keep a share of the path's own timing, since it may be free only then.
     """
-    q, along = way_of_wrist(space, path)
+    q, along = wrist_travel(space, path)
     places = np.linspace(0.0, 1.0, _PLACES)
     even = interpolate(along, q, places)
     rate = (len(t) - 1) / (t[-1] - t[0])
@@ -180,7 +180,7 @@ def _bells(space: LimbSpace, path: Path, t: Array, base: Array | None) -> Iterat
         frames = interpolate(places, way, bell(t))
         yield name, frames if base is None else rounded(frames, _WINDOWS[1] * rate, base)
     if space.timed and base is None:
-        own = np.interp(t, space.dense(path, WAY_SPACING)[:, 0], along)
+        own = np.interp(t, space.dense(path, TRAVEL_SPACING)[:, 0], along)
         for share in _OWN_TIMES:
             for way in (round_way, even):
                 frames = interpolate(places, way, bell(t) + share * (own - bell(t)))

@@ -23,7 +23,7 @@ _MOST = np.radians(35.0)
 _SOFT = 0.22
 # Compliance of soles, metres; runners' feet dip deeper between frames while they roll off, without being lifted.
 _SOLES_GIVE = 0.001
-_LOOKS_BETWEEN = 4  # samples per frame
+_SAMPLES_PER_FRAME = 4  # samples per frame
 _BESIDE = {
     "upper_arm": ("pelvis", "spine1"),
     "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
@@ -38,26 +38,26 @@ def arms_clear(clip: Clip) -> Clip:
     if not all(f"{side}_{p}" in character.roles for side in SIDES for p in needed):
         return clip
     step = max(1, round(clip.fps / _RATE))
-    looks = np.append(np.arange(0, len(clip) - 1, step), len(clip) - 1)
-    spread = {side: np.zeros(len(looks)) for side in SIDES}
+    samples = np.append(np.arange(0, len(clip) - 1, step), len(clip) - 1)
+    spread = {side: np.zeros(len(samples)) for side in SIDES}
     opened = clip
     for _ in range(_ROUNDS):
-        seen = Clip(character, clip.fps, opened.root[looks], opened.rotations[looks])
+        seen = Clip(character, clip.fps, opened.root[samples], opened.rotations[samples])
         T = seen.world()
         need = {side: _missing(character, T, side) for side in SIDES}
         if all(n.max() <= 0.0 for n in need.values()):
             break
         for side in SIDES:
             spread[side] = np.minimum(spread[side] + need[side], _MOST)
-        opened = _opened(clip, {side: _soft(looks, spread[side], clip) for side in SIDES})
+        opened = _opened(clip, {side: _soft(samples, spread[side], clip) for side in SIDES})
     return opened
 
 
 def feet_clear(clip: Clip) -> Clip:
     """The clip with its feet lifted as little as keeps them out of the floor (z = 0), also between frames."""
     character = clip.character
-    count = (len(clip) - 1) * _LOOKS_BETWEEN + 1
-    root, q = clip.sample(clip.start + np.arange(count) / (clip.fps * _LOOKS_BETWEEN))
+    count = (len(clip) - 1) * _SAMPLES_PER_FRAME + 1
+    root, q = clip.sample(clip.start + np.arange(count) / (clip.fps * _SAMPLES_PER_FRAME))
     T_between, T = character.skeleton.forward(root, q), clip.world()
     feet = {}
     for side in SIDES:
@@ -68,7 +68,7 @@ def feet_clear(clip: Clip) -> Clip:
         depth = np.maximum(sole.extent(np.array([[[0.0, 0.0, -1.0]]]))[:, 0] - _SOLES_GIVE, 0.0)
         if depth.any():
             # as deep as between a frame and its neighbours, smoothed
-            need = maximum_filter1d(depth, 4 * _LOOKS_BETWEEN + 1, mode="nearest")[::_LOOKS_BETWEEN]
+            need = maximum_filter1d(depth, 4 * _SAMPLES_PER_FRAME + 1, mode="nearest")[::_SAMPLES_PER_FRAME]
             lifted = T[:, joint].copy()
             lifted[:, 2, 3] += np.convolve(np.pad(need, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
             feet[side] = lifted
@@ -105,9 +105,9 @@ def _axis(character: Character, T: Array, side: str) -> Array:
     return rot.normalize(np.cross(T[:, character.role(f"{side}_forearm"), :3, 3] - at[side], outwards))
 
 
-def _soft(looks: Array, need: Array, clip: Clip) -> Array:
+def _soft(samples: Array, need: Array, clip: Clip) -> Array:
     """A smooth angle (T,) over all frames that is nowhere below the need (N,) at the sampled frames."""
-    every = np.interp(np.arange(len(clip)), looks, need)
+    every = np.interp(np.arange(len(clip)), samples, need)
     reach = int(np.ceil(3.0 * _SOFT * clip.fps))
     wide = maximum_filter1d(np.pad(every, 2 * reach, mode="edge"), 2 * reach + 1)
     soft = gaussian_filter1d(wide, _SOFT * clip.fps, truncate=3.0)

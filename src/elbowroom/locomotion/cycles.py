@@ -135,12 +135,12 @@ def cycles_of(clip: Clip, name: str = "") -> list[Cycle]:
         raise BadValue(f"'{name or clip.name}' has no gait cycles: its rig has no feet.")
     body = reference()
     own = without_lead(clip)
-    told = retarget(own, body.character)
-    contacts = foot_contacts(told)
-    stride = _Recording.measured(own, told, body, contacts)
+    retargeted = retarget(own, body.character)
+    contacts = foot_contacts(retargeted)
+    stride = _Recording.measured(own, retargeted, body, contacts)
     found = []
     for first, other in ((0, 1), (1, 0)):
-        for a, b, between in _strides(steps(contacts, SIDES[first]), steps(contacts, SIDES[other]), len(told)):
+        for a, b, between in _strides(steps(contacts, SIDES[first]), steps(contacts, SIDES[other]), len(retargeted)):
             made = stride.cycle(a, b, between, name or clip.name, first)
             if made is not None:
                 found.append(made)

@@ -18,7 +18,7 @@ from elbowroom.locomotion.walk import walk_route
 # Shares of the body's height that divide it into bands: legs, hips and hands, chest, head.
 BANDS = (0.0, 0.42, 0.62, 0.84, 1.0)
 _WAY_M = 2.4
-_LOOKS = 15.0  # samples per second
+_SAMPLES_PER_S = 15.0  # samples per second
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def envelope(character: Character, manner: Manner) -> Envelope:
 def _measured(character: Character, manner: Manner) -> Envelope:
     way = route([[0.0, 0.0], [0.0, -_WAY_M]], ASIDE_RAD[manner], ASIDE_RAD[manner], manner)
     clip = walk_route(character, way, fps=60.0)
-    T = clip.world()[:: round(clip.fps / _LOOKS)]
+    T = clip.world()[:: round(clip.fps / _SAMPLES_PER_S)]
     side, up = np.array([*leftwards(0.0), 0.0]), np.array([0.0, 0.0, 1.0])
     arms = {
         j

@@ -22,9 +22,9 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import ESCALATES, Director
 from elbowroom.plan.give_way import give_way, require_free
-from elbowroom.plan.limb_path import body_way, limb_way
+from elbowroom.plan.limb_path import body_frames, find_limb_path
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tight.travel import whole_body_way
+from elbowroom.plan.tight.travel import whole_body_frames
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.own_pairs import tissue_contacts
 
@@ -63,8 +63,8 @@ def travel(
     try:
         if d.whole_body != "at once" or straight:
             return _by_limbs(d, actor, hands, goal, count, what, _How(margin, straight, back))
-    except PlanningFailure as stuck:
-        if d.whole_body == "never" or not actor.stands or stuck.status not in ESCALATES:
+    except PlanningFailure as failure:
+        if d.whole_body == "never" or not actor.stands or failure.status not in ESCALATES:
             raise
         d.restore(saved)
     _by_whole_body(d, actor, hands, goal, count, what, back)
@@ -80,12 +80,14 @@ def _by_whole_body(
         actor.unpin(hand)
         joints = list(finger_joints(actor.body, hand))
         ends[joints] = actor.q[-1][joints] if turned is None else turned
-    root, q, seconds, stats = whole_body_way(d, actor, Pose.of(goal.root, ends), count, arm, what)
+    root, q, seconds, stats = whole_body_frames(d, actor, Pose.of(goal.root, ends), count, arm, what)
     count = len(root) - 1
     add(d, actor, root, q, away=not back)
     during = (actor.time(actor.k - count), actor.now)
-    way = LimbTrajectory(q[:, list(actor.body.chain(arm).joints)], "whole-body", *seconds, stats.checks, stats.nodes)
-    d.note(actor, arm, what, during, way)
+    trajectory = LimbTrajectory(
+        q[:, list(actor.body.chain(arm).joints)], "whole-body", *seconds, stats.checks, stats.nodes
+    )
+    d.note(actor, arm, what, during, trajectory)
     d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
     require_free(d, during, what)
 
@@ -102,7 +104,7 @@ def _by_limbs(
     d: Director, actor: Actor, hands: Mapping[str, Array | None], goal: Pose, count: int, what: str, how: _How
 ) -> None:
     """Move to a posture, the body directly and limbs by their tiers, see `travel`."""
-    root, q = body_way(actor, goal, count, hands)
+    root, q = body_frames(actor, goal, count, hands)
     share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
     arms = {f"{hand}_arm": list(actor.body.chain(f"{hand}_arm").joints) for hand in hands}
     for hand, arm in zip(hands, arms.values(), strict=True):
@@ -110,12 +112,14 @@ def _by_limbs(
         q[:, arm] = slerp(q[0, arm], goal.rotations[arm], share)
     found = {}
     for limb, arm in arms.items():
-        found[limb] = way = limb_way(d, actor, limb, root, q, what, margin=how.margin, straight=how.straight)
-        q[:, arm] = way.rotations
+        found[limb] = trajectory = find_limb_path(
+            d, actor, limb, root, q, what, margin=how.margin, straight=how.straight
+        )
+        q[:, arm] = trajectory.rotations
     add(d, actor, root, q, away=not how.back)
     during = (actor.time(actor.k - count), actor.now)
-    for limb, way in found.items():
-        d.note(actor, limb, what, during, way)
+    for limb, trajectory in found.items():
+        d.note(actor, limb, what, during, trajectory)
     if len(hands) == 1:
         give_way(d, actor, next(iter(hands)), count, what)
     if d.careful:

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.leans import JointLeans
 from elbowroom.finish.nudge import bump, nudge
+from elbowroom.finish.offsets import JointOffsets
 from elbowroom.finish.rounding import bell, interpolate
 from elbowroom.finish.settle import between_free, settle
 from elbowroom.geometry.easing import smoothstep
@@ -174,19 +174,19 @@ class ArmPaths:
 
         The offset comes last because it takes as long as several searches.
         """
-        ways: list[LimbTrajectory] = []
+        candidates: list[LimbTrajectory] = []
         for attempt in range(_SEARCHES):
             found = self.searched(start, goal, seed + 7919 * attempt)
             if isinstance(found, Blocked):
-                if not ways:
+                if not candidates:
                     return found
                 break
-            ways.append(found)
-            if self.shape(ways[-1].rotations).human:
-                return ways[-1]
-        leaned = self._leaned(start, goal, seed)
-        ways += [] if leaned is None else [self._evened(leaned)]
-        return min(ways, key=lambda way: self._strange(way.rotations))
+            candidates.append(found)
+            if self.shape(candidates[-1].rotations).human:
+                return candidates[-1]
+        offset_path = self._by_offset(start, goal, seed)
+        candidates += [] if offset_path is None else [self._evened(offset_path)]
+        return min(candidates, key=lambda trajectory: self._strange(trajectory.rotations))
 
     def searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
         """One searched path with rounded corners, at a bell-shaped speed where that is free and more natural."""
@@ -199,17 +199,17 @@ class ArmPaths:
         beyond = float(pose_excess(self._limits, q).max(initial=0.0)) > BEYOND
         return self.shape(q).strange + max(rough - 1.0, 0.0) + _OUT_OF_RANGE * beyond
 
-    def _evened(self, way: LimbTrajectory) -> LimbTrajectory:
+    def _evened(self, trajectory: LimbTrajectory) -> LimbTrajectory:
         """A path re-timed to a bell-shaped speed along the hand's path, where that is free and more natural."""
-        q = way.rotations
+        q = trajectory.rotations
         steps = np.linalg.norm(np.diff(self._hands(q, self.parents)[:, :3, 3], axis=0), axis=-1)
         steps += _IN_PLACE * steps.mean()
         if not steps.mean() > 0.0 or self.shape(q).human:
-            return way
+            return trajectory
         along = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
         even, known = self._drawn_in(_pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]))
         better = self._strange(even) < self._strange(q) and (known or self.free(even))
-        return replace(way, rotations=even) if better else way
+        return replace(trajectory, rotations=even) if better else trajectory
 
     def shape(self, q: Array) -> ReachShape:
         """The hand's path over frames (N + 1, 3, 4), relative to the body."""
@@ -219,7 +219,7 @@ class ArmPaths:
     def _rate(self) -> float:
         return float((len(self.times) - 1) / (self.times[-1] - self.times[0]))
 
-    def _leaned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | None:
+    def _by_offset(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | None:
         """The straight hand path, or the straight path in joint space, with a smooth offset that makes it free."""
         begun = time.perf_counter()
         joints = [limit for limit in self._limits if limit is not None]
@@ -234,8 +234,8 @@ class ArmPaths:
             return np.asarray((joint_jerks(np.moveaxis(q, 0, 1), self._rate) / allowed).max(axis=-1))
 
         weights = bump(self.times, *self.times[[0, -1]])
-        ways = JointLeans(joints, base, weights, (1.0,) * len(joints))
-        done = nudge(self.check, ways, base, self._when(self.times), weights, seed=seed, rough=rough)
+        candidates = JointOffsets(joints, base, weights, (1.0,) * len(joints))
+        done = nudge(self.check, candidates, base, self._when(self.times), weights, seed=seed, rough=rough)
         if done.frames is None:
             return None
         frames, _ = self._drawn_in(_pinned(np.array(done.frames), start, goal))

@@ -18,7 +18,7 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.edit import cut, stacked
-from elbowroom.plan.freeing import free_arm, set_aside
+from elbowroom.plan.freeing import clear_free_arm, free_arm
 from elbowroom.plan.hands import arm_to, arms_of, longest_reach, may_step, shoulder_of, touches_itself
 from elbowroom.plan.places import target_of
 from elbowroom.plan.postures import Postures
@@ -150,21 +150,21 @@ class Director:
 
         Gives up after `most` options for which a path was searched without success.
         """
-        stuck: PlanningFailure | None = None
+        failure: PlanningFailure | None = None
         saved = self.save()
         for option in options:
             try:
                 return do(option)
             except PlanningFailure as reason:
-                stuck = stuck or reason
-                stuck.searched |= reason.searched
+                failure = failure or reason
+                failure.searched |= reason.searched
                 self.restore(saved)
                 most -= reason.searched
             if most <= 0:
                 break
             may_stop_here()
-        assert stuck is not None, "there is always an option, or a reason why not"
-        raise stuck
+        assert failure is not None, "there is always an option, or a reason why not"
+        raise failure
 
     def reach(
         self,
@@ -182,19 +182,19 @@ class Director:
         style = self.settings.reach
         if actor.layered:  # the base moves the legs, and walking is never statically balanced
             style = replace(style, legs=False, tiptoe=False, balance=False, spine=style.spine and actor.trunk)
-        looked = postures if self.settings.tier != "ik" else None
+        checked = postures if self.settings.tier != "ik" else None
         floor = 0.0 if self.world.floor is None else self.world.floor
         # Start the shoulder girdle where the base has it: help on top of help would exceed its range.
         pose = actor.neutral(k, actor.body.chain(f"{hand}_arm").lead)
         orbit = style_of(self.settings.style, NATURAL).orbit if orbit is None else orbit
         asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
         other = free_arm(self.world, actor, hand, k)
-        found = self._reach(asked, actor, looked, other)
-        if found.found or looked is None or self.whole_body == "never" or self._postures_left <= 0:
+        found = self._reach(asked, actor, checked, other)
+        if found.found or checked is None or self.whole_body == "never" or self._postures_left <= 0:
             return found
         self._postures_left -= 1
         if not self._cut_off(actor, hand, pose, T_world_hand[:3, 3], k):
-            body = whole_body_reach(actor, hand, T_world_hand, pose, looked, other, floor)
+            body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor)
             found = found if body is None else replace(found, status="found", pose=body, missing=0.0, why="")
         return found
 
@@ -215,29 +215,29 @@ class Director:
         return not columns.joined(shoulder, point, longest_reach(actor, hand), _ABOUT_M)
 
     def _reach(
-        self, asked: Callable[..., Reached], actor: Actor, looked: Postures | None, other: str | None
+        self, asked: Callable[..., Reached], actor: Actor, checked: Postures | None, other: str | None
     ) -> Reached:
         """A posture for a reach request, with the free arm `other` moved out of the way if there is one."""
-        if looked is None or other is None:
-            return asked(valid=None if looked is None else looked.valid)
+        if checked is None or other is None:
+            return asked(valid=None if checked is None else checked.valid)
         # the free arm is ignored here: it is moved out of the way below
-        found = asked(valid=partial(looked.valid, but=other))
+        found = asked(valid=partial(checked.valid, but=other))
         if found.found:
             like = actor.q[-1] if actor.away else None
-            aside = set_aside(looked, actor.body, found.pose, other, self.settings.margin, like)
-            found = asked(valid=looked.valid) if aside is None else replace(found, pose=aside)
+            cleared = clear_free_arm(checked, actor.body, found.pose, other, self.settings.margin, like)
+            found = asked(valid=checked.valid) if cleared is None else replace(found, pose=cleared)
         return found
 
     def near(
         self, actor: Actor, hand: str, pose: Pose, T_world_hand: Array, k: int, postures: Postures
     ) -> Pose | Pair | None:
         """A posture with a hand at a nearby target, by the arm alone if possible; otherwise the obstacle."""
-        looked = self.settings.tier != "ik"
+        checked = self.settings.tier != "ik"
         moved = arm_to(actor, hand, pose, T_world_hand)
-        pair = None if moved is None or not looked else postures.blame(moved)
+        pair = None if moved is None or not checked else postures.blame(moved)
         if moved is not None and pair is None:
             return moved
-        met = postures.hand_blame(pose, T_world_hand, hand) if looked else None
+        met = postures.hand_blame(pose, T_world_hand, hand) if checked else None
         if met is not None:  # moving the body does not make room for the hand itself
             return met
         other = self.reach(actor, hand, T_world_hand, k, postures)
@@ -295,14 +295,14 @@ class Director:
 
 def varied(d: Director, options: Iterable[T]) -> Iterator[T]:
     """Options rotated by the settings' variety: that many of the first come last."""
-    aside: list[T] = []
+    cleared: list[T] = []
     try:
         for option in options:
-            if len(aside) < d.settings.variety:
-                aside.append(option)
+            if len(cleared) < d.settings.variety:
+                cleared.append(option)
             else:
                 yield option
     except PlanningFailure:  # there is no option at all
-        if not aside:
+        if not cleared:
             raise
-    yield from aside
+    yield from cleared

@@ -115,7 +115,7 @@ def free_arm(world: World, actor: Actor, hand: str, k: int) -> str | None:
     return f"{other}_arm" if held_by(world, actor.who, other, actor.time(k)) is None else None
 
 
-def set_aside(
+def clear_free_arm(
     postures: Postures, body: Character, pose: Pose, arm: str, room: float, like: Array | None = None
 ) -> Pose | None:
     """A posture whose free arm is out of the way: unchanged, as in rotations `like` (J, 4), or the cheapest free one.

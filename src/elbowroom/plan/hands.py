@@ -27,7 +27,7 @@ from elbowroom.world.world import World
 _LEANS = 0.55
 
 # Rate at which a recorded motion is sampled for contacts with itself, per second.
-_LOOKS = 20.0
+_SAMPLES_PER_S = 20.0
 
 
 def held_by(world: World, who: str, hand: str, t: float) -> Hold | None:
@@ -130,7 +130,7 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
     clip = actor.original
     if not clip.source.format:
         return []
-    count = max(int(clip.duration * _LOOKS), 1) + 1
+    count = max(int(clip.duration * _SAMPLES_PER_S), 1) + 1
     touches = own_touches(ExactWorld(world), actor.who, [0], np.linspace(*clip.span, count))
     return touches.contacts((clip.span[0], np.inf), planned=True)
 

@@ -32,7 +32,7 @@ _TIGHT = 0.001
 _SEARCHES = 4
 
 
-def limb_way(
+def find_limb_path(
     d: Director,
     actor: Actor,
     limb: str,
@@ -52,36 +52,36 @@ def limb_way(
     world = actor.placed(d.world, root, q)
     during = (float(times[0]), float(times[-1]))
     T = actor.body.transforms(root, q)
-    way: LimbTrajectory | Blocked = Blocked("no-path")
+    trajectory: LimbTrajectory | Blocked = Blocked("no-path")
     thing = level_thing(d.world, actor.who, limb, during[0])
     exact = ExactWorld(world)
     for clearance in dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0)):
         check = LimbCheck(world, actor.who, limb, during, margin=clearance, exact=exact)
-        ways = ArmPaths(actor.body, limb, actor.pose, times, T, check, d.settings)
-        way = ways.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
-        if isinstance(way, LimbTrajectory) and way.tier == "plan" and thing is not None:
-            way = _level(d, actor, thing, what, ways, way, Levelling(actor, limb, root, q, ways.free))
+        paths = ArmPaths(actor.body, limb, actor.pose, times, T, check, d.settings)
+        trajectory = paths.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
+        if isinstance(trajectory, LimbTrajectory) and trajectory.tier == "plan" and thing is not None:
+            trajectory = _level(d, actor, thing, what, paths, trajectory, Levelling(actor, limb, root, q, paths.free))
         # Ends with less clearance than the margin are left and entered with a smaller one.
-        if isinstance(way, LimbTrajectory) or way.status == "no-path" or clearance == 0.0:
+        if isinstance(trajectory, LimbTrajectory) or trajectory.status == "no-path" or clearance == 0.0:
             break
-    if isinstance(way, Blocked):
-        raise PlanningFailure(way.status, f"{what}: {why_not(way)}")
-    return way
+    if isinstance(trajectory, Blocked):
+        raise PlanningFailure(trajectory.status, f"{what}: {why_not(trajectory)}")
+    return trajectory
 
 
 def _level(
-    d: Director, actor: Actor, thing: str, what: str, ways: ArmPaths, way: LimbTrajectory, levelling: Levelling
+    d: Director, actor: Actor, thing: str, what: str, paths: ArmPaths, trajectory: LimbTrajectory, levelling: Levelling
 ) -> LimbTrajectory:
     """A searched path that keeps an object level, or the most level of a few; deviations are noted in the world."""
-    best, least = way, np.inf
+    best, least = trajectory, np.inf
     for attempt in range(_SEARCHES):
         if attempt > 0:
-            other = ways.searched(way.rotations[0], way.rotations[-1], d.seed())
-            way = other if isinstance(other, LimbTrajectory) else way
-        arm = levelling.levelled(way.rotations)
+            other = paths.searched(trajectory.rotations[0], trajectory.rotations[-1], d.seed())
+            trajectory = other if isinstance(other, LimbTrajectory) else trajectory
+        arm = levelling.levelled(trajectory.rotations)
         tilt = levelling.tilt(arm)
         if tilt < least:
-            best, least = replace(way, rotations=arm), tilt
+            best, least = replace(trajectory, rotations=arm), tilt
         if least <= LEVEL:
             return best
     note = f"{what}: {thing} is tilted by up to {np.degrees(least):.0f} degrees along its path: no level path was found"
@@ -90,11 +90,11 @@ def _level(
 
 
 # Roles of joints that gaze; they arrive after this share of a step, because eyes and head lead.
-LOOKS = ("neck", "head", "left_eye", "right_eye")
-LOOKS_BY = 0.55
+GAZE_ROLES = ("neck", "head", "left_eye", "right_eye")
+GAZE_ARRIVES = 0.55
 
 
-def body_way(
+def body_frames(
     actor: Actor, goal: Pose, count: int, fingers: Mapping[str, Array | None] | None = None
 ) -> tuple[Array, Array]:
     """Frames from the last one to a posture, feet in place, head first.
@@ -109,8 +109,8 @@ def body_way(
     else:
         root, q_a = actor.ahead(count)
         q = slerp(q_a, goal.rotations, np.where(actor.upper, s[:, None], 0.0))
-    looks = [actor.body.roles[r] for r in LOOKS if r in actor.body.roles]
-    q[:, looks] = slerp(q_a[:, looks], goal.rotations[looks], smoothstep(h / LOOKS_BY)[:, None])
+    gaze = [actor.body.roles[r] for r in GAZE_ROLES if r in actor.body.roles]
+    q[:, gaze] = slerp(q_a[:, gaze], goal.rotations[gaze], smoothstep(h / GAZE_ARRIVES)[:, None])
     for hand, turned in (fingers or {}).items():
         joints = list(finger_joints(actor.body, hand))
         if joints:

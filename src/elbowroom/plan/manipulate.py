@@ -14,7 +14,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.director import ESCALATES, Director, Saved
 from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
-from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
+from elbowroom.plan.order import BLOCKED, layers, ordered, people_of, thing_of
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
 from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.repair.repair import ASIDE, repair
@@ -41,7 +41,7 @@ from elbowroom.plan.tasks import (
     Task,
     Touch,
 )
-from elbowroom.spaces.styles import Wish
+from elbowroom.spaces.styles import StyleLike
 from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.world.world import World
 
@@ -118,8 +118,8 @@ def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fp
         moved = finished(d)
         base, edits = d.layers(moved)
         return Plan("not-certified", moved, edits, base=base)
-    except PlanningFailure as stuck:
-        return Plan(stuck.status, world, why=stuck.why)
+    except PlanningFailure as blocked:
+        return Plan(blocked.status, world, why=blocked.why)
 
 
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
@@ -143,16 +143,16 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         director = Director(world, settings, fps, attempt)
         director.careful = any(plan.status == "not-certified" for plan in plans)
         plan, failed = _planned(director, order)
-        stuck = failed.who
+        blocked = failed.who
         failures.append(failed)
         plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
         if plan.found or plan.status == "budget-spent":
             break
-        leading = (stuck, *(who for who in leading if who != stuck)) if plan.status in IN_THE_WAY else ()
+        leading = (blocked, *(who for who in leading if who != blocked)) if plan.status in BLOCKED else ()
         other = ordered(world, tasks, leading)
         if other not in orders and len(orders) < _ORDERS:
             orders.append(other)
-            notes.append(f"{stuck} was planned before the others, which blocked it ({plan.why})")
+            notes.append(f"{blocked} was planned before the others, which blocked it ({plan.why})")
             continue
         # Other samples may help where a proof or a search failed, and so may a later task. A move has tried other
         # samples by itself.
@@ -172,8 +172,8 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
     # If time ran out in a later attempt, report the failure of the first.
     if len(plans) > 1 and plans[-1].status == "budget-spent":
         return plans[0].with_(status="budget-spent", why=f"{plans[0].why}; then {plans[-1].why}"), failures[0]
-    told = -1 if plans[-1].found else 0
-    return plans[told], failures[told]
+    chosen = -1 if plans[-1].found else 0
+    return plans[chosen], failures[chosen]
 
 
 def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
@@ -200,8 +200,8 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]
         planned = time.perf_counter()
         d.doing = "the proof"
         plan = proven(d, finished(d), people)
-    except PlanningFailure as stuck:
-        return _ended(d, stuck.status, stuck.why, begun), stuck
+    except PlanningFailure as blocked:
+        return _ended(d, blocked.status, blocked.why, begun), blocked
     except OutOfTime as spent:
         plan = _ended(d, "budget-spent", f"{d.doing}: {spent}", begun)
         return plan, _failure(plan, people)
@@ -246,13 +246,13 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             do() if isinstance(task, Carry | Go | Follow) else on_footing(d, task, do)
             done.append(max(d.actors[who].now for who in people_of(task) if who in d.actors))
             k += 1
-        except PlanningFailure as stuck:
-            stuck.who, stuck.task = task.who, task
+        except PlanningFailure as blocked:
+            blocked.who, blocked.task = task.who, task
             taken = [t for t in taken if t[0] < k]
             before = next((t for t in reversed(taken) if t[1] == thing), None)
             grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) else None
             refused = d.refused.setdefault(thing, set())
-            far = stuck.status == "target-out-of-reach" and stuck.missing > _OTHER_GRASP_M
+            far = blocked.status == "target-out-of-reach" and blocked.missing > _OTHER_GRASP_M
             if before is None or grip is None or far or len(refused) >= _REGRASPS:
                 raise
             refused.add(grip.grasp)
@@ -321,7 +321,7 @@ def finished(d: Director) -> World:
     return world.with_(holds=holds, contacts=contacts)
 
 
-def _kind(task: Task) -> tuple[bool, Wish]:
+def _kind(task: Task) -> tuple[bool, StyleLike]:
     """Key of tasks that are planned together: tasks of hands, and repairs of one style."""
     return (True, task.style) if isinstance(task, Repair) else (False, None)
 
@@ -372,11 +372,11 @@ def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
         plan = repair(world, order, **how)
         if best is None or plan.found or _count(plan) < _count(best):
             best = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes)))
-        stuck = _left_over(plan, order)
-        if stuck is None or plan.status == "budget-spent":
+        blocked = _left_over(plan, order)
+        if blocked is None or plan.status == "budget-spent":
             break
-        notes = [f"{stuck} was repaired before the others, which blocked it ({plan.why})"]
-        order = (stuck, *(who for who in order if who != stuck))
+        notes = [f"{blocked} was repaired before the others, which blocked it ({plan.why})"]
+        order = (blocked, *(who for who in order if who != blocked))
     assert best is not None
     return best
 

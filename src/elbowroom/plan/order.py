@@ -17,7 +17,7 @@ from elbowroom.plan.tasks import Carry, Follow, Grab, Handover, Move, Regrasp, T
 from elbowroom.world.world import World
 
 # Failures that may be resolved when others are planned later.
-IN_THE_WAY: tuple[Status, ...] = ("no-path", "target-in-collision", "start-in-collision", "not-certified")
+BLOCKED: tuple[Status, ...] = ("no-path", "target-in-collision", "start-in-collision", "not-certified")
 
 # Shortest time between a hand's departure from a target and the next contact, seconds.
 _BETWEEN = 1.5

@@ -25,9 +25,9 @@ def prove(plan: Plan, fps: float | None = None, *, own_contacts: bool = True) ->
     `certify`.
     """
     start = time.perf_counter()
-    told = with_edit_contacts(plan.world, plan.edits)
+    allowed = with_edit_contacts(plan.world, plan.edits)
     try:
-        certificate = certify(told, fps, own_contacts=own_contacts, changed=changed_by(plan.edits))
+        certificate = certify(allowed, fps, own_contacts=own_contacts, changed=changed_by(plan.edits))
     except OutOfTime as spent:
         return plan.with_(status="budget-spent", why=f"the proof: {spent}", certificate=None)
     seconds = {**plan.seconds, "certify": time.perf_counter() - start}

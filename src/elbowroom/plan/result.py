@@ -176,12 +176,12 @@ def blamed(pair: Pair | None) -> str:
     return "" if pair is None else f"{pair.a} would collide with {pair.b}"
 
 
-def why_not(way: Blocked) -> str:
+def why_not(blocked: Blocked) -> str:
     words = {
         "start-in-collision": "the hand is in collision where it starts",
         "target-in-collision": "the hand would collide at its target",
         "target-out-of-reach": "the path leaves the arm's reach",
         "no-path": "no collision-free path was found",
     }
-    meets = blamed(way.pair)
-    return words.get(way.status, way.status) + (f" ({meets})" if meets else "")
+    meets = blamed(blocked.pair)
+    return words.get(blocked.status, blocked.status) + (f" ({meets})" if meets else "")

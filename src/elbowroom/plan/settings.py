@@ -10,7 +10,7 @@ from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.posing.reach import ReachStyle
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import NATURAL, Wish, style_of
+from elbowroom.spaces.styles import NATURAL, StyleLike, style_of
 
 # ik: straight hand paths without collision checks; avoid: straight, with a free elbow; plan: a search; auto: the first
 # of them that is free.
@@ -39,7 +39,7 @@ class Settings:
     slow: float = 0.22
     close: float = 0.3
     gaze: bool = True
-    style: Wish = None
+    style: StyleLike = None
     variety: int = 0
     probes: int = 3
     gaits: ClipLibrary | None = None

@@ -20,7 +20,7 @@ _LEGS, _OTHERS, _FASTER = 12.0, 6.0, 1.3
 # Largest angular jerk relative to the recording's, where that exceeds `JERK`; a little is kept in reserve.
 ROUGHER, _RESERVE = 2.0, 0.97
 # Excess over joint limits where there was none, radians.
-_BEYOND = 0.02
+_EXCESS_RAD = 0.02
 # Seconds around an interval in which jerk is measured, too: pops at its ends show there.
 ABOUT = 0.3
 # Angular acceleration between frames, rad/s², and relative to the recording's; and what may be added where a motion
@@ -85,7 +85,7 @@ class SmoothnessLimits:
         """Return whether frames (T, n, 4) from first to last are smooth enough, and joints within limits."""
         limits = [self.now.character.limits[j] for j in self.joints]
         old = self.recorded.rotations[self.first : self.last + 1, list(self.joints)]
-        beyond = pose_excess(limits, frames) > np.maximum(pose_excess(limits, old).max(axis=0), _BEYOND)
+        beyond = pose_excess(limits, frames) > np.maximum(pose_excess(limits, old).max(axis=0), _EXCESS_RAD)
         return not beyond.any() and bool(self.rough(frames[None])[0] <= 1.0)
 
     @cached_property

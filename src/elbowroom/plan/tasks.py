@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from elbowroom.errors import BadValue
-from elbowroom.spaces.styles import NATURAL, Wish, style_of
+from elbowroom.spaces.styles import NATURAL, StyleLike, style_of
 
 Point = tuple[float, float, float]
 Hand = Literal["left", "right"]
@@ -36,7 +36,7 @@ class Task:
     begin: float | None = None
     back: float | None = None
     priority: int | None = None
-    style: Wish = None
+    style: StyleLike = None
     feet: Literal["auto", "stay"] | tuple[Footprint, Footprint] = "auto"
     planner: Literal["auto", "whole-body"] = "auto"
 

@@ -22,8 +22,8 @@ TOUCHING = 0.025
 
 # Directions in which the edge of the support is sampled. A margin is overestimated by at most 2 mm, where the edge lies
 # between two of them.
-_WAYS = np.arange(192) * 2.0 * np.pi / 192
-AROUND: Array = np.stack([np.cos(_WAYS), np.sin(_WAYS)])
+_ANGLES_RAD = np.arange(192) * 2.0 * np.pi / 192
+AROUND: Array = np.stack([np.cos(_ANGLES_RAD), np.sin(_ANGLES_RAD)])
 
 
 @lru_cache(maxsize=64)

@@ -249,19 +249,19 @@ def solve_markers(
     `subject` is the body from another recording of the same person; fitted to this one by default.
     """
     markers = _in_order(labels, np.asarray(points, dtype=float))
-    told = subject or fit_subject(markers)
+    wearer = subject or fit_subject(markers)
     good = np.flatnonzero(usable(markers))
     if not len(good):
         raise BadValue(f"'{name}' has no frame with enough markers to place a body.")
     first, last = int(good[0]), int(good[-1])
-    notes = [] if subject is not None else [f"Fitted a body of {told.height:.2f} m to the markers."]
+    notes = [] if subject is not None else [f"Fitted a body of {wearer.height:.2f} m to the markers."]
     if last - first + 1 < len(markers):
         notes.append(
             f"Kept {first / fps:.2f} to {last / fps:.2f} s of {(len(markers) - 1) / fps:.2f} s: "
             "outside of that too few markers were seen."
         )
     markers = markers[first : last + 1]
-    body = told.body(name)
+    body = wearer.body(name)
     clip = _solved(body, markers, fps, name)
     clip, counted = _evenly(clip, markers, notes)
     clip, jumps = without_jolts(clip)
@@ -269,21 +269,21 @@ def solve_markers(
         notes.append(f"Interpolated {jumps} frames in which the body jumped and came back.")
     contacts = foot_contacts(clip)
     held = held_feet(clip, contacts, clip.world())
-    told = replace(told, offsets=_worn_on_legs(told, _at_feet(clip, counted, held, []), markers))
-    body = told.body(name)
+    wearer = replace(wearer, offsets=_worn_on_legs(wearer, _at_feet(clip, counted, held, []), markers))
+    body = wearer.body(name)
     planted = _at_feet(clip.with_(character=body), counted, held, notes)
     planted, _ = _evenly(planted, markers, [], ("arm", "head"))
     lowered = planted.with_(root=planted.root - [0.0, 0.0, contacts.floor])
     if abs(contacts.floor) > 0.005:
         notes.append(f"Moved by {-1000.0 * contacts.floor:.0f} mm along the vertical, so that the feet stand at z = 0.")
     residual = np.linalg.norm(marker_positions(body, planted.world()) - markers, axis=-1)
-    notes += _told_gaps(markers, fps)
+    notes += _gap_notes(markers, fps)
     notes.append(
         f"Markers are {1000.0 * np.nanmedian(residual):.0f} mm off the body in the median, "
         f"{1000.0 * np.nanpercentile(residual, 95):.0f} mm at the 95th percentile."
     )
     done = lowered.with_(source=replace(lowered.source, notes=tuple(notes)))
-    return SolvedMarkers(done, residual, told, tuple(notes))
+    return SolvedMarkers(done, residual, wearer, tuple(notes))
 
 
 def _in_order(labels: Sequence[str], points: Array) -> Array:
@@ -375,7 +375,7 @@ def _gaps(missing: NDArray[np.bool_]) -> Iterator[tuple[slice, int, int, Array]]
         yield slice(first, last + 1), before, after, np.arange(1, last - first + 2)[:, None] / (last - first + 2)
 
 
-def _told_gaps(markers: Array, fps: float) -> list[str]:
+def _gap_notes(markers: Array, fps: float) -> list[str]:
     """Sentences on invisible markers."""
     unseen = ~seen_in(markers)
     never = [label for k, label in enumerate(MARKERS) if unseen[:, k].all()]

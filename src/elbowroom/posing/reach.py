@@ -22,7 +22,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, Solution, checked, numbers
 from elbowroom.posing.orbit import PAPER, Orbit, OrbitRange, search_orbit_of_each
-from elbowroom.posing.reach_help import way_to
+from elbowroom.posing.reach_help import direction_to
 from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_search import TINY, Choice, Search
 from elbowroom.posing.reach_style import Reached, ReachStatus, ReachStyle
@@ -64,7 +64,7 @@ def reach(
     first = EASY_ORBIT if orbit is None else float(numbers("orbit", orbit))
     parts = parts_of(body, hand, pose)
     start = start_of(parts, pose, height)
-    search = Search(start, way_to(start, target[:3, 3], style), target[:3, 3], style)
+    search = Search(start, direction_to(start, target[:3, 3], style), target[:3, 3], style)
     choice = search.choose()
     if choice.missing > TINY or search.wrong(choice.rows)[0] > 0.0:
         return _unreached(search, choice, target, first)
@@ -128,7 +128,7 @@ def _unreached(search: Search, choice: Choice, target: Array, first: float) -> R
     found = Orbit("out of reach", float(angles[k]), Solution(every.rotations[k], every.gap[k], every.excess[k]), k + 1)
     leans = choice.missing < _LEANING * search.start.length and search.style.thorough
     if leans and search.style.balance and np.isfinite(search.need):
-        falling = Search(search.start, search.way, search.target, replace(search.style, balance=False))
+        falling = Search(search.start, search.direction, search.target, replace(search.style, balance=False))
         other = falling.choose()
         if other.missing <= TINY and falling.wrong(other.rows)[0] <= 0.0:
             why = f"{choice.missing:.3f} m out of reach unless the body loses its balance."

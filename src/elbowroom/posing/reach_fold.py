@@ -9,7 +9,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.posing.reach_help import ASIDE, CROUCH, FORWARDS, TERMS, TURN, way_to, within
+from elbowroom.posing.reach_help import ASIDE, CROUCH, FORWARDS, TERMS, TURN, direction_to, within
 from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_posture import postures
 from elbowroom.posing.reach_style import ReachStyle
@@ -47,7 +47,7 @@ def fold_of(body: Character, crouch: float) -> tuple[Array, Array]:
     helps[..., FORWARDS], helps[..., CROUCH] = _LEANS, _DEEP[:, None] * start.leg
     helps[..., TURN], helps[..., ASIDE] = side * _TURNED, side * _ASIDE
     rows = within(start, helps.reshape(-1, TERMS), style)
-    T = postures(start, way_to(start, ahead, style), ahead, rows, style, rounds=2, free_arm=False).T
+    T = postures(start, direction_to(start, ahead, style), ahead, rows, style, rounds=2, free_arm=False).T
     exact = ExactWorld(World({"body": Clip(body, 30.0, pose.root[None], pose.rotations[None])}, floor=None))
     thighs = {f"body.{part}" for part in ("left_thigh", "right_thigh")}
     trunk = {f"body.{part}" for part in _TRUNK}

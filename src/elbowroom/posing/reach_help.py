@@ -49,7 +49,7 @@ class ReachDirection:
     room: Array  # (2,), farthest shift of the centre of mass
 
 
-def way_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
+def direction_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
     """Position of a target (3,) relative to the body."""
     away = start.frame @ (target - start.shoulder)
     distance = float(np.linalg.norm(away))
@@ -87,34 +87,37 @@ def _room(start: Start, towards: Array, margin: float) -> float:
     return max(float(np.min(np.where(slope > 1e-6, clear / np.maximum(slope, 1e-6), np.inf))), 0.0)
 
 
-def help_for(start: Start, way: ReachDirection, effort: Array, style: ReachStyle) -> Array:
+def help_for(start: Start, direction: ReachDirection, effort: Array, style: ReachStyle) -> Array:
     """Help of the body for a target at efforts (N,) from 0 to 1, (N, 10)."""
     out = np.zeros((len(effort), TERMS))
     e = np.asarray(effort, dtype=float)
     parts, towards_other = start.parts, (-1.0 if start.parts.left else 1.0)
     if style.spine and parts.spine:
-        ahead = way.front if way.front > 0.0 else _BACKWARDS * way.front
+        ahead = direction.front if direction.front > 0.0 else _BACKWARDS * direction.front
         lean = e**style.lean_power
-        over = way.down * (1.0 + min(way.front, 0.0))  # not away from low targets behind
-        out[:, FORWARDS] = lean * (style.lean_far * way.out * ahead + style.lean_low * over)
-        aside = way.left * (way.out + 0.5 * way.down) * style.lean_aside + towards_other * style.lean_up * way.up
+        over = direction.down * (1.0 + min(direction.front, 0.0))  # not away from low targets behind
+        out[:, FORWARDS] = lean * (style.lean_far * direction.out * ahead + style.lean_low * over)
+        aside = (
+            direction.left * (direction.out + 0.5 * direction.down) * style.lean_aside
+            + towards_other * style.lean_up * direction.up
+        )
         out[:, ASIDE] = lean * aside
-        turn = 0.8 * way.azimuth * (1.0 - 0.5 * way.down)
-        turn += towards_other * style.ahead * (max(way.front, 0.0) * way.out + 1.25 * way.down)
+        turn = 0.8 * direction.azimuth * (1.0 - 0.5 * direction.down)
+        turn += towards_other * style.ahead * (max(direction.front, 0.0) * direction.out + 1.25 * direction.down)
         out[:, TURN] = e * style.turn * np.tanh(turn / max(style.turn, 1e-9))
     if style.legs and parts.legs:
-        out[:, CROUCH] = style.crouch * start.leg * way.low * e**style.crouch_power
+        out[:, CROUCH] = style.crouch * start.leg * direction.low * e**style.crouch_power
         out[:, WEIGHT] = e * (1.0 + 0.45 * smoothstep((e - 0.6) / 0.7))  # a far lean takes the weight along
         if style.tiptoe and parts.toes:
-            high = float(smoothstep((way.up - 0.35) / 0.35))
-            out[:, BALLS] = smoothstep(e / style.heel_from) * float(smoothstep((way.up - 0.1) / 0.25))
+            high = float(smoothstep((direction.up - 0.35) / 0.35))
+            out[:, BALLS] = smoothstep(e / style.heel_from) * float(smoothstep((direction.up - 0.1) / 0.25))
             out[:, HEELS] = style.heel_lift * high * smoothstep((e - style.heel_from) / (1.0 - style.heel_from))
     if style.clavicle and parts.clavicle >= 0:
-        level = float(smoothstep((way.up - way.down + 0.25) / 1.25))
-        out[:, SHRUG] = style.shrug * level * (0.35 + 0.65 * e) * float(smoothstep(way.distance / style.near))
-        out[:, SHRUG] -= DROP * style.shrug * way.down * e
-        across = way.front * 0.8 + way.left * towards_other * 0.6
-        out[:, PROTRACT] = style.protract * (way.out * across + _DOWN_IS_FRONT * way.down) * e
+        level = float(smoothstep((direction.up - direction.down + 0.25) / 1.25))
+        out[:, SHRUG] = style.shrug * level * (0.35 + 0.65 * e) * float(smoothstep(direction.distance / style.near))
+        out[:, SHRUG] -= DROP * style.shrug * direction.down * e
+        across = direction.front * 0.8 + direction.left * towards_other * 0.6
+        out[:, PROTRACT] = style.protract * (direction.out * across + _DOWN_IS_FRONT * direction.down) * e
     return out
 
 

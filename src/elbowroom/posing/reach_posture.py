@@ -147,7 +147,7 @@ class Postures:
 
 def postures(
     start: Start,
-    way: ReachDirection,
+    direction: ReachDirection,
     target: Array,
     helps: Array,
     style: ReachStyle,
@@ -176,7 +176,7 @@ def postures(
     inside = np.full(n, np.inf)
     if parts.legs and style.legs:
         legs = Legs(start, helps, rot.to_matrix(pelvis), q, style)
-        goal = _goal(start, way, target, helps)
+        goal = _goal(start, direction, target, helps)
         for _ in range(rounds if start.com is not None else 0):
             root, strain = legs.stand(moved)
             legs.relieve()
@@ -258,14 +258,14 @@ def _hang_free_arm(start: Start, q: Array) -> None:
     q[:, joint] = rot.slerp(q[:, joint], hanging, start.hangs)
 
 
-def _goal(start: Start, way: ReachDirection, target: Array, helps: Array) -> Array:
+def _goal(start: Start, direction: ReachDirection, target: Array, helps: Array) -> Array:
     """Goal of the centre of mass on the floor, (N, 2)."""
     if start.com is None:
         return np.zeros((len(helps), 2))
     # the weight of a stretched arm counts once the body helps
     arm = _with_arm(start, start.T[None], target)[0] - start.com[:2]
     alone = 1.0 - smoothstep(helps[:, [WEIGHT]] / _ARM_ALONE)
-    to_target = start.com[:2] + alone * arm + helps[:, [WEIGHT]] * way.room
+    to_target = start.com[:2] + alone * arm + helps[:, [WEIGHT]] * direction.room
     return to_target + helps[:, [BALLS]] * (start.forefoot - to_target)
 
 
@@ -275,7 +275,7 @@ def _with_arm(start: Start, T: Array, target: Array) -> Array:
     places = T[:, rows]
     at = np.einsum("njab,jb->nja", places[:, :, :2, :3], centers) + places[:, :, :2, 3]
     shoulder = T[:, start.parts.arm.joints[0], :2, 3]
-    way = target[:2] - shoulder
-    size = np.linalg.norm(way, axis=-1, keepdims=True)
-    way = way * np.minimum(1.0, start.length / np.maximum(size, 1e-9))
-    return np.asarray(np.einsum("j,nja->na", shares, at) + arm * (shoulder + 0.5 * way))
+    direction = target[:2] - shoulder
+    size = np.linalg.norm(direction, axis=-1, keepdims=True)
+    direction = direction * np.minimum(1.0, start.length / np.maximum(size, 1e-9))
+    return np.asarray(np.einsum("j,nja->na", shares, at) + arm * (shoulder + 0.5 * direction))

@@ -40,8 +40,8 @@ _EFFORTS = np.concatenate([np.linspace(0.0, 1.0, 13), np.linspace(1.0, _STRAININ
 # amount.
 _SPREAD = (0.5 + np.outer(np.arange(1, 129), 1.0682971889 ** -np.arange(1.0, TERMS + 1))) % 1.0
 _PARENTS, _SIZES = 4, (0.25, 0.2, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.015, 0.008)
-_DICE = np.random.default_rng(0)
-_STEPS = _DICE.normal(size=(len(_SIZES), 10, TERMS)) * (_DICE.random((len(_SIZES), 10, TERMS)) < 0.4)
+_RNG = np.random.default_rng(0)
+_STEPS = _RNG.normal(size=(len(_SIZES), 10, TERMS)) * (_RNG.random((len(_SIZES), 10, TERMS)) < 0.4)
 _ONWARDS = 0.5, 1.0, 2.0  # extrapolation beyond the best, along the line from the others to it
 _ALONG = np.concatenate([np.eye(TERMS), -np.eye(TERMS)])
 _NAMED = {
@@ -95,8 +95,8 @@ class Choice:
 class Search:
     """Search for help with one target."""
 
-    def __init__(self, start: Start, way: ReachDirection, target: Array, style: ReachStyle) -> None:
-        self.start, self.way, self.target, self.style = start, way, target, style
+    def __init__(self, start: Start, direction: ReachDirection, target: Array, style: ReachStyle) -> None:
+        self.start, self.direction, self.target, self.style = start, direction, target, style
         self.need = min(style.margin, start.margin) if style.balance and start.com is not None else -np.inf
 
     def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, **less: bool) -> Postures:
@@ -106,7 +106,7 @@ class Search:
         bent = helps[:, FORWARDS].max(initial=0.0) > _UPRIGHT and self.style.legs
         fold = fold_of(self.start.parts.body, self.style.crouch) if bent else None
         help_ = within(self.start, helps, self.style, fold)
-        return postures(self.start, self.way, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
+        return postures(self.start, self.direction, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
 
     def lacking(self, rows: Postures) -> Array:
         """Missing distance of the arm in each, metres, (N,)."""
@@ -148,7 +148,7 @@ class Search:
     def help_at(self, efforts: Array) -> Array:
         """Help of the body at efforts (N,), (N, 10)."""
         low, high = self.bounds()
-        return np.clip(help_for(self.start, self.way, efforts, self.style), low, high)
+        return np.clip(help_for(self.start, self.direction, efforts, self.style), low, high)
 
     def one(self, effort: float, help_: Array, shift: Array, rounds: int = 2) -> Choice:
         """A single posture."""
@@ -223,7 +223,7 @@ class Search:
 
     def bounds(self) -> tuple[Array, Array]:
         """Smallest and largest amount of each kind of help, (10,) each; both 0 where a part does not help."""
-        style, start, way = self.style, self.start, self.way
+        style, start, direction = self.style, self.start, self.direction
         low, high = np.zeros(TERMS), np.zeros(TERMS)
         parts = start.parts
         if style.spine and parts.spine:
@@ -233,7 +233,7 @@ class Search:
             # at most to the edge of the support, with a little reserve
             high[CROUCH], high[WEIGHT] = style.crouch * start.leg, max(0.95 / max(style.weight, 1e-9), 1.0)
             low[KNEES], high[KNEES] = -style.knees_apart, style.knees_apart
-            if style.tiptoe and way.up > 0.0 and parts.toes:
+            if style.tiptoe and direction.up > 0.0 and parts.toes:
                 high[[HEELS, BALLS]] = style.heel_lift, 1.0
         if style.clavicle and parts.clavicle >= 0:
             high[[SHRUG, PROTRACT]] = style.shrug, style.protract

@@ -48,7 +48,7 @@ _UPWARDS_RAD = float(np.radians(8.0))
 _KNUCKLES_M, _UNDER_M, _FINGER_M = 0.02, 0.04, 0.008
 # Distance ahead of the body up to which an edge is searched, and the step, metres.
 _EDGE_M = 1.0
-_LOOKS_M = 0.01
+_STEP_M = 0.01
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -136,8 +136,8 @@ def under_edge(triangles: Array, start: Array, ahead: Array, inside: float) -> A
     """Point (3,) under triangles (F, 3, 3), `inside` metres from where a line (2,) on the floor first comes below
     them.
     """
-    ways = np.arange(0.0, _EDGE_M, _LOOKS_M)
-    for way in ways:
+    distances = np.arange(0.0, _EDGE_M, _STEP_M)
+    for way in distances:
         if len(_crossings(triangles, start + way * ahead)):
             xy = start + (way + inside) * ahead
             heights = _crossings(triangles, xy)

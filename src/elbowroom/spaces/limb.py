@@ -277,7 +277,7 @@ def plan_limb(space: LimbSpace, start: Array, goal: Array, seed: int = 0, budget
         if not leaving and path.status != "goal-in-collision":
             break
         end = start if leaving else goal
-        found = way_out(space, end, seed, forward=leaving)
+        found = escape(space, end, seed, forward=leaving)
         if found is None:
             return path
         if leaving:
@@ -290,7 +290,7 @@ def plan_limb(space: LimbSpace, start: Array, goal: Array, seed: int = 0, budget
     return replace(path, states=frozen(np.concatenate([before, path.states, after])))
 
 
-def way_out(space: LimbSpace, state: Array, seed: int = 0, *, forward: bool = True) -> Array | None:
+def escape(space: LimbSpace, state: Array, seed: int = 0, *, forward: bool = True) -> Array | None:
     """A nearby state that is surely free, reached freely by the exact test; None where there is none.
 
     With time, it is a moment later, or earlier if not `forward`.

@@ -138,15 +138,15 @@ STYLES: Mapping[str, Style] = MappingProxyType(
 )
 
 # A style, or its name.
-Wish = Style | str | None
+StyleLike = Style | str | None
 
 
-def style_of(wish: Wish, usual: Style) -> Style:
+def style_of(choice: StyleLike, usual: Style) -> Style:
     """A style by its name, or as it is; the usual one for None."""
-    if isinstance(wish, Style):
-        return wish
-    if wish is None:
+    if isinstance(choice, Style):
+        return choice
+    if choice is None:
         return usual
-    if wish not in STYLES:
-        raise UnknownName("style", wish, STYLES)
-    return STYLES[wish]
+    if choice not in STYLES:
+        raise UnknownName("style", choice, STYLES)
+    return STYLES[choice]

@@ -24,7 +24,7 @@ from elbowroom.plan.edit import EditChange
 from elbowroom.plan.places import worn_place
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.upright import carried_upright
-from elbowroom.spaces.styles import Wish
+from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
 from elbowroom.storyboard.people import Person, library_named
@@ -166,7 +166,7 @@ class Storyboard:
     about: str = ""
     tags: tuple[str, ...] = ()
     stands: Mapping[str, int] = field(default_factory=dict)
-    style: Wish = None
+    style: StyleLike = None
     edits: tuple[EditChange, ...] = ()
     gaits: ClipLibrary | None = None
 

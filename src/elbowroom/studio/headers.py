@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
 # Milliseconds between checks of the page.
-_LOOKS_EVERY_MS = 1000
+_CHECK_EVERY_MS = 1000
 # Milliseconds between several files that are dropped at once.
 _BETWEEN_FILES_MS = 1500
 
@@ -43,7 +43,7 @@ _BETWEEN_FILES_MS = 1500
 _COME_BACK = (
     "window.comesBack = window.comesBack || setInterval(() => "
     "{ if (!document.getElementById('root').childElementCount) location.reload() }, "
-    f"{_LOOKS_EVERY_MS})"
+    f"{_CHECK_EVERY_MS})"
 )
 _COPY = "navigator.clipboard.writeText(this.parentElement.nextElementSibling.innerText); this.innerText = 'copied'"
 # File types of the hidden upload button that takes dropped files; it is found by this.

@@ -267,5 +267,5 @@ def _summary(path: Path, before: World, board: Storyboard, choice: Choice) -> st
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n and ": " in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
     kept = dict.fromkeys(plain)  # a retargeted clip has them twice
-    told = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
-    return told + "".join(f" {note}." for note in kept)
+    summary = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
+    return summary + "".join(f" {note}." for note in kept)

@@ -110,7 +110,7 @@ _LIGHT = ((216, 218, 221), (190, 193, 197), (226, 228, 230))
 # Height above the floor below which large meshes are never cut open, metres: floors, thresholds.
 _THRESHOLD = 0.1
 # Times at which motions are compared.
-_LOOKS = 48
+_SAMPLES = 48
 
 
 class SceneView:
@@ -225,7 +225,7 @@ class SceneView:
     def fit_ghosts(self, world: World, original: World) -> None:
         """Show ghosts of the limbs that now move differently; a ghost of the whole body would hide the character."""
         begin, end = original.span
-        times = np.linspace(begin, min(end, world.span[1]), _LOOKS)
+        times = np.linspace(begin, min(end, world.span[1]), _SAMPLES)
         now, then = world.record(times), original.record(times)
         for name in world.characters:
             if name not in self._people:

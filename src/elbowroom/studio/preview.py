@@ -18,7 +18,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, joints_of, shoulder_of
-from elbowroom.plan.moving.passage import leaned
+from elbowroom.plan.moving.passage import with_posture
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Point
@@ -176,7 +176,7 @@ class Reacher:
         body = actor.body
         assert isinstance(body, Character)
         everything = np.ones(q.shape[0], dtype=bool)
-        turned, _ = leaned(body, clip.rotations[rows], k - rows.start, Pose.of(pose.root, q), everything, share)
+        turned, _ = with_posture(body, clip.rotations[rows], k - rows.start, Pose.of(pose.root, q), everything, share)
         root, rotations = clip.root.copy(), clip.rotations.copy()
         root[rows] += share[:, None] * (pose.root - clip.root[k])
         rotations[rows] = turned

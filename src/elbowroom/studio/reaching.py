@@ -204,7 +204,7 @@ def _as_smooth(before: World, after: World, task: TaskTarget) -> bool:
 
 
 # Sampled times.
-_LOOKS = 32
+_SAMPLES = 32
 
 
 class DragCollisions:
@@ -218,7 +218,7 @@ class DragCollisions:
         parts = self._exact.parts
         ends = ((parts[a], parts[b]) for a, b in self._exact.index)
         self._pairs = np.flatnonzero([_meets(p, q, self._mine) for p, q in ends])
-        self._record = world.record(np.linspace(*world.span, _LOOKS))
+        self._record = world.record(np.linspace(*world.span, _SAMPLES))
 
     def first(self, D: Array) -> str:
         """Sentence on the first collision of the character moved by `D` (4, 4); empty if none is found."""

@@ -28,7 +28,7 @@ _MOVE = ("body", "thing")
 _FINGERS = ("thumb", "index", "middle", "ring", "little")
 
 # How often a fixture is looked at over the span of a world to see whether it moves.
-_LOOKS = 65
+_SAMPLES = 65
 
 
 class Pair(NamedTuple):
@@ -212,7 +212,7 @@ def moves(world: World, name: str, thing: Thing) -> bool:
     if isinstance(thing, Fixture):
         if isinstance(thing.state, KeyedState):
             return bool(np.ptp(thing.state.values) > 0.0)
-        states = [thing.state(float(t)) for t in np.linspace(*world.span, _LOOKS)]
+        states = [thing.state(float(t)) for t in np.linspace(*world.span, _SAMPLES)]
         return bool(np.ptp(states) > 0.0)
     if isinstance(thing.path, Keyed):
         return bool(np.ptp(thing.path.positions, axis=0).any() or np.ptp(thing.path.quaternions, axis=0).any())

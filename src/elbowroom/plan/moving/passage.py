@@ -27,7 +27,7 @@ from elbowroom.plan.moving.timing import ContactTiming, moments
 from elbowroom.plan.repair.allowed import FeetFree
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.ladder import replanned
-from elbowroom.plan.repair.limb import searched, spliced
+from elbowroom.plan.repair.limb import by_search, spliced
 from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.stretch import Job, stretches
 from elbowroom.plan.result import PlanningFailure, blamed
@@ -89,7 +89,7 @@ def freed(
     options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin)
     job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]))
     if tier == "plan":
-        done = next((found for s in stretches(job) if (found := searched(job, s, d.seed())) is not None), None)
+        done = next((found for s in stretches(job) if (found := by_search(job, s, d.seed())) is not None), None)
     else:
         done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid")
     if done is None:
@@ -102,7 +102,7 @@ def freed(
 
 
 # Eyes and head are at the target after this share of the approach, and stay for this share of the return.
-_LOOKS_BY, _LOOKS_ON = 0.6, 0.25
+_GAZE_ARRIVES, _GAZE_STAYS = 0.6, 0.25
 
 # Duration of a retreat in relation to the time for which the hand stays on its line.
 _NEARLY = 1.4
@@ -161,12 +161,12 @@ class Passage:
         root, q = actor.base.root[rows], actor.base.rotations[rows]
         mine = set(joints_of(actor, self.hand)) - set(actor.body.chain(self.limb).lead)
         may = actor.upper & ~np.isin(np.arange(len(actor.upper)), list(mine))
-        share = _risen(rows, m.leaves, m.there) * (1.0 - _risen(rows, m.done, m.back))
-        new, moved = leaned(actor.body, q, m.there - m.leaves, self.pose, may, share)
+        share = _rising(rows, m.leaves, m.there) * (1.0 - _rising(rows, m.done, m.back))
+        new, moved = with_posture(actor.body, q, m.there - m.leaves, self.pose, may, share)
         if d.settings.gaze and focus is not None:
-            looks = _risen(rows, m.leaves, m.leaves + _LOOKS_BY * (m.there - m.leaves))
-            off = m.done + _LOOKS_ON * (m.back - m.done)
-            new = gazing(actor.body, root, new, focus[rows], looks * (1.0 - _risen(rows, off, m.back)))
+            gaze_share = _rising(rows, m.leaves, m.leaves + _GAZE_ARRIVES * (m.there - m.leaves))
+            off = m.done + _GAZE_STAYS * (m.back - m.done)
+            new = gazing(actor.body, root, new, focus[rows], gaze_share * (1.0 - _rising(rows, off, m.back)))
         changed = np.flatnonzero((new != q).any(axis=(0, 2))).tolist()
         if changed:
             actor.edit(m.leaves, changed, new[:, changed])
@@ -200,7 +200,7 @@ class Passage:
         if self.fingers:
             fingers = np.repeat(actor.base.rotations[m.done, self.fingers][None], len(actor.base) - m.done, axis=0)
             if home is None:
-                share = _risen(np.arange(m.done, len(actor.base)), m.done + keeps, m.back)
+                share = _rising(np.arange(m.done, len(actor.base)), m.done + keeps, m.back)
                 fingers = faded(fingers, own[:, self.fingers], share)
             actor.edit(m.done, self.fingers, fingers)
         home = np.array(own[:, self.arm]) if home is None else home
@@ -232,7 +232,7 @@ class Passage:
             return
         q = np.array(self.actor.base.rotations[rows][:, self.fingers])
         for first, last, goal in turns:
-            share = _risen(rows, first, last)
+            share = _rising(rows, first, last)
             after = rows >= first
             q[after] = slerp(q[after], goal, share[after, None])
         self.actor.edit(int(rows[0]), self.fingers, q)
@@ -258,7 +258,7 @@ class Passage:
         d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)
 
 
-def _risen(rows: Frames, first: float, last: float) -> Array:
+def _rising(rows: Frames, first: float, last: float) -> Array:
     """Weights (N,) that rise from 0 in one frame to 1 in another."""
     return smootherstep((rows - first) / max(last - first, 1.0))
 
@@ -271,7 +271,7 @@ _EASY, _MOST = 0.9, 0.985
 _ORBITS = np.radians([0.0, 8.0, -8.0, 16.0, -16.0, 26.0, -26.0, 38.0, -38.0])
 
 # Largest excess over joint limits while tracking, radians: too little to be seen.
-_BEYOND = np.radians(0.4)
+_EXCESS_RAD = np.radians(0.4)
 
 
 # Half-width, in frames, of the blend into a joint's limit.
@@ -306,7 +306,7 @@ class Tracking:
         fixed = exact if orbit is None else np.arange(len(exact)) == 0
         for angle in self.orbit + _ORBITS if orbit is None else (orbit,):
             at = self.ik.solve(self.parents[exact], hands[exact], angle, self._keep)
-            if at.reached.all() and (orbit is not None or (at.excess <= _BEYOND).all()):
+            if at.reached.all() and (orbit is not None or (at.excess <= _EXCESS_RAD).all()):
                 self.orbit = float(angle)
                 q = self.ik.solve(self.parents, drawn, angle, self._keep).rotations
                 return continuous(np.where(fixed[:, None, None], q, self._within(q)))
@@ -337,7 +337,7 @@ def faded(base: Array, there: Array, share: Array, limits: Sequence[JointLimit |
 _NOTHING = 1e-7
 
 
-def leaned(
+def with_posture(
     body: Character, q: Array, k: int, goal: Pose, joints: NDArray[np.bool_], share: Array
 ) -> tuple[Array, list[int]]:
     """Rotations (N, J, 4) with the change of a posture against frame k added by weights (N,); and the joints changed.

@@ -140,8 +140,8 @@ def frames_for(
     for hand in arms_of(actor, task.hand if only is None else only):
         try:
             k = (_soonest if points.ndim == 1 else _in_passing)(d, actor, hand, task, points, what)
-        except PlanningFailure as stuck:
-            late.append(stuck)
+        except PlanningFailure as failure:
+            late.append(failure)
             continue
         hold = held_by(d.world, actor.who, hand, actor.time(k))
         if hold is None or only is not None:
@@ -212,9 +212,9 @@ def in_reach(
     """The same options; a failure for distance also says when the target, points (N, 3) by frame, is within reach."""
     try:
         yield from options
-    except PlanningFailure as stuck:
-        if stuck.status == "target-out-of-reach" and stuck.why.startswith(what):
-            raise far_away(actor, hands[0][0], points, hands[0][1], stuck.why) from None
+    except PlanningFailure as failure:
+        if failure.status == "target-out-of-reach" and failure.why.startswith(what):
+            raise far_away(actor, hands[0][0], points, hands[0][1], failure.why) from None
         raise
 
 

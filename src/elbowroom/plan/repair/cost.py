@@ -125,7 +125,7 @@ _NOTED = 0.03
 
 def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
     """Sentences on characters whose centre of mass a change moves sideways noticeably."""
-    told = []
+    sentences = []
     for name in dict.fromkeys(who):
         old, new = before.motion(name), after.motion(name)
         if not (isinstance(old, Clip) and isinstance(new, Clip)) or new.character.masses is None:
@@ -134,8 +134,8 @@ def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
         shift = np.linalg.norm((at[1] - at[0])[:, :2], axis=1)
         k = int(np.argmax(shift))
         if shift[k] > _NOTED:
-            told.append(
+            sentences.append(
                 f"balance of {name}: the repair moves the centre of mass by up to {100 * shift[k]:.1f} cm "
                 f"(at {new.times[k]:.2f} s)."
             )
-    return tuple(told)
+    return tuple(sentences)

@@ -52,15 +52,17 @@ _STEPS = _Kind((0.05, 0.1, 0.15, 0.2), 1.2)
 _ROUND = _Kind((0.3, 0.4, 0.5, 0.6, 0.8, 1.0), ROUND, sides=True)
 
 
-def told_by(by: Offset) -> str:
+def offset_text(by: Offset) -> str:
     """Describe an offset (3,), metres, in words."""
     aside, down = np.hypot(*by[:2]), -by[2]
-    told = [f"{100 * aside:.0f} cm aside"] if aside > 0.0 else []
-    told += [f"{100 * down:.0f} cm down"] if down > 0.005 else []
-    return " and ".join(told) or "up"
+    texts = [f"{100 * aside:.0f} cm aside"] if aside > 0.0 else []
+    texts += [f"{100 * down:.0f} cm down"] if down > 0.005 else []
+    return " and ".join(texts) or "up"
 
 
-def sways(world: World, episode: CollisionEpisode, options: RepairOptions, *, far: bool) -> Iterator[BodyDetour]:
+def pelvis_detours(
+    world: World, episode: CollisionEpisode, options: RepairOptions, *, far: bool
+) -> Iterator[BodyDetour]:
     """Detours that keep the trunk free: the pelvis over its feet, in steps, or with `far` around obstacles.
 
     For each kind, those that leave the least collision come first; the search ends at the first, smallest one that
@@ -76,8 +78,8 @@ def sways(world: World, episode: CollisionEpisode, options: RepairOptions, *, fa
 class _Window:
     """A character that may be displaced during an episode, the contacts allowed then, and the collision samples."""
 
-    sway: PelvisOffset
-    looks: Looks
+    shift: PelvisOffset
+    sampler: CollisionSampler
     changed: Changed
     contacts: tuple[Contact, ...]
     as_is: tuple[float, float]
@@ -85,7 +87,7 @@ class _Window:
     def moved(self, world: World, to: OffsetClip, name: str, text: str, leaves: float) -> BodyDetour:
         """The world with the displaced character."""
         there = world.with_character(self.changed.who, to.clip)
-        return BodyDetour(there, name, text, self.changed, self.contacts, leaves, self.looks.count)
+        return BodyDetour(there, name, text, self.changed, self.contacts, leaves, self.sampler.count)
 
 
 def _window(
@@ -102,14 +104,14 @@ def _window(
     legs, core = legs_of(clip), core_about(clip, episode.during, seconds)
     if not legs or core is None or at_work(world, episode.who, (core.first, core.last)):
         return None
-    sway = PelvisOffset(clip, options.sources[episode.who], legs, core, stepping)
-    joints = tuple(j for ik in legs for j in ik.joints) + (tuple(sway.trunk) if bends else ())
-    frames, span = (sway.first, sway.last), (core.first, core.last)
+    shift = PelvisOffset(clip, options.sources[episode.who], legs, core, stepping)
+    joints = tuple(j for ik in legs for j in ik.joints) + (tuple(shift.trunk) if bends else ())
+    frames, span = (shift.first, shift.last), (core.first, core.last)
     own = options.recorded(episode.who)
     planned, contacts = touches_in(world, episode.who, joints, frames, span) if own else ((), ())
-    looks = Looks(with_contacts(world, planned), episode, sway)
-    as_is = looks.depth(clip) or (0.0, 0.0)
-    return _Window(sway, looks, Changed(episode.who, joints, span), contacts, as_is)
+    sampler = CollisionSampler(with_contacts(world, planned), episode, shift)
+    as_is = sampler.depth(clip) or (0.0, 0.0)
+    return _Window(shift, sampler, Changed(episode.who, joints, span), contacts, as_is)
 
 
 def _of_a_kind(world: World, episode: CollisionEpisode, options: RepairOptions, kind: _Kind) -> Iterator[BodyDetour]:
@@ -120,9 +122,9 @@ def _of_a_kind(world: World, episode: CollisionEpisode, options: RepairOptions, 
     # the parts in collision must come out at least partly, and everything else must not get deeper
     most = _GAIN * window.as_is[0], max(window.as_is[1], SHALLOW)
     found = []
-    for number, by in enumerate(_offsets(kind, window.sway)):
-        moved = window.sway.by(by)
-        depth = None if moved is None else window.looks.depth(moved.clip, most)
+    for number, by in enumerate(_offsets(kind, window.shift)):
+        moved = window.shift.by(by)
+        depth = None if moved is None else window.sampler.depth(moved.clip, most)
         if moved is not None and depth is not None:
             found.append((depth[1], number, moved))
             if depth[1] == 0.0:
@@ -130,7 +132,7 @@ def _of_a_kind(world: World, episode: CollisionEpisode, options: RepairOptions, 
     options.clocks.add("plan", start)
     name = "whole body" if kind.stepping else "pelvis and legs"
     for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
-        yield window.moved(world, moved, name, told_by(moved.by), left / most[1])
+        yield window.moved(world, moved, name, offset_text(moved.by), left / most[1])
 
 
 # Descent over the feet, metres, and shoulder rotation to either side, radians, tried in turn; seconds for either way,
@@ -172,22 +174,22 @@ def postures(world: World, episode: CollisionEpisode, options: RepairOptions) ->
 
 def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> list[BodyDetour]:
     """Candidates: ducked unless an arm collides, leaned to both sides, and turned unless the head collides."""
-    sway = window.sway
-    left = np.cross((0.0, 0.0, 1.0), sway.ahead)
+    shift = window.shift
+    left = np.cross((0.0, 0.0, 1.0), shift.ahead)
 
     def ducked(down: float) -> tuple[OffsetClip | None, str]:
-        x, y, _ = -_BACK * down * sway.ahead
-        return sway.by((float(x), float(y), -down), bend=_BEND_RAD_PER_M * down), f"ducked by {100 * down:.0f} cm"
+        x, y, _ = -_BACK * down * shift.ahead
+        return shift.by((float(x), float(y), -down), bend=_BEND_RAD_PER_M * down), f"ducked by {100 * down:.0f} cm"
 
     def lowered(down: float) -> tuple[OffsetClip | None, str]:
-        return sway.by((0.0, 0.0, -down)), f"knees bent, {100 * down:.0f} cm lower"
+        return shift.by((0.0, 0.0, -down)), f"knees bent, {100 * down:.0f} cm lower"
 
     def leaned(by: float) -> tuple[OffsetClip | None, str]:
         x, y, _ = -_HIPS_M_PER_RAD * by * left
-        return sway.by((float(x), float(y), 0.0), lean=by), f"leaned aside by {abs(np.degrees(by)):.0f} degrees"
+        return shift.by((float(x), float(y), 0.0), lean=by), f"leaned aside by {abs(np.degrees(by)):.0f} degrees"
 
     def turned(by: float) -> tuple[OffsetClip | None, str]:
-        return sway.by((0.0, 0.0, 0.0), turn=by), f"shoulders turned by {abs(np.degrees(by)):.0f} degrees"
+        return shift.by((0.0, 0.0, 0.0), turn=by), f"shoulders turned by {abs(np.degrees(by)):.0f} degrees"
 
     tries: list[tuple[_Posture, tuple[float, ...]]] = []
     if not episode.limb.endswith("arm"):
@@ -204,24 +206,24 @@ def _helpful(world: World, window: _Window, posture: _Posture, amounts: Sequence
     found, low = [], 0.0
     own, total = window.as_is
 
-    def looked(amount: float) -> BodyDetour | None:
+    def sampled(amount: float) -> BodyDetour | None:
         moved, text = posture(amount)
-        depth = None if moved is None else window.looks.depth(moved.clip)
+        depth = None if moved is None else window.sampler.depth(moved.clip)
         if moved is None or depth is None or depth[0] > _LEFT * own or depth[1] - depth[0] > total:
             return None
         # free samples may still be nearer to something than the trunk should be
-        clear = depth[0] == 0.0 and window.looks.depth(moved.clip, (0.0, np.inf)) is not None
+        clear = depth[0] == 0.0 and window.sampler.depth(moved.clip, (0.0, np.inf)) is not None
         leaves = 0.0 if clear else max(depth[0], SHALLOW) / max(own, SHALLOW)
         return window.moved(world, moved, "whole body", text, leaves)
 
     for high in amounts:
-        done = looked(high)
+        done = sampled(high)
         if done is None or done.leaves > 0.0:
             found += [] if done is None else [done]
             low = high
             continue
         for _ in range(_HALVES):
-            less = looked(0.5 * (low + high))
+            less = sampled(0.5 * (low + high))
             if less is not None and less.leaves == 0.0:
                 done, high = less, 0.5 * (low + high)
             else:
@@ -231,14 +233,14 @@ def _helpful(world: World, window: _Window, posture: _Posture, amounts: Sequence
     return found
 
 
-def _offsets(kind: _Kind, sway: PelvisOffset) -> Iterator[Offset]:
+def _offsets(kind: _Kind, shift: PelvisOffset) -> Iterator[Offset]:
     """Offsets of a kind, small ones first."""
     for down in kind.down:
         yield 0.0, 0.0, -down
     angles = np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     if kind.sides:
-        left = left_of(sway)
+        left = left_of(shift)
         directions = np.zeros((0, 2)) if left is None else np.stack([left, -left])
     for aside in kind.aside:
         for x, y in aside * directions:
@@ -253,11 +255,11 @@ def legs_of(clip: Clip) -> list[LimbIK]:
         return []
 
 
-def left_of(sway: PelvisOffset) -> Array | None:
+def left_of(shift: PelvisOffset) -> Array | None:
     """Direction (2,) to the left of the walking direction at the largest offset; None where the character does not
     walk.
     """
-    x, y = sway.travel[int(np.argmax(sway.weights))]
+    x, y = shift.travel[int(np.argmax(shift.weights))]
     speed = float(np.hypot(x, y))
     return np.array([-y, x]) / speed if speed > _WALKS else None
 
@@ -268,14 +270,14 @@ USUAL, _WITHIN = 30.0, 5
 SHALLOW, _DEEP = 0.002, 0.05
 
 
-class Looks:
+class CollisionSampler:
     """Samples a displaced clip at a few times per second for collisions with its surroundings and between its legs."""
 
     def __init__(
         self,
         world: World,
         episode: CollisionEpisode,
-        sway: PelvisOffset,
+        shift: PelvisOffset,
         *,
         rate: float = USUAL,
         exact: ExactWorld | None = None,
@@ -283,19 +285,19 @@ class Looks:
         who = self._who = episode.who
         self.count = 0
         exact = self._exact = exact or ExactWorld(world)
-        step = max(round(sway.clip.fps / rate), 1)
+        step = max(round(shift.clip.fps / rate), 1)
         # the episode may fall between two samples
-        begin, end = np.clip(np.searchsorted(sway.clip.times, episode.during), sway.first, sway.last)
-        rows = np.union1d(np.arange(sway.first, sway.last + 1, step), np.linspace(begin, end, _WITHIN).astype(int))
+        begin, end = np.clip(np.searchsorted(shift.clip.times, episode.during), shift.first, shift.last)
+        rows = np.union1d(np.arange(shift.first, shift.last + 1, step), np.linspace(begin, end, _WITHIN).astype(int))
         # samples in the episode first: most failures show there
         inside = (rows >= begin) & (rows <= end)
         rows = np.concatenate([rows[inside], rows[~inside]])
-        self._record = world.record(sway.clip.times[rows])
+        self._record = world.record(shift.clip.times[rows])
         body = world.body(who)
         self._grips = [(hold, body.hand(hold.hand)[0]) for hold in world.holds if hold.by == who]
         held = [hold.object for hold, _ in self._grips]
         limbs = {j for name, c in body.chains.items() if name.endswith(("leg", "arm")) for j in (*c.lead, *c.joints)}
-        hips = {ik.joints[0] for ik in sway.legs}
+        hips = {ik.joints[0] for ik in shift.legs}
         below = {k for j in limbs - hips for k in body.subtree(j)}
         legs = {k for j in hips for k in body.subtree(j)}
         pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
@@ -305,7 +307,7 @@ class Looks:
         body_parts = [[p for p in own if p.owner == who] for own in mine]
         # held objects and limbs may be re-planned afterwards; trunk and thighs may not
         self._trunk = outer & np.array([len(own) == 1 and own[0].joint not in below for own in body_parts], dtype=bool)
-        self._stuck = np.array([any(p.joint in episode.joints for p in own) for own in body_parts], dtype=bool)
+        self._colliding = np.array([any(p.joint in episode.joints for p in own) for own in body_parts], dtype=bool)
         self._counts = outer | above & np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
         self._pairs = np.flatnonzero(self._trunk | self._counts)
 
@@ -333,7 +335,7 @@ class Looks:
                     depth = exact.distance(n).value
                     if exact.allowed(n, None if depth is None else -depth) is None:
                         deep = _DEEP if depth is None else max(-depth, SHALLOW)
-                        own, total = own + deep * self._stuck[n], total + deep
+                        own, total = own + deep * self._colliding[n], total + deep
             if most is not None and (own > most[0] or total > most[1]):
                 return None
         return own, total

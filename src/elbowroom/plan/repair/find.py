@@ -118,10 +118,10 @@ class Linkage:
     hang: tuple[int, ...] = ()
 
 
-def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[Linkage]:
+def linkages(body: Character, limb: str, colliding: Iterable[int] = ()) -> list[Linkage]:
     """Linkages that can resolve a limb's collision, the smallest first: arm; with shoulder girdle; with spine.
 
-    Those that do not move all joints in `stuck` are left out, except for the last.
+    Those that do not move all joints in `colliding` are left out, except for the last.
     """
     if limb not in body.chains:
         return []
@@ -144,6 +144,6 @@ def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[Link
     made = [one for one in made if one.joints]
 
     def moves_all(joints: tuple[int, ...]) -> bool:
-        return set(stuck) <= {j for top in joints for j in body.subtree(top)}
+        return set(colliding) <= {j for top in joints for j in body.subtree(top)}
 
     return [one for one in made if moves_all(one.joints)] or made[-1:]

@@ -30,12 +30,12 @@ _ASIDE = 0.35
 
 
 @dataclass(eq=False)
-class KnownWay:
+class KnownRepair:
     """Difference of an edit's frames from the motion below it, for re-use while objects move.
 
     `edit` has the joints and their planned frames from `first` on, `turns` (F, n, 3) the offset of their coordinates;
     `middle` is the time of the episode. `share` is the factor needed last, `tight` how often it was used since a
-    smaller one was tried, `check` the last collision check, `margin` the clearance kept, `anyway` the frames that lack
+    smaller one was tried, `check` the last collision check, `margin` its clearance, `unavoidable` the frames that lack
     it whatever is moved. Repairs of legs keep the timing of their `steps`, since feet would slide otherwise; so do
     those of hands at work before or after. `touches` are the recorded contacts around it.
     """
@@ -49,7 +49,7 @@ class KnownWay:
     check: LimbCheck | None = None
     tight: int = 0
     margin: float = 0.0
-    anyway: NDArray[np.bool_] | None = None
+    unavoidable: NDArray[np.bool_] | None = None
     touches: OwnTouches | None = None
 
     @property
@@ -68,7 +68,7 @@ class KnownWay:
         less = [max(0.85 * self.share, 0.05)] if self.tight == 0 else []
         return [*less, *(min(self.share + step, _MOST) for step in _STEPS)]
 
-    def leaned(self, clip: Clip, later: int, share: float, rows: NDArray[np.int64]) -> Array:
+    def scaled(self, clip: Clip, later: int, share: float, rows: NDArray[np.int64]) -> Array:
         """Rotations (R, n, 4) at some frames with the offset scaled by `share`, `later` frames later."""
         out = np.array(clip.rotations[rows][:, list(self.joints)])
         at = rows - self.first - later
@@ -84,8 +84,10 @@ class KnownWay:
         """A clip with the repair as planned."""
         return composed(clip, [self.edit.layer]), self.edit
 
-    def taken(self, clip: Clip, rows: NDArray[np.int64], frames: Array, later: int, share: float) -> tuple[Clip, Edit]:
-        """A clip with frames (R, n, 4) from `leaned`; stores the factor."""
+    def applied(
+        self, clip: Clip, rows: NDArray[np.int64], frames: Array, later: int, share: float
+    ) -> tuple[Clip, Edit]:
+        """A clip with frames (R, n, 4) from `scaled`; stores the factor."""
         self.share = share
         rotations = clip.rotations.copy()
         rotations[np.ix_(rows, np.array(self.joints))] = rot.continuous(frames)
@@ -96,7 +98,7 @@ class KnownWay:
         return new, cut(clip, new, [replace(self.edit, during=(begin, end), checks=0, nodes=0, trees=())])[0]
 
 
-def way_of(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownWay | None:
+def known_repair(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownRepair | None:
     """Known repair from an edit that resolved `collisions`; None where it does more than rotate joints within their
     limits.
     """
@@ -122,4 +124,4 @@ def way_of(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownWay
     legs = {j for name, chain in clip.character.chains.items() if name.endswith("_leg") for j in chain.joints}
     about = (edit.during[0] - _ASIDE, edit.during[1] + _ASIDE)
     steps = not legs.isdisjoint(layer.joints) or at_work(base, edit.who, about, layer.joints)
-    return KnownWay(edit, first, turns, middle, steps)
+    return KnownRepair(edit, first, turns, middle, steps)

@@ -9,9 +9,9 @@ from itertools import chain, islice
 from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.cost import LARGE, SMALL, cost
-from elbowroom.plan.repair.detours import postures, sways
+from elbowroom.plan.repair.detours import pelvis_detours, postures
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
-from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
+from elbowroom.plan.repair.limb import Replanned, by_foot, by_offset, by_search, hopeless, spliced
 from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour
 from elbowroom.plan.repair.stretch import GROWTHS, Job, Stretch, stance, stretches
@@ -25,7 +25,7 @@ _AGAIN = 3
 # Share of the collision depth that a detour may leave to the limbs while there are other detours.
 _LITTLE = 0.1
 # Seconds before and after an episode in which a body leaves and returns.
-_SWAYS_S = 1.5
+_DETOUR_S = 1.5
 # Stretches that are tried for a repair that should change less than the one found.
 _STRETCHES = 2
 
@@ -53,17 +53,17 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         options = replace(options, apart={})
     # a body that ducks or turns keeps its arms as they are, in no style
     bodies = options.style is CLOSE and not _pinned(episode, options)
-    done, told = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
+    done, reason_now = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
     if not options.searches:
-        return done, told or reason
+        return done, reason_now or reason
     if done is None and options.style is not CLOSE:
         # a style is a preference: a repair that cannot keep to it is made without, and noted
-        done, told = repair_episode(world, episode, replace(options, style=CLOSE))
-        told_so = [replace(e, reason=f"{e.reason}, not in the style asked for") for e in done.edits] if done else ()
-        return (replace(done, edits=tuple(told_so)) if done else None), told
+        done, reason_now = repair_episode(world, episode, replace(options, style=CLOSE))
+        noted = [replace(e, reason=f"{e.reason}, not in the style asked for") for e in done.edits] if done else ()
+        return (replace(done, edits=tuple(noted)) if done else None), reason_now
     if done is None:
-        reason = told or reason
-        done = None if _pinned(episode, options) else _aside(world, episode, replace(options, seed=seed + rungs))
+        reason = reason_now or reason
+        done = None if _pinned(episode, options) else _by_detour(world, episode, replace(options, seed=seed + rungs))
     for again in range(_AGAIN):
         if done is None:
             near = replace(options, margin=TIGHT, seed=seed + (2 + again) * rungs)
@@ -110,58 +110,58 @@ def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
     """Return whether pinned feet or hands prevent a displacement of the body around an episode."""
-    begin, end = episode.during[0] - _SWAYS_S, episode.during[1] + _SWAYS_S
+    begin, end = episode.during[0] - _DETOUR_S, episode.during[1] + _DETOUR_S
     return episode.who in options.planted or any(
         pin.who == episode.who and pin.during[0] < end and begin < pin.during[1] for pin in options.pins
     )
 
 
-def _aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
+def _by_detour(world: World, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
     """Displace the body and repair the limbs afterwards; if that leaves much, a wider detour may leave less."""
     tried = []
-    for sway in _ways_aside(world, episode, options):
+    for detour in _detours(world, episode, options):
         if options.clocks.late:
             return None
-        if sway.leaves <= _LITTLE:
-            done = _after(world, sway, episode, options)
+        if detour.leaves <= _LITTLE:
+            done = _after(world, detour, episode, options)
             if done is not None:
                 return done
         else:
-            tried.append(sway)
-    followed = (_after(world, sway, episode, options) for sway in tried if not options.clocks.late)
+            tried.append(detour)
+    followed = (_after(world, detour, episode, options) for detour in tried if not options.clocks.late)
     return next((done for done in followed if done is not None), None)
 
 
-def _ways_aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
+def _detours(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
     """Detours over the feet and in steps, then re-timings, then walks around."""
-    yield from sways(world, episode, options, far=False)
+    yield from pelvis_detours(world, episode, options, far=False)
     yield from retimed(world, episode, options.clocks)
-    yield from sways(world, episode, options, far=True)
+    yield from pelvis_detours(world, episode, options, far=True)
 
 
-def _after(world: World, sway: BodyDetour, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
+def _after(world: World, detour: BodyDetour, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
     """Repair limbs after a detour of the body; None where they fail."""
-    edit = _noted(world, sway, episode)
-    if sway.leaves == 0.0:
-        return RepairResult(sway.world, (edit,))
-    more, _ = by_limbs(sway.world, episode, options, searches=False)
+    edit = _noted(world, detour, episode)
+    if detour.leaves == 0.0:
+        return RepairResult(detour.world, (edit,))
+    more, _ = by_limbs(detour.world, episode, options, searches=False)
     return None if more is None else RepairResult(more.world, (edit, *more.edits))
 
 
-def _noted(world: World, sway: BodyDetour, episode: CollisionEpisode) -> Edit:
+def _noted(world: World, detour: BodyDetour, episode: CollisionEpisode) -> Edit:
     """The edit of a detour of the body."""
-    told = f"{sway.text}, clear of {_others(sway.world, episode)}"
+    reason_now = f"{detour.text}, clear of {_others(detour.world, episode)}"
     noted = Edit(
         episode.who,
-        sway.name,
-        told,
-        sway.changed.during,
+        detour.name,
+        reason_now,
+        detour.changed.during,
         "avoid",
-        checks=sway.checks,
-        replanned=sway.changed.joints,
-        contacts=sway.contacts,
+        checks=detour.checks,
+        replanned=detour.changed.joints,
+        contacts=detour.contacts,
     )
-    return edit_between(world, sway.world, noted)
+    return edit_between(world, detour.world, noted)
 
 
 def by_limbs(
@@ -219,18 +219,18 @@ def _each_linkage(
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
             most = _STRETCHES if found else len(GROWTHS)
-            done, tried, reason = _leaned(job, free, linkage.name, options.seed + number, most)
+            done, tried, reason = _by_offset(job, free, linkage.name, options.seed + number, most)
             reasons.append(reason)
             if done is not None:
-                yield _told(linkage.name, job, done)
+                yield _edit(linkage.name, job, done)
                 break
             unsolved.append((linkage.name, job, tried, options.seed + number))
 
 
 def _each_body(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[RepairResult]:
     """Yield repairs with the body lowered, leaned or turned over its feet, completed by limbs."""
-    for sway in postures(world, episode, options):
-        done = _after(world, sway, episode, options)
+    for detour in postures(world, episode, options):
+        done = _after(world, detour, episode, options)
         if done is not None:
             yield done
 
@@ -240,27 +240,29 @@ def _each_search(unsolved: list[_Unsolved], found: list[tuple[float, RepairResul
     if any(changed <= LARGE for changed, _ in found):
         return
     for name, job, tried, seed in unsolved:
-        done = _searched(job, tried, seed)
+        done = _by_search(job, tried, seed)
         if done is not None:
-            yield _told(name, job, done)
+            yield _edit(name, job, done)
             return
 
 
 def replanned(job: Job, free: FeetFree, name: str, seed: int, searches: bool) -> Replanned | None:
     """New frames for one linkage by offsets or, with `searches`, by search; None where there are none."""
-    done, tried, _ = _leaned(job, free, name, seed, len(GROWTHS))
-    return _searched(job, tried, seed) if done is None and searches else done
+    done, tried, _ = _by_offset(job, free, name, seed, len(GROWTHS))
+    return _by_search(job, tried, seed) if done is None and searches else done
 
 
-def _leaned(job: Job, free: FeetFree, name: str, seed: int, most: int) -> tuple[Replanned | None, list[Stretch], str]:
+def _by_offset(
+    job: Job, free: FeetFree, name: str, seed: int, most: int
+) -> tuple[Replanned | None, list[Stretch], str]:
     """New frames for one linkage by offsets, in `most` stretches; also stretches worth a search, and the reason for
     failure.
     """
     if free.stands is not None:
-        aside = stepped(job, stance(job, *free.stands), seed, "elsewhere")
+        aside = by_foot(job, stance(job, *free.stands), seed, "elsewhere")
         return aside, [], "the foot stands then, and no other place for it is free"
     if free.knee:
-        tries = (stepped(job, stretch, seed, "knee") for stretch in stretches(job))
+        tries = (by_foot(job, stretch, seed, "knee") for stretch in stretches(job))
         return next((done for done in tries if done is not None), None), [], "the knee cannot give way"
     tried: list[Stretch] = []
     for stretch in islice(stretches(job), most):
@@ -269,16 +271,16 @@ def _leaned(job: Job, free: FeetFree, name: str, seed: int, most: int) -> tuple[
         if not tried and hopeless(job, stretch, seed):
             return None, [], f"an object that {name.replace('_', ' ')} carry collides in every posture"
         tried.append(stretch)
-        done = leaned(job, stretch, seed)
+        done = by_offset(job, stretch, seed)
         if done is None and job.limb == job.joints and free.leg:
-            done = stepped(job, stretch, seed, "lifted")
+            done = by_foot(job, stretch, seed, "lifted")
         if done is not None:
             return done, [], ""
     why = "no free motion was found, with spine and shoulder neither"
     return None, tried, why if tried else "there is too little time to leave the clip and to return to it"
 
 
-def _searched(job: Job, tried: list[Stretch], seed: int) -> Replanned | None:
+def _by_search(job: Job, tried: list[Stretch], seed: int) -> Replanned | None:
     """New frames for one linkage by search in the tried stretches; the smallest departure from the clip wins."""
     clocks = job.options.clocks
     found: list[Replanned] = []
@@ -286,12 +288,12 @@ def _searched(job: Job, tried: list[Stretch], seed: int) -> Replanned | None:
     for stretch in (*tried[1:], *tried[:1]):
         if clocks.late or (found and clocks.hurried):
             break
-        done = searched(job, stretch, seed)
+        done = by_search(job, stretch, seed)
         found += [] if done is None else [done]
     return min(found, key=lambda one: one.departure, default=None)
 
 
-def _told(name: str, job: Job, done: Replanned) -> RepairResult:
+def _edit(name: str, job: Job, done: Replanned) -> RepairResult:
     span, reason = (done.stretch.core.first, done.stretch.core.last), f"clear of {_others(job.world, job.episode)}"
     noted = Edit(
         job.episode.who,
@@ -309,9 +311,9 @@ def _told(name: str, job: Job, done: Replanned) -> RepairResult:
 def _at_the_ends(stretch: Stretch) -> str:
     """Note that a clip begins or ends in collision, so that there was nothing to leave or return to."""
     core = stretch.core
-    told = ["from the first frame on"] if core.begin <= core.first else []
-    told += ["to the last frame"] if core.end >= core.last else []
-    return "".join(f", {one}" for one in told)
+    reason_now = ["from the first frame on"] if core.begin <= core.first else []
+    reason_now += ["to the last frame"] if core.end >= core.last else []
+    return "".join(f", {one}" for one in reason_now)
 
 
 def _others(world: World, episode: CollisionEpisode) -> str:

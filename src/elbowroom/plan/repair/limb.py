@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
-from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.least import between, fewer, relax, rounder, shorter, smaller, surely
+from elbowroom.finish.least import between, confirmed, fewer, relax, rounder, shorter, smaller
 from elbowroom.finish.nudge import Core, Nudged, bump, nudge
+from elbowroom.finish.offsets import FootOffsets, Hanging, JointOffsets
 from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -65,15 +65,15 @@ def hopeless(job: Job, stretch: Stretch, seed: int) -> bool:
     start = time.perf_counter()
     q = np.ascontiguousarray(sample_pose(job.limits, np.random.default_rng(seed), _SAMPLES))
     begin, end = np.clip(job.during, stretch.core.first, stretch.core.last)
-    stuck = any(
+    blocked = any(
         not (stretch.check.batch(q, float(t), resolve_uncertain=True) != HIT).any()
         for t in np.linspace(begin, end, _MOMENTS)
     )
     job.options.clocks.add("plan", start)
-    return stuck
+    return blocked
 
 
-def leaned(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
+def by_offset(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     """The clip with smooth joint offsets."""
     style, clocks = job.options.style, job.options.clocks
     if not style.close:
@@ -81,38 +81,40 @@ def leaned(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     start = time.perf_counter()
     weights = stretch.core.weights(stretch.times)
     within = style.within(job.clip.character, job.joints, job.limits)
-    ways = JointLeans(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch), within)
+    offsets = JointOffsets(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch), within)
     largest = stretch.core.largest(job.jerk)
-    if np.abs(ways.brought).max() > largest:
+    if np.abs(offsets.initial).max() > largest:
         return None
     rough = stretch.rough
-    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
+    done = nudge(stretch.check, offsets, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
     found = _nudged(stretch, done, clocks.add("plan", start))
-    if found is None or done.lean is None or clocks.hurried:
+    if found is None or done.offset is None or clocks.hurried:
         return found
     start = time.perf_counter()
-    least = _least(job, stretch, _joint_leans(stretch, ways), found.frames, done.lean, ways.reach) or found
+    least = (
+        _minimised(job, stretch, _joint_offsets(stretch, offsets), found.frames, done.offset, offsets.reach) or found
+    )
     way = replace(found.way, rotations=least.frames, smooth_s=clocks.add("smooth", start))
     return Replanned(least.stretch, way)
 
 
 # Frames (T, n, 4) of an offset (K,) at full height in a core.
-LeanFrames = Callable[[Array, Core], Array]
+OffsetFrames = Callable[[Array, Core], Array]
 
 
-def _joint_leans(stretch: Stretch, ways: JointLeans) -> LeanFrames:
+def _joint_offsets(stretch: Stretch, offsets: JointOffsets) -> OffsetFrames:
     """Function from offset to frames, equal to the clip outside of the core."""
     every = np.arange(len(stretch.times))
 
-    def frames(lean: Array, core: Core) -> Array:
+    def frames(offset: Array, core: Core) -> Array:
         weights = core.weights(stretch.times)
-        q = rot.continuous(replace(ways, weights=weights).frames(lean[None], every)[0])
+        q = rot.continuous(replace(offsets, weights=weights).frames(offset[None], every)[0])
         return np.where((weights == 0.0)[:, None, None], stretch.base, q)
 
     return frames
 
 
-def _shares(stretch: Stretch, whole: Array) -> LeanFrames:
+def _shares(stretch: Stretch, whole: Array) -> OffsetFrames:
     """Function from a factor (1,) to frames that scale the departure of frames (T, n, 4) from the clip."""
 
     def frames(share: Array, core: Core) -> Array:
@@ -123,7 +125,9 @@ def _shares(stretch: Stretch, whole: Array) -> LeanFrames:
     return frames
 
 
-def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: Array, reach: Array) -> Replanned | None:
+def _minimised(
+    job: Job, stretch: Stretch, frames: OffsetFrames, whole: Array, offset: Array, reach: Array
+) -> Replanned | None:
     """Minimise an offset (K,) in size and duration; None where nothing fits.
 
     `whole` are its frames (T, n, 4), whose jerk may grow to the limit, and `reach` (K,) weights the use of each number.
@@ -136,26 +140,26 @@ def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: A
             return False
         return stretch.pace.jerk_gain(q) <= max(JERK_GAIN, gain)
 
-    def fits(lean: Array, core: Core) -> bool:
-        q = frames(lean, core)
+    def fits(offset: Array, core: Core) -> bool:
+        q = frames(offset, core)
         return smooth_enough(q) and hit_at(stretch.check, q[few], stretch.times[few]) is None
 
-    def fits_all(lean: Array, core: Core) -> bool:
-        q = frames(lean, core)
+    def fits_all(offset: Array, core: Core) -> bool:
+        q = frames(offset, core)
         # speeds acceptable over the whole stretch may be too high for a shorter part
         part = stretch.narrowed(core).pace.rough(q[None, stretch.rows(core)])[0]
         return smooth_enough(q) and part <= 1.0 and first_hit(stretch.check, q, stretch.times) is None
 
-    least = smaller(fits, fewer(fits, lean, reach, stretch.core), stretch.core)
+    least = smaller(fits, fewer(fits, offset, reach, stretch.core), stretch.core)
     wide = rounder(fits, least, stretch.core, job.during)
     gain = stretch.pace.jerk_gain(frames(least, wide))
     core = shorter(fits, least, wide)
     cores = (core, between(core, wide), between(wide, stretch.core), stretch.core)
-    found = surely(fits_all, least, cores)
+    found = confirmed(fits_all, least, cores)
     if found is None:
         return None
-    lean, core = found
-    return Replanned(stretch.narrowed(core), LimbTrajectory(frames(lean, core)[stretch.rows(core)], "avoid"))
+    offset, core = found
+    return Replanned(stretch.narrowed(core), LimbTrajectory(frames(offset, core)[stretch.rows(core)], "avoid"))
 
 
 def _few(times: Array, during: tuple[float, float]) -> NDArray[np.int64]:
@@ -179,7 +183,7 @@ def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
     for joint in job.hang:
         above: list[int] = []
         top = int(parents[joint])
-        while top > 0 and any(j in job.joints for j in _way_up(parents, top)):
+        while top > 0 and any(j in job.joints for j in _ancestors(parents, top)):
             above.insert(0, top)
             top = int(parents[top])
         places = tuple(job.joints.index(j) if j in job.joints else -1 for j in above)
@@ -187,7 +191,7 @@ def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
     return tuple(made)
 
 
-def _way_up(parents: NDArray[np.int32], joint: int) -> list[int]:
+def _ancestors(parents: NDArray[np.int32], joint: int) -> list[int]:
     """A joint and those above it."""
     way = [joint]
     while parents[way[-1]] >= 0:
@@ -195,7 +199,7 @@ def _way_up(parents: NDArray[np.int32], joint: int) -> list[int]:
     return way
 
 
-def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | None:
+def by_foot(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | None:
     """A leg whose foot is lifted in the core, stands elsewhere, or stays in place while the knee moves."""
     body = job.clip.character
     limb = next((name for name, chain in body.chains.items() if chain.joints == job.joints), "")
@@ -218,14 +222,14 @@ def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | Non
         place = lift = [weights, *more]
     free = (0.0, 0.0, 0.0, 1.0, 0.0) if how == "knee" else (1.0,) * 5
     shapes = np.stack(place, axis=1), np.stack(lift, axis=1)
-    ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
+    offsets = FootOffsets(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
     far = _KNEE if how == "knee" else _FAR
     share = np.max(place, axis=0)
-    done = nudge(stretch.check, ways, stretch.base, times, share, far, seed, stretch.rough, clocks.until)
+    done = nudge(stretch.check, offsets, stretch.base, times, share, far, seed, stretch.rough, clocks.until)
     return _nudged(stretch, done, clocks.add("plan", start))
 
 
-def searched(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
+def by_search(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     """A searched path through posture and time from the clip to the clip, pulled towards it as far as is free."""
     if not stretch.closed or job.hang:
         return None
@@ -245,7 +249,7 @@ def searched(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     settled = soften(stretch.check, frames, stretch.times, stretch.base, stretch.good)
     least, whole = None, settled.rotations
     if settled.free and style.close and not clocks.hurried:
-        least = _least(job, stretch, _shares(stretch, whole), whole, np.ones(1), np.ones(1))
+        least = _minimised(job, stretch, _shares(stretch, whole), whole, np.ones(1), np.ones(1))
     took = clocks.add("smooth", start)
     if not settled.free or (within is not None and not _mostly(within, job, stretch, settled.rotations)):
         return None

@@ -58,9 +58,9 @@ def core_about(clip: Clip, during: Interval, way: float) -> Core | None:
 
 # Largest extra descent so that legs reach, metres; iterations; gain on what a leg lacks; seconds over which it is
 # spread.
-_SINK, _LOOKS, _SHARE, _MORE, _ABOUT = 0.06, 4, 1.1, 0.004, 0.4
+_SINK, _ITERATIONS, _SHARE, _MORE, _ABOUT = 0.06, 4, 1.1, 0.004, 0.4
 # Largest excess of a leg over its joint limits, beyond that of the clip, radians.
-_BEYOND = 0.02
+_EXCESS_RAD = 0.02
 # Half-width of the average of the travel velocity, seconds: about a step, so that hip sway is excluded.
 _STRIDE = 0.4
 # Travel speeds below which a body does not turn towards its path, and above which it does fully, m/s.
@@ -154,7 +154,7 @@ class PelvisOffset:
         return self.clip.world()[self._frames]
 
     @cached_property
-    def _told(self) -> list[tuple[Array, Keep, Solution]]:
+    def _leg_data(self) -> list[tuple[Array, Keep, Solution]]:
         """Orbit angle, kept coordinates and current solution of each leg."""
         out = []
         for ik in self.legs:
@@ -191,7 +191,7 @@ class PelvisOffset:
         """
         turns = self._turns(np.array(offset[:2])) + _PELVIS_TURNS * turn * self.weights
         sink = np.zeros(len(self.weights))
-        for _ in range(_LOOKS):
+        for _ in range(_ITERATIONS):
             shift = self.weights[:, None] * offset - sink[:, None] * (0.0, 0.0, 1.0)
             T = self._moves(shift, turns)
             legs = self._legs(T, turns, min(_WIDER, _WIDENS * float(np.hypot(*offset[:2]))))
@@ -243,8 +243,8 @@ class PelvisOffset:
         root[self._frames] += shift
         if turns.any():
             q[self._frames, 0] = rot.multiply(rot.about((0.0, 0.0, 1.0), turns), q[self._frames, 0])
-        for ik, solution, (_, _, was), pace in zip(self.legs, legs, self._told, self._paces, strict=True):
-            if not solution.reached.all() or (solution.excess > was.excess + _BEYOND).any():
+        for ik, solution, (_, _, was), pace in zip(self.legs, legs, self._leg_data, self._paces, strict=True):
+            if not solution.reached.all() or (solution.excess > was.excess + _EXCESS_RAD).any():
                 return None
             old = self.clip.rotations[self._frames][:, list(ik.joints)]
             sign = np.where(np.sum(solution.rotations * old, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
@@ -288,7 +288,7 @@ class PelvisOffset:
     def _legs(self, T: Array, turns: Array, wider: float) -> list[Solution]:
         """Each leg under the displaced body; passing feet keep `wider` metres more between them."""
         out = []
-        for k, (ik, (orbit, keep, _), stances) in enumerate(zip(self.legs, self._told, self._stances, strict=True)):
+        for k, (ik, (orbit, keep, _), stances) in enumerate(zip(self.legs, self._leg_data, self._stances, strict=True)):
             foot = _stepped(self._world[:, ik.joints[2]], T, turns, stances, wider * self._outwards[k], self._swing)
             out.append(ik.solve(T @ self._world[:, ik.parent], foot, orbit, keep))
         return out

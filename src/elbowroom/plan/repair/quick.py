@@ -15,13 +15,13 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.find import collision_episodes
-from elbowroom.plan.repair.known import KnownWay
+from elbowroom.plan.repair.known import KnownRepair
 from elbowroom.plan.repair.ladder import by_limbs, repair_episode
 from elbowroom.plan.repair.options import MARGIN, TIGHT, Clocks, RepairOptions
 from elbowroom.plan.repair.repair import ASIDE, USUAL
 from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import CLOSE, Wish, style_of
+from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
 from elbowroom.world.certificate_findings import Collision, who_and_limb
 from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
@@ -64,8 +64,8 @@ def meetings(world: World, exact: ExactWorld, times: Array, moved: Sequence[str]
     return sorted(found, key=lambda c: (c.during, c.pair))
 
 
-def mended_quickly(
-    world: World, found: Sequence[Collision], sources: Mapping[str, Clip], seed: int, style: Wish, until: float
+def repair_quickly(
+    world: World, found: Sequence[Collision], sources: Mapping[str, Clip], seed: int, style: StyleLike, until: float
 ) -> Plan:
     """The world with limbs led around collisions, as far as offsets and short searches go; nothing is proven.
 
@@ -94,17 +94,17 @@ _FEWER, _DOUBTS = 5, 5
 _FAR = 1e3
 
 
-def without(
-    world: World, way: KnownWay, below: Array, times: Array, rows: NDArray[np.int64], moved: Sequence[str]
+def clearance_without(
+    world: World, known: KnownRepair, below: Array, times: Array, rows: NDArray[np.int64], moved: Sequence[str]
 ) -> tuple[float, NDArray[np.bool_]]:
     """Clearance of the motion below a repair (F, n, 4) without the dragged objects, and frames that lack it.
 
     Hands that put objects down come very near to others, and feet stand on the floor; neither needs a repair.
     """
-    led = (rows > way.first) & (rows < way.first + len(way.turns) - 1)
+    led = (rows > known.first) & (rows < known.first + len(known.turns) - 1)
     span, far = (float(times[0]), float(times[-1])), _far_away(world, moved)
     for margin in (MARGIN, TIGHT, 0.0):
-        check = LimbCheck(far, way.edit.who, way.joints, span, rate=RATE, margin=margin)
+        check = LimbCheck(far, known.edit.who, known.joints, span, rate=RATE, margin=margin)
         free = check.free_batch(below, times)
         if free[led].all():
             break
@@ -171,7 +171,7 @@ class Balls:
 def balls_of(world: World, who: str) -> Balls:
     """Balls around a character at all times."""
     motion = world.motion(who)
-    times = _looks(motion.span)
+    times = _sample_times(motion.span)
     joints, reach = _reach(motion.body)
     held = dict.fromkeys(hold.object for hold in world.holds if hold.by == who)
     things = [_ball(world, name, times) for name in held]
@@ -183,13 +183,13 @@ def near_spans(world: World, moved: Sequence[str]) -> list[Interval]:
     """Intervals in which any character or moving object could meet the moved objects."""
     others = [name for name, thing in world.things.items() if name not in moved and moves(world, name, thing)]
     balls = [balls_of(world, who) for who in world.characters]
-    balls += [_ball(world, name, _looks(world.span)) for name in others]
+    balls += [_ball(world, name, _sample_times(world.span)) for name in others]
     found = [(float(t), float(t)) for b in balls for t in b.times[b.near(world, moved, b.times)]]
     begin, end = world.span
     return [(max(a - _PAD, begin), min(b + _PAD, end)) for a, b in merged(found, 2.0 * _PAD)]
 
 
-def _looks(span: Interval) -> Array:
+def _sample_times(span: Interval) -> Array:
     return np.arange(span[0], span[1] + 1.0 / RATE, 1.0 / RATE)
 
 
@@ -205,10 +205,10 @@ def _reach(body: Body) -> tuple[NDArray[np.int32], Array]:
 
     def make() -> tuple[NDArray[np.int32], Array]:
         joints, points = outline(body.with_(skin=None) if isinstance(body, Character) else body)
-        known, rows = np.unique(joints, return_inverse=True)
-        radii = np.zeros(len(known))
+        carriers, rows = np.unique(joints, return_inverse=True)
+        radii = np.zeros(len(carriers))
         np.maximum.at(radii, rows, np.linalg.norm(points, axis=1))
-        return known, radii
+        return carriers, radii
 
     return kept(body, "reach about joints", make)
 

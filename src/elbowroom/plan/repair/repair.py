@@ -17,10 +17,10 @@ from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_epis
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces
-from elbowroom.plan.repair.whole_clip import moved_ways, raised
+from elbowroom.plan.repair.whole_clip import raised, shifted_clips
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import CLOSE, Wish, style_of
+from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
 from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.certificate import Certificate, certify
@@ -59,9 +59,9 @@ class _Work:
         """Prove the current world; the proof of the imported one is kept as `before`."""
         start = time.perf_counter()
         self.tell("looking for collisions" if self.before is None else "proving the repair")
-        told = with_edit_contacts(self.world, self.edits)
+        with_contacts = with_edit_contacts(self.world, self.edits)
         changed = [*self.changed, *changed_by(self.edits)]
-        self.proof = certify(told, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
+        self.proof = certify(with_contacts, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
         self.whole = contacts == "always" or self.proof.free
         self.before = self.before or self.proof
         self.options.clocks.add("certify", start)
@@ -88,7 +88,7 @@ def repair(
     who: str | Sequence[str] | None = None,
     *,
     seed: int = 0,
-    style: Wish = None,
+    style: StyleLike = None,
     search_budget: Budget = USUAL,
     searches: bool = True,
     fix_self: bool = False,
@@ -151,14 +151,14 @@ def _moved(
 ) -> Plan:
     """The best of a repair and of repairs of a character's clip moved on the floor or delayed."""
     try:
-        for way in moved_ways(world, name, max_shift, max_delay):
-            other = _by_limbs(way.world, people, replace(options, sources=_clips(way.world), clocks=Clocks()))
+        for shifted in shifted_clips(world, name, max_shift, max_delay):
+            other = _by_limbs(shifted.world, people, replace(options, sources=_clips(shifted.world), clocks=Clocks()))
             late = other.status == "budget-spent"
             if _better(other, plan):
-                whole = Edit(name, "whole body", way.text, way.world.motion(name).span, "avoid")
+                whole = Edit(name, "whole body", shifted.text, shifted.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
-                below = {**world.characters, name: held(options.sources[name], len(_clips(way.world)[name]))}
-                moved = Plan("found", way.world, (edit_between(world, way.world, whole),), base=below)
+                below = {**world.characters, name: held(options.sources[name], len(_clips(shifted.world)[name]))}
+                moved = Plan("found", shifted.world, (edit_between(world, shifted.world, whole),), base=below)
                 plan = moved.then(other).with_(seconds=spent, collisions=plan.collisions)
             elif late:
                 plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {other.why}")
@@ -340,19 +340,19 @@ def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
 
 def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
     """Repair episodes one after another, those of both arms in a gap together; return whether any succeeded."""
-    left, mended = list(found), False
+    left, repaired = list(found), False
     for gap in in_gaps(found):
         work.tell(f"repairing: {gap[0].text}")
         if _took(work, repair_gap(work.world, gap, work.options)):
-            left, mended = [episode for episode in left if episode not in gap], True
+            left, repaired = [episode for episode in left if episode not in gap], True
     for episode in left:
         work.tell(f"repairing: {episode.text}")
         done, reason = repair_episode(work.world, episode, work.options)
         if _took(work, done):
-            mended = True
+            repaired = True
         else:
             work.failed[_key(episode)] = reason
-    return mended
+    return repaired
 
 
 def _took(work: _Work, done: RepairResult | None) -> bool:

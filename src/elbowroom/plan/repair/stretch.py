@@ -81,7 +81,7 @@ def _length(body: Character) -> float:
 # forwards hits things earlier.
 GROWTHS = ((0.4, 0.03), (0.7, 0.12), (1.0, 0.35))
 # Samples per second of a clip's contacts with itself.
-_LOOKS = 120.0
+_SAMPLES_PER_S = 120.0
 # Seconds: a clip that begins or ends within this of a collision does so in collision; the shortest stretch; and the
 # shortest time to leave or return.
 _SHORTEST, _LEAST, _RAMP = 0.12, 0.3, 0.22
@@ -189,10 +189,10 @@ class Stretch:
         times = self.times[rows]
         opens, closes = core.begin <= core.first, core.end >= core.last
         first, last = float(times[0]), float(times[-1])
-        told = Core(first, first if opens else core.begin, last if closes else core.end, last)
+        narrow = Core(first, first if opens else core.begin, last if closes else core.end, last)
         begin, end = self.first + rows.start, self.first + rows.start + len(times) - 1
         pace = replace(self.pace, first=begin, last=end)
-        return replace(self, first=begin, last=end, core=told, times=times, base=self.base[rows], pace=pace)
+        return replace(self, first=begin, last=end, core=narrow, times=times, base=self.base[rows], pace=pace)
 
     def good(self, frames: Array) -> bool:
         """Return whether frames (T, n, 4) are smooth, within limits, and unlike other repairs."""
@@ -260,7 +260,7 @@ def touches_in(
     `frames`, first and last, are sampled densely enough to see an arm swing by.
     """
     clip = clip_of(world, who)
-    rows = np.unique(np.append(np.arange(*frames, max(int(clip.fps / _LOOKS), 1)), frames[1]))
+    rows = np.unique(np.append(np.arange(*frames, max(int(clip.fps / _SAMPLES_PER_S), 1)), frames[1]))
     touches = own_touches(ExactWorld(world), who, joints, clip.times[rows])
     return tuple(touches.contacts(span, planned=True)), tuple(touches.contacts(span, planned=False))
 

@@ -24,29 +24,29 @@ from elbowroom.world.pairs import FLOOR, Part, moves, parts_of
 from elbowroom.world.world import World
 
 # Seconds later or earlier that are tried in turn, and those for either way.
-_LATER, _WAY = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 2.5
+_LATER, _EITHER_WAY_S = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 2.5
 # Range of playback speed.
 _SLOWEST, _FASTEST = 0.55, 1.45
 # Samples per second.
-_LOOKS = 30.0
+_SAMPLES_PER_S = 30.0
 
 
 def retimed(world: World, episode: CollisionEpisode, clocks: Clocks) -> Iterator[BodyDetour]:
     """Smallest re-timing that avoids a moving obstacle; none where none is free."""
     start = time.perf_counter()
     clip = clip_of(world, episode.who)
-    core = core_about(clip, episode.during, _WAY)
+    core = core_about(clip, episode.during, _EITHER_WAY_S)
     if core is None or not _comes_by(world, episode) or at_work(world, episode.who, (core.first, core.last)):
         return
-    times = np.arange(core.first, core.last, 1.0 / _LOOKS)
+    times = np.arange(core.first, core.last, 1.0 / _SAMPLES_PER_S)
     for number, later in enumerate(sign * by for by in _LATER for sign in (1.0, -1.0)):
         new = later_by(clip, core, later)
         if clocks.late:
             break
         if new is not None and hits(there := world.with_character(episode.who, new), episode.who, times) == 0:
-            told = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
+            texts = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
             changed = Changed(episode.who, (), (core.first, core.last))
-            yield BodyDetour(there, "whole body", told, changed, (), 0.0, (number + 1) * len(times))
+            yield BodyDetour(there, "whole body", texts, changed, (), 0.0, (number + 1) * len(times))
             break
     clocks.add("plan", start)
 
@@ -115,7 +115,7 @@ def _on_leg(part: Part, who: str) -> bool:
 # Shares of the bounds that are tried, directions of a shift, and candidates that are followed up.
 _SHARES, _DIRECTIONS, _FOLLOWED = (0.25, 0.5, 1.0), 8, 4
 # Samples per second.
-_MOVED_LOOKS = 8.0
+_SHIFTED_SAMPLES_PER_S = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,23 +129,23 @@ class ShiftedClip:
     @property
     def text(self) -> str:
         """Description."""
-        told = []
+        texts = []
         if any(self.shift):
-            told.append(f"moved by {100 * np.hypot(*self.shift):.0f} cm")
+            texts.append(f"moved by {100 * np.hypot(*self.shift):.0f} cm")
         if self.delay:
-            told.append(f"begun {self.delay:.2f} s later")
-        return " and ".join(told)
+            texts.append(f"begun {self.delay:.2f} s later")
+        return " and ".join(texts)
 
 
-def moved_ways(world: World, who: str, max_shift: float, max_delay: float) -> list[ShiftedClip]:
+def shifted_clips(world: World, who: str, max_shift: float, max_delay: float) -> list[ShiftedClip]:
     """Shifts of a character's clip within bounds, those with the fewest hits first, small before large."""
     found = []
-    for k, way in enumerate(_ways(world, who, max_shift, max_delay)):
-        found.append((hits(way.world, who, _looks(clip_of(way.world, who))), k, way))
+    for k, way in enumerate(_shifts(world, who, max_shift, max_delay)):
+        found.append((hits(way.world, who, _sample_times(clip_of(way.world, who))), k, way))
     return [way for _, _, way in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]]
 
 
-def _ways(world: World, who: str, max_shift: float, max_delay: float) -> Iterator[ShiftedClip]:
+def _shifts(world: World, who: str, max_shift: float, max_delay: float) -> Iterator[ShiftedClip]:
     clip = clip_of(world, who)
     for share in _SHARES:
         frames = int(share * max_delay * clip.fps + 1e-6)
@@ -179,7 +179,7 @@ def hits(world: World, who: str, times: Array) -> int:
     return count
 
 
-def _looks(clip: Clip) -> Array:
+def _sample_times(clip: Clip) -> Array:
     """Sample times of a whole clip."""
     begin, end = without_lead(clip).span
-    return np.arange(begin, end + 1e-9, 1.0 / _MOVED_LOOKS)
+    return np.arange(begin, end + 1e-9, 1.0 / _SHIFTED_SAMPLES_PER_S)

@@ -11,7 +11,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, conjugate, from_matrix, multiply, normalize, to_matrix
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.freeing import freed, set_aside
+from elbowroom.plan.freeing import clear_free_arm, freed
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.tight.settings import USUAL, TightSettings
@@ -81,8 +81,8 @@ def _free(body: Character, postures: Postures, pose: Pose, other: str | None, ma
     free = freed(body, lambda one: postures.blame(one, but=other or ""), pose, _FREED_RAD)
     if not isinstance(free, Pose) or other is None:
         return free if isinstance(free, Pose) else None
-    aside = set_aside(postures, body, free, other, margin)
-    return aside if aside is not None and postures.valid(aside) else None
+    cleared = clear_free_arm(postures, body, free, other, margin)
+    return cleared if cleared is not None and postures.valid(cleared) else None
 
 
 def heels_lifted(body: Character, pose: Pose, lift: float) -> Pose:
@@ -117,10 +117,10 @@ def _starts(actor: Actor, pose: Pose, count: int, *, crouched: bool) -> Iterator
     rng = np.random.default_rng(0)
     drawn = _LEAST + rng.random((max(count - len(_STARTS), 0), 5)) * (_MOST - _LEAST)
     drawn = drawn[np.argsort((drawn**2).sum(axis=1))]
-    for back, aside, down, tilt, turn in (*_STARTS, *drawn):
+    for back, cleared, down, tilt, turn in (*_STARTS, *drawn):
         if crouched and down < _CROUCHED:
             continue
-        root = pose.root + actor.body.height * (-back * front + aside * left - down * up)
+        root = pose.root + actor.body.height * (-back * front + cleared * left - down * up)
         rotations = np.array(pose.rotations)
         rotations[0] = multiply(multiply(about(up, turn), about(np.cross(up, front), tilt)), rotations[0])
         yield Pose.of(root, rotations)

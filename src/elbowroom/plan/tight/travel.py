@@ -27,7 +27,7 @@ _MARGINS_M = (0.002, 0.0)
 _MOVED_RAD = 0.02
 
 
-def whole_body_way(
+def whole_body_frames(
     d: Director, actor: Actor, goal: Pose, count: int, arm: str, what: str, settings: TightSettings = USUAL
 ) -> tuple[Array, Array, tuple[float, float], Stats]:
     """Roots (N + 1, 3) and rotations (N + 1, J, 4) from the last frame to a posture, at least `count` frames.

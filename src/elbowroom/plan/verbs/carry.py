@@ -74,9 +74,9 @@ def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what:
     saved = d.save()
     try:
         acting.travel(d, actor, {hand: None}, goal, count, what)
-    except PlanningFailure as stuck:
+    except PlanningFailure as failure:
         d.restore(saved)
-        if direct or stuck.status != "no-path":
+        if direct or failure.status != "no-path":
             raise
         begin = hand_of(actor, hand, actor.pose)[:3, 3]
 
@@ -90,7 +90,7 @@ def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what:
             d.first([*_nearer(actor, hand), next(_easy(d, actor, hand))], do)
         except PlanningFailure:
             d.restore(saved)
-            raise stuck from None
+            raise failure from None
 
 
 def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
@@ -220,9 +220,9 @@ def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Itera
     until = _until(d, actor, thing, m)
     given = False
     level = d.world.objects[thing].freedom == "level"
-    looked = until > m.back and d.settings.tier != "ik"
+    gazing = until > m.back and d.settings.tier != "ik"
     rows, during = np.arange(m.back, until + 1), (actor.time(m.back), actor.time(until))
-    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during) if looked else None
+    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during) if gazing else None
     for home in _options(d, actor, hand, m, own, level=level):
         if check is None or between_free(check, home[rows - m.done], actor.base.start + rows / actor.base.fps):
             given = True

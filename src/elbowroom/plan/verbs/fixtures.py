@@ -46,7 +46,7 @@ _STOPS = 9
 _PIVOT_STEP, _PIVOT = np.radians(7.5), np.radians(75.0)
 
 # Excess of a joint over its limits between two states, radians.
-_BEYOND = np.radians(0.5)
+_EXCESS_RAD = np.radians(0.5)
 # If limits are exceeded by no more than this, postures twice as dense may keep to them, radians.
 _NEARLY = np.radians(5.0)
 
@@ -141,9 +141,9 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
             short = f"{what}: the hand falls short by {out.missing.max():.2f} m along the path"
             raise PlanningFailure("target-out-of-reach", short)
         beyond = float(out.excess.max())
-        if not _BEYOND < beyond < _NEARLY:
+        if not _EXCESS_RAD < beyond < _NEARLY:
             break
-    if beyond > _BEYOND:
+    if beyond > _EXCESS_RAD:
         raise PlanningFailure("target-out-of-reach", f"{what}: joint limits are exceeded along the path")
     q[:, list(ik.joints)] = out.rotations
     times = actor.times(count)

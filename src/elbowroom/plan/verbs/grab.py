@@ -25,7 +25,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
 from elbowroom.plan.verbs.grasp_choice import Taking, takings
-from elbowroom.plan.verbs.leave import depart, ways_off
+from elbowroom.plan.verbs.leave import depart, departures
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
 from elbowroom.posing.grasps import closed_on
@@ -91,7 +91,7 @@ def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Tak
     contacts = d.world.contacts
     d.allow(supported(thing, under, (-np.inf, FOREVER)))
     T, covered = hand_of(actor, hand, actor.pose), under_cover(d.world, thing, actor.now, T_taken)
-    depart(d, actor, hand, [shifted(T, by) for by in ways_off(out, covered)], f"lift {thing}")
+    depart(d, actor, hand, [shifted(T, by) for by in departures(out, covered)], f"lift {thing}")
     # once off, it may no longer touch its support: a bookcase has other boards
     d.world = d.world.with_(contacts=(*contacts, *supported(thing, under, (-np.inf, actor.now))))
 
@@ -169,7 +169,7 @@ def _take_passing(
         covered = under_cover(d.world, thing, off, T_thing[passage.m.done])
         speed = speed_past(actor, hand, T_thing[:, :3, 3], k)
         # lift it off its support before it moves with the body, where the arm can follow
-        ways = [(by, seconds) for seconds in _lifting(bool(under), pace, speed) for by in ways_off(out, covered)]
+        ways = [(by, seconds) for seconds in _lifting(bool(under), pace, speed) for by in departures(out, covered)]
     found = list(islice(homes(d, actor, hand, thing, passage.m), _HOMES))
 
     def leave(option: tuple[Array, tuple[Array, float]]) -> None:

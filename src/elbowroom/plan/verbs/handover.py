@@ -31,7 +31,7 @@ from elbowroom.posing.grasps import closed_on, grasps_of
 _ALONG, _ASIDE, _BELOW = (0.5, 0.42, 0.58), (0.0, 0.12, -0.12), (0.1, 0.04, 0.16, 0.24)
 
 # Meeting places that are rated with the taker's grasps, tried, tried without a path to them, and tried out of reach.
-_LOOKS, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
+_RATED, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
 
 # Twice the distance before the chest at which hands of one person meet, share of the height; tuned on `regrasp`.
 _BEFORE = 0.38
@@ -61,8 +61,8 @@ def hand_over(d: Director, task: Handover) -> None:
             raise far[0]
         try:
             _meet(T_meet)
-        except PlanningFailure as stuck:
-            far.extend([stuck] * (stuck.status == "target-out-of-reach"))
+        except PlanningFailure as failure:
+            far.extend([failure] * (failure.status == "target-out-of-reach"))
             raise
 
     def _meet(T_meet: Array) -> None:
@@ -155,7 +155,7 @@ def meetings(
     ]
     places = np.stack([T for point in points for T in turned(T_thing, point)])
     easy = effort(giver, hand, places @ T_thing_hand, giver.k)
-    few = np.argsort(easy, kind="stable")[:_LOOKS]
+    few = np.argsort(easy, kind="stable")[:_RATED]
     cost = easy[few] + _taking_effort(d, taker, thing, places[few], T_thing_hand, giver.now)
     if not np.isfinite(cost).any():
         hands = [held_by(d.world, taker.who, h, taker.now) for h in arms_of(taker, None)]

@@ -31,7 +31,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
     Without such a goal the first with a free path counts. Raises `PlanningFailure` where there is none.
     """
     begin, fallback = d.save(), None
-    stuck: PlanningFailure | None = None
+    failure: PlanningFailure | None = None
     postures: Postures | None = None
     T = hand_of(actor, hand, actor.pose)
     for place in goals:
@@ -48,7 +48,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
         try:
             acting.travel(d, actor, {hand: None}, goal, count, what, margin=0.0, straight=True)
         except PlanningFailure as reason:
-            stuck = stuck or reason
+            failure = failure or reason
         else:
             actor.keep(joints_of(actor, hand))
             if _has_room(d, actor, hand):
@@ -56,7 +56,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
             fallback = fallback or d.save()
         d.restore(begin)
     if fallback is None:
-        raise stuck or PlanningFailure("no-path", f"{what}: the arm cannot withdraw within its reach")
+        raise failure or PlanningFailure("no-path", f"{what}: the arm cannot withdraw within its reach")
     d.restore(fallback)
 
 
@@ -67,7 +67,7 @@ def _has_room(d: Director, actor: Actor, hand: str) -> bool:
     return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))
 
 
-def ways_off(out: Array, covered: bool) -> list[Array]:
+def departures(out: Array, covered: bool) -> list[Array]:
     """Departures (3,) of a hand with an object, in the world; it came opposite to `out` (3,).
 
     Upwards first; towards the body first where something is above.

@@ -29,8 +29,8 @@ _END_M = 0.06
 _BELOW = 0.17
 _OFF_COST = 8.0
 # Grasps of a hand that are kept at each place, and that are examined for them.
-_KEPT = 3
-_LOOKS = 6
+_PER_PLACE = 3
+_EXAMINED = 6
 
 
 def is_pole(mesh: Mesh) -> bool:
@@ -73,8 +73,8 @@ def _along(world: World, actor: Actor, hand: str, thing: str, form: Form, places
             for g, T_hand, far in zip(middle, hands, high, strict=True)
         ]
         cost = np.array([g.cost for g in moved]) + sum(effort(actor, hand, T @ hands, actor.k) for T in places)
-        few = (moved[i] for i in np.argsort(cost, kind="stable")[:_LOOKS])
-        out += islice((g for g in few if _holds(actor, world.objects[thing].mesh, g)), _KEPT)
+        few = (moved[i] for i in np.argsort(cost, kind="stable")[:_EXAMINED])
+        out += islice((g for g in few if _holds(actor, world.objects[thing].mesh, g)), _PER_PLACE)
     return out
 
 

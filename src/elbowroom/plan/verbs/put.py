@@ -132,8 +132,8 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
     out = T_target[:3, :3] @ grip.out
     goal = d.looking(actor, there.pose, T_goal[:3, 3])
 
-    def do(way_in: Array) -> None:
-        above = d.near(actor, hand, goal, shifted(T_target, way_in), k, postures)
+    def do(entry: Array) -> None:
+        above = d.near(actor, hand, goal, shifted(T_target, entry), k, postures)
         if not isinstance(above, Pose):
             reason = blamed(above) or "the arm does not get there"
             raise PlanningFailure("target-in-collision", f"{what}: there is no room before its place ({reason})")
@@ -143,10 +143,10 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
         d.world = released(d.world, task.object, actor.now, on=under)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
-    d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
+    d.first(_entries(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
 
 
-def _ways_in(out: Array, covered: bool) -> list[Array]:
+def _entries(out: Array, covered: bool) -> list[Array]:
     """Offsets of an object before it is set down; `out` (3,) is the retreat of the hand.
 
     Under cover it comes from the front, otherwise from above.
@@ -200,9 +200,9 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls:
         if found.found:
             ways.append((discomfort(actor, hand, found.pose), Encounter(hand, k, found.pose, T_goal, T_hand)))
         else:
-            cost, stuck = failure(found, postures, what)
+            cost, failed_reach = failure(found, postures, what)
             far = found.status == "out-of-reach"
-            failed.append((cost, far_away(actor, hand, points, k, stuck.why) if far else stuck))
+            failed.append((cost, far_away(actor, hand, points, k, failed_reach.why) if far else failed_reach))
     if failed and not ways:
         raise min(failed, key=lambda f: f[0])[1]
     yield from (at for _, at in sorted(ways, key=lambda way: way[0]))
@@ -236,8 +236,8 @@ def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTi
         d.world = d.world.with_hold(thing, *wearer, (there, FOREVER), inverse(joint) @ T_goal)
     out = normalize(at.T_hand[at.k, :3, :3] @ grip.out)
     held = actor.base.rotations[passage.m.leaves, list(finger_joints(actor.body, hand))]
-    ways_in = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else _ways_in(out, covered)
-    d.first(ways_in, lambda by: passage.come(by, held, grip.open), _TRIES)
+    entries = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else _entries(out, covered)
+    d.first(entries, lambda by: passage.come(by, held, grip.open), _TRIES)
     ways = [_OFF * out, _OFF * normalize(out + 0.7 * UP), _OFF * UP]
     speed = speed_past(actor, hand, at.T_target[:, :3, 3], at.k)
     keeps = dict.fromkeys((lingers(speed), lingers(np.inf), 0.0)) if pace.quick else _KEEPS

@@ -18,7 +18,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import shifted
-from elbowroom.plan.limb_path import body_way, limb_way
+from elbowroom.plan.limb_path import body_frames, find_limb_path
 from elbowroom.plan.postures import PRESS, Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Point, Press, Reach, Touch
@@ -35,7 +35,7 @@ _SHIFT, _SWING = 0.7, 0.65
 # Speed of a foot in the open and before contact, m/s.
 _SPEED, _SLOW = 0.9, 0.25
 # Distance before the target at which the slow part begins, and the largest distance of the surface beyond it, metres.
-_APPROACH, _BEYOND = 0.07, 0.03
+_APPROACH, _BEYOND_M = 0.07, 0.03
 # Orientations of a foot at its target, radians: toes up, heading sideways.
 _PITCHES, _ASIDE = np.radians([0.0, 15.0, -15.0, 30.0]), np.radians([0.0, 20.0, -20.0, 40.0, -40.0])
 
@@ -159,7 +159,7 @@ def _until(feet: Footing, postures: Postures, T: Array, toward: Array, there: Po
     """
     if not thing:
         return T, there
-    free, blocked = -_APPROACH, _BEYOND
+    free, blocked = -_APPROACH, _BEYOND_M
     best: tuple[Array, Pose] = (T, there)
     for _ in range(12):
         middle = 0.5 * (free + blocked)
@@ -174,9 +174,9 @@ def _until(feet: Footing, postures: Postures, T: Array, toward: Array, there: Po
 def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, what: str) -> None:
     """Shift the weight, bring the foot before its target, and then to it."""
     actor = feet.actor
-    way = float(np.linalg.norm(feet_at(feet, step.before)[:3, 3] - feet.T_world_foot[:3, 3]))
+    trajectory = float(np.linalg.norm(feet_at(feet, step.before)[:3, 3] - feet.T_world_foot[:3, 3]))
     slow = max(float(np.linalg.norm(step.T_world_foot[:3, 3] - feet_at(feet, step.before)[:3, 3])) / _SLOW, 0.15)
-    parts = np.array([_SHIFT, max(way / _SPEED, _SWING), slow])
+    parts = np.array([_SHIFT, max(trajectory / _SPEED, _SWING), slow])
     if at is not None:
         spare = at - actor.now - float(parts.sum())
         if spare < -0.4 * parts.sum():
@@ -191,7 +191,7 @@ def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, wh
     weight = feet.at(feet.T_world_foot)
     if weight is None:
         raise PlanningFailure("out-of-balance", f"{what}: the weight does not go over the {feet.other} foot")
-    root, q = body_way(actor, d.looking(actor, weight, focus), shift)
+    root, q = body_frames(actor, d.looking(actor, weight, focus), shift)
     acting.add(d, actor, root, q)
     swing(d, feet, d.looking(actor, step.before, focus), swings, what)
     if thing:
@@ -206,10 +206,10 @@ def _back(d: Director, feet: Footing, step: Step, what: str) -> None:
     swing(d, feet, _with_legs(actor, step.before), actor.frames(0.3), what, arcs=(0.0,))
     weight = feet.at(feet.T_world_foot)
     assert weight is not None, "the foot left the ground from there"
-    way = float(np.linalg.norm(feet.T_world_foot[:3, 3] - feet_at(feet, actor.pose)[:3, 3]))
-    swing(d, feet, weight, actor.frames(max(way / _SPEED, _SWING)), what)
+    trajectory = float(np.linalg.norm(feet.T_world_foot[:3, 3] - feet_at(feet, actor.pose)[:3, 3]))
+    swing(d, feet, weight, actor.frames(max(trajectory / _SPEED, _SWING)), what)
     count = actor.frames(_SHIFT)
-    root, q = body_way(actor, actor.neutral(actor.k + count), count)
+    root, q = body_frames(actor, actor.neutral(actor.k + count), count)
     acting.add(d, actor, root, q, away=False)
     require_free(d, (actor.time(actor.k - count), actor.now), what)
 
@@ -234,7 +234,7 @@ def feet_at(feet: Footing, pose: Pose) -> Array:
 def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: tuple[float, ...] = _ARCS) -> None:
     """Move the foot to its transform in a posture: up and over, otherwise by a search."""
     actor, limb = feet.actor, f"{feet.side}_leg"
-    root, q = body_way(actor, goal, count)
+    root, q = body_frames(actor, goal, count)
     joints = list(actor.body.chain(limb).joints)
     q[:, joints] = slerp(
         actor.q[-1, joints], goal.rotations[joints], smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
@@ -244,12 +244,12 @@ def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: t
     try:
         # Only searches depend on the seed.
         over = None if d.settings.tier == "plan" and arcs is _ARCS else _over(d, feet, root, q, arcs)
-        way = over or limb_way(d, actor, limb, root, q, what, margin=0.0)
+        trajectory = over or find_limb_path(d, actor, limb, root, q, what, margin=0.0)
     finally:
         d.world = standing
-    q[:, joints] = way.rotations
+    q[:, joints] = trajectory.rotations
     acting.add(d, actor, root, q)
-    d.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
+    d.note(actor, limb, what, (actor.time(actor.k - count), actor.now), trajectory)
 
 
 def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, ...]) -> LimbTrajectory | None:

@@ -129,7 +129,7 @@ def touch(d: Director, task: Touch) -> None:
         let_go(d, actor, taking.hand, thing, taking.open, [-taking.approach], f"leave {thing or 'it'}")
 
     hands = frames_for(d, actor, task, place_of(d, task.target, t), what)
-    d.first(varied(d, _ways_to_touch(d, actor, task, hands, what)), do, _TRIES)
+    d.first(varied(d, _touches(d, actor, task, hands, what)), do, _TRIES)
 
 
 def _touch_passing(d: Director, actor: Actor, task: Touch, what: str) -> None:
@@ -152,11 +152,11 @@ def _touch_passing(d: Director, actor: Actor, task: Touch, what: str) -> None:
         passage.leave(-_OFF * normalize(taking.approach), f"leave {thing or 'it'}")
         passage.finish()
 
-    options = in_reach(_ways_to_touch(d, actor, task, hands, what), actor, hands, points, what)
+    options = in_reach(_touches(d, actor, task, hands, what), actor, hands, points, what)
     d.first(varied(d, options), do, _TRIES)
 
 
-def _ways_to_touch(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) -> Iterator[Taking]:
+def _touches(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) -> Iterator[Taking]:
     """Candidate touches of a target, the easiest first; raises `PlanningFailure` where there is none."""
     failed: list[Failed] = []
     for hand, k in hands:

@@ -22,7 +22,7 @@ _TOGETHER = (0.6, 0.4, 0.3)
 # Share of an offset from which on it counts as full, and the tolerance of its intervals there, radians.
 _HEIGHT, _ASTRAY = 0.99, 0.05
 # Excess of a leg over its limits beyond the present one, radians.
-_BEYOND = 0.02
+_EXCESS_RAD = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Hanging:
 
 
 @dataclass(frozen=True, eq=False)
-class JointLeans:
+class JointOffsets:
     """Rotations added to the coordinates of joints (3 numbers each), kept within their limits.
 
     base (T, n, 4); weights (T,): share of an offset at each frame; scale (n,): weight of each joint. Joints `together`
@@ -67,24 +67,24 @@ class JointLeans:
         return np.stack([limit.coordinates(self.base[:, j]) for j, limit in enumerate(self.limits)], axis=1)
 
     @cached_property
-    def brought(self) -> Array:
+    def initial(self) -> Array:
         """Constant rotations (n, 3), radians, in all offsets: the smallest that bring the motion into the intervals."""
         if self.within is None:
             return np.zeros((len(self.limits), 3))
         high = self._coordinates[self.weights >= _HEIGHT]
         return np.clip(0.0, self.within[..., 0] - high.min(axis=0), self.within[..., 1] - high.max(axis=0))
 
-    def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
+    def frames(self, offsets: Array, rows: NDArray[np.int64]) -> Array:
         """Rotations (N, R, n, 4) of offsets (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,).
 
         NaN for offsets that leave the intervals.
         """
         count = 3 * len(self.limits)
-        lean, coordinates = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._coordinates[rows]
+        offset, coordinates = offsets[:, :count].reshape(len(offsets), 1, -1, 3) + self.initial, self._coordinates[rows]
         for j in self.together:
-            lean[:, :, j] += leans[:, None, count:]
-            lean[:, :, j, 0] = np.abs(lean[:, :, j, 0])
-        out = [limit.moved(coordinates[:, j], lean[:, :, j]) for j, limit in enumerate(self.limits)]
+            offset[:, :, j] += offsets[:, None, count:]
+            offset[:, :, j, 0] = np.abs(offset[:, :, j, 0])
+        out = [limit.moved(coordinates[:, j], offset[:, :, j]) for j, limit in enumerate(self.limits)]
         q = rot.slerp(self.base[rows], np.stack(out, axis=-2), self.weights[rows][:, None])
         for one in self.hanging:
             old = new = np.broadcast_to(rot.IDENTITY, q[:, :, 0].shape)
@@ -95,14 +95,14 @@ class JointLeans:
             turn = rot.multiply(rot.conjugate(new), old)
             q[:, :, one.place] = rot.multiply(turn, np.broadcast_to(self.base[rows, one.place], turn.shape))
         if self.within is not None:
-            high = (coordinates + lean)[:, self.weights[rows] >= _HEIGHT]
+            high = (coordinates + offset)[:, self.weights[rows] >= _HEIGHT]
             out_of = (high < self.within[..., 0] - _ASTRAY) | (high > self.within[..., 1] + _ASTRAY)
             q[out_of.any(axis=(1, 2, 3))] = np.nan
         return q
 
 
 @dataclass(frozen=True, eq=False)
-class FootLeans:
+class FootOffsets:
     """Offset path of a foot: along x and y, up, knee about the leg, foot about the vertical.
 
     T_world_parent, T_world_foot (T, 4, 4): the leg's parent joint, and the foot; base (T, 3, 4): the leg. An offset is
@@ -132,20 +132,20 @@ class FootLeans:
         """Excess of the leg's joints over their ranges in the clip, (T, 3)."""
         return self.ik.solve(self.T_world_parent, self.T_world_foot, *self._orbit).excess
 
-    def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
+    def frames(self, offsets: Array, rows: NDArray[np.int64]) -> Array:
         """Rotations (N, R, 3, 4) of offsets (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
         orbit, keep = self._orbit
-        numbers = leans.reshape(len(leans), -1, len(_FOOT))
+        numbers = offsets.reshape(len(offsets), -1, len(_FOOT))
         place, lift = self.place[rows], self.lift[rows]
-        goal = np.repeat(self.T_world_foot[rows][None], len(leans), axis=0)
+        goal = np.repeat(self.T_world_foot[rows][None], len(offsets), axis=0)
         goal[..., :2, 3] += np.einsum("rm,nmk->nrk", place, numbers[..., :2])
         goal[..., 2, 3] += np.abs(numbers[..., 2]) @ lift.T
         yaw = rot.about((0.0, 0.0, 1.0), numbers[..., 4] @ place.T)
         goal[..., :3, :3] = rot.to_matrix(yaw) @ goal[..., :3, :3]
         turned = orbit[rows] + numbers[..., 3] @ np.maximum(place, lift).T
-        kept = Keep(*(np.asarray(k)[rows] for k in keep))
-        found = self.ik.solve(self.T_world_parent[rows], goal, turned, kept)
-        bad = ~found.reached | (found.excess > self._excess[rows] + _BEYOND).any(axis=-1)
+        clamped = Keep(*(np.asarray(k)[rows] for k in keep))
+        found = self.ik.solve(self.T_world_parent[rows], goal, turned, clamped)
+        bad = ~found.reached | (found.excess > self._excess[rows] + _EXCESS_RAD).any(axis=-1)
         return np.where(bad[..., None, None], np.nan, found.rotations)
 
 
