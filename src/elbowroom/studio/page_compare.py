@@ -74,9 +74,9 @@ class Beside:
         for name, mesh in zip(accepted_names(small), small.values(), strict=True):
             self._still.append(scene.add_frame(f"/beside/scene/{name}", show_axes=False))
             add_mesh(scene, f"/beside/scene/{name}", mesh, **self._look)
-        for name, node in zip(world.things, accepted_names(world.things), strict=True):
-            self._things[name] = scene.add_frame(f"/beside/things/{node}", show_axes=False)
-            add_mesh(scene, f"/beside/things/{node}", world.things[name].mesh, **self._look)
+        for name, label in zip(world.things, accepted_names(world.things), strict=True):
+            self._things[name] = scene.add_frame(f"/beside/things/{label}", show_axes=False)
+            add_mesh(scene, f"/beside/things/{label}", world.things[name].mesh, **self._look)
         for name in world.characters:
             person = self._skins.take("person", visible(world.body(name)), record.joints[name][0], **self._look)
             person.show(True)

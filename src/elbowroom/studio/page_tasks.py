@@ -30,7 +30,7 @@ _NEW = "New task"
 _USUAL = "default"
 _NONE = "—"
 _KEEP = "Limbs that stay where they are: right_arm, or with times in seconds, left_arm 1.2-2.5."
-_PIN = "Keep a limb, or the whole pose, at the time shown; with in and out points, between them."
+_PIN = "Pin keeps it where it is at the time shown; with in and out points, between them."
 _ASIDE = "How far the body may go aside; empty: 0.6 m."
 
 
@@ -51,7 +51,7 @@ class Tasks:
                 self._where = gui.add_dropdown("Target", (_NONE,))
                 self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as the previous tasks are done.")
                 self._keep = gui.add_text("Keep", "", hint=_KEEP, visible=False)
-                self._pin = gui.add_dropdown("Pin", (_NONE,), hint=_PIN, visible=False)
+                self._pin = gui.add_dropdown("Limb", (POSE,), hint=_PIN, visible=False)
                 self._aside = gui.add_text("Aside (m)", "", hint=_ASIDE, visible=False)
                 self._buttons = gui.add_button_group(" ", ("Add", "Use current time"))
                 self._order = gui.add_button_group("Order", ("Earlier", "Later", "Delete"), visible=False)
@@ -68,7 +68,6 @@ class Tasks:
             self._edits = Edits(gui, studio)
         for field in (self._verb, self._who):
             field.on_update(asked(studio, self._fit))
-        self._pin.on_update(asked(studio, self._pinned))
         self._buttons.on_click(asked(studio, self._pressed))
         self._order.on_click(asked(studio, self._ordered))
         self._style.on_update(asked(studio, self._styled))
@@ -139,21 +138,19 @@ class Tasks:
         self._time.visible = timed
         self._keep.visible = self._pin.visible = self._aside.visible = needs.bound
         if needs.bound and self._who.value in world.characters:
-            offer(self._pin, (_NONE, POSE, *world.body(self._who.value).chains))
-        words = ("Add" if self._k is None else "Change", *(("Use current time",) if timed else ()))
+            offer(self._pin, (POSE, *world.body(self._who.value).chains))
+        more = ("Use current time",) * timed + ("Pin",) * needs.bound
+        words = ("Add" if self._k is None else "Change", *more)
         if tuple(self._buttons.options) != words:
             self._buttons.options = words
-
-    def _pinned(self) -> None:
-        """Add the limb chosen to those that are kept."""
-        if self._pin.value != _NONE:
-            put(self._keep, with_pins(self._keep.value, self._pin.value, self._studio, self._who.value))
-            put(self._pin, _NONE)
 
     def _pressed(self) -> None:
         studio, k, verb = self._studio, self._k, self._verb.value
         if self._buttons.value == "Use current time":
             put(self._time, f"{studio.player.time:.2f}")
+            return
+        if self._buttons.value == "Pin":
+            put(self._keep, with_pins(self._keep.value, self._pin.value, studio, self._who.value))
             return
         given = {
             "who": self._who.value,
