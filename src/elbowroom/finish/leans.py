@@ -14,22 +14,22 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import Keep, LimbIK
 
-# Weights of a foot's offsets: sideways along x and y, up, knee about the leg, foot about the vertical: metres and
-# radians of a lean of size 1.
+# Weights of a foot's offsets: along x and y, up, knee about the leg, foot about the vertical: metres and radians of an
+# offset of size 1.
 _FOOT = (0.25, 0.25, 0.25, 0.6, 0.35)
-# How readily joints bend together, forwards, sideways and about their axis.
+# Weights of joints that bend together, forwards, sideways and about their axis.
 _TOGETHER = (0.6, 0.4, 0.3)
-# Share of a lean from which on it is at its height, and radians that it may leave its intervals by there.
+# Share of an offset from which on it counts as full, and the tolerance of its intervals there, radians.
 _HEIGHT, _ASTRAY = 0.99, 0.05
-# Radians that a leg may be out of its range beyond what it is anyway.
+# Excess of a leg over its limits beyond the present one, radians.
 _BEYOND = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class Hanging:
-    """A joint, by its place among those of a lean, that keeps its turn in the world while what carries it leans.
+    """A joint, by its index among those of an offset, that keeps its world rotation while its parents are offset.
 
-    above: places of the joints above it, from the first that leans down; -1 for one that is not among them, whose
+    above: indices of the joints above it, from the first that is offset; -1 for one that is not among them, whose
     rotations (T, 4) are in `locals` (T, len(above), 4).
     """
 
@@ -40,12 +40,12 @@ class Hanging:
 
 @dataclass(frozen=True, eq=False)
 class JointLeans:
-    """Rotations added to the coordinates of joints (3 numbers each), kept within their ranges.
+    """Rotations added to the coordinates of joints (3 numbers each), kept within their limits.
 
-    base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part. Joints
-    `together` (their places among the n), such as those of the spine, have three more numbers that all of them add;
-    they bend forwards, not back. Joints `hanging` keep their world rotation. `within` (n, 3, 2), radians, are
-    intervals of the coordinates at the height of the offset, reached by the smallest constant rotation.
+    base (T, n, 4); weights (T,): share of an offset at each frame; scale (n,): weight of each joint. Joints `together`
+    (indices among the n), such as those of the spine, have three more numbers that all of them add; they bend forwards,
+    not back. Joints `hanging` keep their world rotation. `within` (n, 3, 2), radians, are intervals of the coordinates
+    at full offset, reached by the smallest constant rotation.
     """
 
     limits: Sequence[JointLimit]
@@ -58,7 +58,7 @@ class JointLeans:
 
     @cached_property
     def reach(self) -> Array:
-        """Bends before turns, wrists and ankles least."""
+        """Weights of the numbers: bends before twists, wrists and ankles least."""
         own = (np.array(self.scale)[:, None] * np.array([_freedom(limit) for limit in self.limits])).ravel()
         return np.concatenate([own, _TOGETHER]) if self.together else own
 
@@ -68,16 +68,16 @@ class JointLeans:
 
     @cached_property
     def brought(self) -> Array:
-        """Turns (n, 3), radians, that all leans begin with: the least that bring the motion into the intervals."""
+        """Constant rotations (n, 3), radians, in all offsets: the smallest that bring the motion into the intervals."""
         if self.within is None:
             return np.zeros((len(self.limits), 3))
         high = self._coordinates[self.weights >= _HEIGHT]
         return np.clip(0.0, self.within[..., 0] - high.min(axis=0), self.within[..., 1] - high.max(axis=0))
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, n, 4) of leans (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,).
+        """Rotations (N, R, n, 4) of offsets (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,).
 
-        NaN for leans that leave the intervals.
+        NaN for offsets that leave the intervals.
         """
         count = 3 * len(self.limits)
         lean, coordinates = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._coordinates[rows]
@@ -105,10 +105,9 @@ class JointLeans:
 class FootLeans:
     """Offset path of a foot: along x and y, up, knee about the leg, foot about the vertical.
 
-    T_world_parent, T_world_foot (T, 4, 4): the joint that the leg hangs on, and where the foot is; base (T, 3, 4): the
-    leg. A lean is a sum of M bumps in time: place (T, M) and lift (T, M) are the share of each at each frame, for its
-    place and for its height. `free` (5,) is how much each number takes part: with all but the knee at 0 the foot stays
-    where it is.
+    T_world_parent, T_world_foot (T, 4, 4): the leg's parent joint, and the foot; base (T, 3, 4): the leg. An offset is
+    a sum of M bumps in time: place (T, M) and lift (T, M) are the share of each at each frame, for position and height.
+    `free` (5,) weights the numbers: with all but the knee at 0 the foot stays in place.
     """
 
     ik: LimbIK
@@ -121,7 +120,7 @@ class FootLeans:
 
     @property
     def reach(self) -> Array:
-        """Metres sideways and up, radians of the knee and of the foot, for each bump."""
+        """Weights: metres sideways and up, radians of the knee and of the foot, for each bump."""
         return np.tile(np.array(_FOOT) * self.free, self.place.shape[1])
 
     @cached_property
@@ -134,7 +133,7 @@ class FootLeans:
         return self.ik.solve(self.T_world_parent, self.T_world_foot, *self._orbit).excess
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, 3, 4) of leans (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
+        """Rotations (N, R, 3, 4) of offsets (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
         orbit, keep = self._orbit
         numbers = leans.reshape(len(leans), -1, len(_FOOT))
         place, lift = self.place[rows], self.lift[rows]

@@ -29,19 +29,19 @@ from elbowroom.motion.clip import Clip
 
 STANDS_S, _STAYS_S = 0.5, 0.25  # seconds of standing before and after a walk
 NO_FEET: Footprints = {}
-_SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
-_STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stride, two steps
-_LANDED_M_S = 0.02  # a foot that is slower stands
-_PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
-_TURNING = 0.037  # metres wider on each side for each rad/s of turn
-_TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider for each rad/s of turn beyond so many rad/s
+_SOON_M, _LEADS = 0.3, 0.2  # metres of path that decide which foot leads, and the threshold of their leftward share
+_STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # largest turn and sidestep of the body in one stride, two steps
+_LANDED_M_S = 0.02  # a slower foot stands
+_PAD = 2.2  # seconds generated before and after a clip, so that its ends are like its middle
+_TURNING = 0.037  # metres wider on each side per rad/s of turn
+_TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider per rad/s of turn beyond so many rad/s
 _TIP = 0.07  # metres of the reference leg
-_ROUNDS = 6  # of stepping wider where the legs come too close
-_SWINGS_WIDER = 3.0  # the same for a foot in the air
-_SLOWLY_M_S = 0.2  # of who steps on stairs at the least
-_END_M = 0.3  # metres of a way that its last steps are on
-_WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
-RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
+_ROUNDS = 6  # iterations of stepping wider where the legs come too close
+_SWINGS_WIDER = 3.0  # factor for a foot in the air
+_SLOWLY_M_S = 0.2  # slowest speed on stairs
+_END_M = 0.3  # length of a path below its last steps, metres
+_WIDER = 1.0  # of the shortfall between the legs, for each foot: thighs part less than the feet do
+RATE_WALK, _RATE_RUN = 60.0, 120.0  # lowest frame rates at which a gait is computed
 
 
 def walk(
@@ -59,7 +59,7 @@ def walk(
     """Walk at `speed` (0.6 to 1.8 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60).
 
     With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`. With a library
-    the walk is blended from its recorded cycles, at the speeds and turn rates that it has; without, made from tables.
+    the walk is blended from its recorded cycles, within their speeds and turn rates; otherwise it is made from tables.
     """
     if library is not None:
         check_time(seconds, fps)
@@ -128,10 +128,10 @@ def walk_along(
     seed: int = 0,
     library: ClipLibrary | None = None,
 ) -> Clip:
-    """Walk along a path on the floor from standing to standing, facing where it leads, slower in tight turns.
+    """Walk along a path on the floor from standing to standing, facing along it, slower in tight turns.
 
-    path: points (N, 2) in metres that a smooth curve is laid through, or a callable from 0..1 to such points. With a
-    library the walk is blended from its recorded cycles, slower where nobody was recorded as fast.
+    path: points (N, 2) in metres for a smooth curve, or a callable from 0..1 to such points. With a library the walk is
+    blended from its recorded cycles, slower where none is as fast.
     """
     check("walking speed", speed, 0.6, 1.8, "m/s")
     check_time(1.0, fps)
@@ -170,15 +170,14 @@ def walk_route(
     terrain: Terrain = LEVEL,
     not_before: Callable[[Array], Array] | None = None,
 ) -> Clip:
-    """Walk along a route from standing to standing; `feet` and `last` are where they stand first and in the end.
+    """Walk along a route from standing to standing; `feet` and `last` are the first and last footprints.
 
-    `terrain` is the ground that feet stand on; `low` the share (N,) of crouching at ways (N,),
-    for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
-    setting out. The clip begins about `STANDS_S` before the
-    first foot leaves the ground, and ends shortly after the last one landed.
+    `terrain` is the ground; `low` the share (N,) of crouching at travel (N,), for a library that has crouched walks;
+    `not_before` gives the earliest time of travel (N,), seconds after departure. The clip begins about `STANDS_S`
+    before the first foot leaves the ground, and ends shortly after the last one landed.
     """
     body = figure(character)
-    # who is to be fast runs where the way allows it
+    # fast walkers run where the path allows it
     runs = speed > captured.WALKS * np.sqrt(body.scale)
     rate = inner_rate(fps, _RATE_RUN if runs else RATE_WALK)
     fastest = captured.fastest(body, route, library, low, "run" if runs else "walk")
@@ -196,7 +195,7 @@ def walk_route(
 
 
 def landed(clip: Clip) -> int:
-    """Frame of a walk at which both feet have stood for a moment after the last of them landed."""
+    """Frame of a walk at which both feet have stood for a moment after the last landing."""
     feet = [clip.character.role(f"{side}_foot") for side in SIDES]
     steps = np.linalg.norm(np.diff(clip.world()[:, feet][..., :3, 3], axis=0), axis=-1).max(axis=1) * clip.fps
     moving = np.flatnonzero(steps > _LANDED_M_S)
@@ -216,9 +215,9 @@ def walk_course(
     terrain: Terrain = LEVEL,
     stairs: Stairs | None = None,
 ) -> Clip:
-    """Walk a course from standing to standing, from `STANDS_S` before it sets out until half a second before its end.
+    """Walk a course from standing to standing, from `STANDS_S` before departure until half a second before its end.
 
-    The course is sampled at a multiple of `fps` that is 60 at least, from 2.5 s before to 2.5 s after the way.
+    The course is sampled at a multiple of `fps` that is at least 60, from 2.5 s before to 2.5 s after the travel.
     """
     seconds = float(going.times[-1]) - 0.5
     if seconds * fps > MOST_FRAMES:
@@ -245,7 +244,7 @@ def _go(
     length = distance if stop else distance + speed * (_PAD + 1.0)
     if stop and distance < 0.5:
         raise BadValue(f"{seconds} s are too short to start and stop a walk; use 3 s or more.")
-    # what comes before a clip that is under way lies on the same circle, not straight behind
+    # the path before a clip in progress lies on the same circle, not straight behind
     before = 0.0 if start else speed * (_PAD + 1.0)
     going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
     return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name, library=library)
@@ -262,7 +261,7 @@ def _made(
     times, pace = course.times, np.sqrt(body.scale)
     share = np.broadcast_to(np.asarray(run, dtype=float), times.shape)
     style = Style(course.speed / pace, share)
-    # A first or last step is short but not slow: its rate belongs to the speed that is being left or reached.
+    # First and last steps are short but not slow: their rate belongs to the speed that is being left or reached.
     brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if start or stop
                   else course.speed / pace, share)  # fmt: skip
     recorded = None if library is None else captured.gait(body, course, library)
@@ -272,12 +271,12 @@ def _made(
     forward, wider = np.ones(len(times)), np.zeros(len(times))
     if isinstance(course.curve, Route):
         ahead, aside = course.curve.going(course.s).T * course.speed
-        # turns and ways to the side are made in small steps
+        # turns and sideways travel are made in small steps
         short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
         rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
         moving = np.maximum(np.hypot(np.hypot(ahead, aside), TURN_M * turned), 0.02)
         forward = np.where(moving > 0.02, ahead / moving, 1.0)
-        # a step to the side ends before it meets the other foot; so does one into a turn tighter than most of it
+        # a step to the side ends before it meets the other foot; so does one into a very tight turn
         wider = 0.25 * np.abs(aside) / rates
         wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
     rates = course.steps * rates
@@ -305,7 +304,7 @@ def _made(
     # the body tips forward before the first foot leaves the ground
     standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet, last) if start else None
     rate = 1.0 / (times[1] - times[0])
-    # the gait is worked out, and limbs are kept apart, at the inner rate, so that the frame rate only samples
+    # the gait is computed, and limbs are kept apart, at the inner rate, so that the frame rate only samples
     count = round((seconds - first) * fps)
     begin = round((first - times[0]) * rate)
     every = round(rate / fps)
@@ -313,7 +312,7 @@ def _made(
     aside_by: Array | float = 0.0
     for _ in range(_ROUNDS):
         steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
-        # the body goes where its feet are
+        # the body follows its feet
         gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
         if library is not None:
             turns, root = captured.perform(body, gone, steps, library, terrain, seed, rate)
@@ -326,7 +325,7 @@ def _made(
         missing = np.interp(times, times[frames], missing)
         wider = wider + _WIDER * missing
         if isinstance(course.curve, Route) or library is not None:
-            # what swings past goes farther out, and who ends with a turn stands wider
+            # swinging feet pass farther out, and a walk that ends in a turn stands wider
             aside_by = aside_by + _SWINGS_WIDER * missing
             gait = replace(
                 gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
@@ -337,19 +336,19 @@ def _made(
 
 
 def _on_stairs(stairs: Stairs, scale: float, fastest: Callable[[Array], Array] | None) -> Callable[[Array], Array]:
-    """Highest speeds (N,), m/s, at ways (N,) that are no faster than stairs are gone."""
+    """Highest speeds (N,), m/s, at positions (N,), no faster than usual on stairs."""
     return lambda s: np.minimum(stairs.fastest(s, scale), np.inf if fastest is None else fastest(s))
 
 
 def _lead(course: Course) -> str:
-    """The foot that goes first: on the side to which the body goes or turns, else the right one."""
+    """The leading foot: on the side to which the body moves or turns, else the right one."""
     soon = np.linspace(0.0, min(_SOON_M, course.curve.length), 9)
     aside = float(np.mean(course.curve.going(soon)[:, 1])) + TURN_M * float(np.mean(course.curve.turn(soon)))
     return "left" if aside > _LEADS else "right"
 
 
 def _half_width(body: Figure, style: Style, turning: float) -> Array:
-    """Half the distance between the feet: published, and never so narrow that the legs touch, wider in turns.
+    """Half the distance between the feet: published, but wide enough that legs do not touch, wider in turns.
 
     turning: fastest turn of the course, rad/s.
     """
@@ -360,11 +359,11 @@ def _half_width(body: Figure, style: Style, turning: float) -> Array:
 
 
 def inner_rate(fps: float, least: float) -> float:
-    """Frames per second that a gait is worked out at: a multiple of the frame rate."""
+    """Frame rate at which a gait is computed: a multiple of the output rate."""
     return fps * max(1, int(np.ceil(least / fps - 1e-9)))
 
 
 def _times(seconds: float, fps: float, least: float) -> Array:
-    """Times at an inner rate of at least so much, from before the clip to after it, with 0 among them."""
+    """Times at an inner rate of at least `least`, from before the clip to after it, with 0 among them."""
     rate = inner_rate(fps, least)
     return np.arange(-int(np.ceil(_PAD * rate)), int(np.ceil((seconds + _PAD) * rate)) + 1) / rate

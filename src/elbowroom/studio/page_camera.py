@@ -23,7 +23,7 @@ FIELD_OF_VIEW = float(np.radians(35.0))
 _COVERED = 0.26
 # Elevations to look from, radians: usually, and among walls, where things stand before each other.
 _RISE, _RISE_INSIDE = float(np.radians(16.0)), float(np.radians(28.0))
-# Metres between the action and where walls are cut open.
+# Metres between the action and the cut through walls.
 _CURTAIN = 0.35
 
 

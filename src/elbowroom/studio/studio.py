@@ -47,11 +47,11 @@ class Studio:
         self.said: tuple[Tone, str] = ("plain", "")
         self._said_of: Document | None = None
         self.plan: Plan | None = None
-        self.live = False  # whether the motion is one that was not proven yet
+        self.live = False  # the motion is not proven yet
         self.drags = Dragging(self)
         self.builder = Builder(lambda: self.tell("job"))
         self.worker = Worker(lambda: self.tell("job"))
-        self.filer = Worker(lambda: self.tell("job"), "studio-files")  # files come and go while edits are made
+        self.filer = Worker(lambda: self.tell("job"), "studio-files")  # files are handled while edits are made
         self.player = Player(lambda t: self.tell("time"))
         self.check_files(document)
         self.board: Storyboard = document.board()
@@ -61,7 +61,7 @@ class Studio:
         self.imported: Imported | None = None
         self.player.set_span(self.world.span)
 
-    # --- what is there
+    # --- state
 
     @property
     def document(self) -> Document:
@@ -172,7 +172,7 @@ class Studio:
                 return self.say(f"Nothing to {verb}.")
             try:
                 board = self.builder.board(f"{verb} {what}", self.document)
-            except BaseException:  # cancelled, or a file that it names is gone
+            except BaseException:  # cancelled, or a file that it refers to is gone
                 back()
                 raise
             self.show(board)
@@ -298,7 +298,7 @@ class Studio:
             self.selected = name if name in self.places else None
             task = task_of(self.selected or "")
         self.tell("selection")
-        if task is not None:  # what is done there is seen at its time
+        if task is not None:  # show the task at its time
             ((_, args),) = self.document.values["tasks"][task].items()
             if args.get("at") is not None:
                 self.player.pause()

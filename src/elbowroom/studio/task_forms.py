@@ -23,7 +23,7 @@ class Asked:
     """Fields of a verb: key of the hand, of an object or fixture, of a target, each empty if there is none.
 
     `onto` is the key of a target given by name; empty if it is the same as `where`. `timed`: whether it takes a time.
-    `bound`: whether limbs can be kept, and the body's way aside limited.
+    `bound`: whether limbs can be kept, and the body's displacement limited.
     """
 
     hand: str = "hand"

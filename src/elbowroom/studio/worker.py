@@ -36,7 +36,7 @@ def _found() -> Callable[[int], int] | None:
 _TRIM = _found()
 
 
-# Seconds without a job after which there is time to tidy up.
+# Seconds without a job before tidying up.
 _REST = 2.0
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -108,7 +108,7 @@ class Worker:
         self._wake = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._live: Job | None = None
-        self._idle: Job | None = None  # the last one that makes way for others
+        self._idle: Job | None = None  # the last one that yields to others
         self._now: Job | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -203,7 +203,7 @@ class Worker:
                 self._wake.wait()
             if self._stopping:
                 return False
-            # a job that waits was asked for on purpose; a live one goes before it only if it came alone
+            # a waiting job was requested on purpose; a live one goes before it only if it came alone
             job = self._waiting.popleft() if self._waiting else self._live
             assert job is not None
             if job is self._live:
@@ -221,7 +221,7 @@ class Worker:
             self._settle(job, "cancelled")
         except BaseException as error:
             self._settle(job, "failed")
-            if job.state != "cancelled":  # else what it ends with is of no interest
+            if job.state != "cancelled":  # otherwise its result is irrelevant
                 job.state = "failed"
                 job.failed(error)
         finally:

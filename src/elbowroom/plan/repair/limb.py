@@ -1,4 +1,4 @@
-"""One limb, one interval: a motion that is free, close to what was recorded, and joins it without a jerk."""
+"""Re-planning of one limb in one interval: free, close to the recording, and joined without a jerk."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.fast import HIT
 from elbowroom.world.world import World
 
-# Metres that a foot is put elsewhere at most, and radians that it and its knee turn then; radians of the knee alone.
+# Largest displacement of a foot, metres, and rotation of it and its knee, radians; rotation of the knee alone, radians.
 _FAR, _KNEE = 0.3, 0.7
-# Share of its speed that a joint may use in a search: rounding needs some of it.
+# Share of its speed limit that a joint may use in a search: rounding needs the rest.
 _SLOWER = 0.9
-# Radians that what is searched may leave the intervals of a style by.
+# Tolerance of searched postures around the intervals of a style, radians.
 _ASTRAY = 0.05
-# Postures that are drawn at some moments of an episode to see whether any is free.
+# Random postures at some times of an episode that are tested for being free at all.
 _SAMPLES, _MOMENTS = 300, 4
 
-# Frames of a lean that are looked at while the least of it is looked for, and twice as many so many seconds about what
-# it is for.
+# Frames of an offset that are checked while it is minimised; twice as many within this many seconds of the episode.
 _FEW, _ABOUT_S = 16, 0.1
 
 Foot = Literal["lifted", "elsewhere", "knee"]
@@ -45,7 +44,7 @@ Foot = Literal["lifted", "elsewhere", "knee"]
 
 @dataclass(frozen=True, eq=False)
 class Replanned:
-    """A stretch with its new frames, and how they were found."""
+    """A stretch with new frames, and the method."""
 
     stretch: Stretch
     way: LimbTrajectory
@@ -57,13 +56,12 @@ class Replanned:
 
     @property
     def departure(self) -> float:
-        """Squares of the turns of joints from the clip, summed over joints and frames, rad²."""
+        """Squared joint rotations from the clip, summed over joints and frames, rad²."""
         return float(np.sum(rot.angle_between(self.stretch.base, self.frames) ** 2))
 
 
 def hopeless(job: Job, stretch: Stretch, seed: int) -> bool:
-    """Return whether no posture of the joints seems to be free at some time of the episode: what they carry is
-    stuck."""
+    """Return whether no sampled posture of the joints is free at some time of the episode."""
     start = time.perf_counter()
     q = np.ascontiguousarray(sample_pose(job.limits, np.random.default_rng(seed), _SAMPLES))
     begin, end = np.clip(job.during, stretch.core.first, stretch.core.last)
@@ -76,7 +74,7 @@ def hopeless(job: Job, stretch: Stretch, seed: int) -> bool:
 
 
 def leaned(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
-    """The clip leaned aside by turns of its joints."""
+    """The clip with smooth joint offsets."""
     style, clocks = job.options.style, job.options.clocks
     if not style.close:
         return None
@@ -98,12 +96,12 @@ def leaned(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     return Replanned(least.stretch, way)
 
 
-# Frames (T, n, 4) of a lean (K,) that is at its height in a core.
+# Frames (T, n, 4) of an offset (K,) at full height in a core.
 LeanFrames = Callable[[Array, Core], Array]
 
 
 def _joint_leans(stretch: Stretch, ways: JointLeans) -> LeanFrames:
-    """Frames of leans of joints, those of the clip outside of the core."""
+    """Function from offset to frames, equal to the clip outside of the core."""
     every = np.arange(len(stretch.times))
 
     def frames(lean: Array, core: Core) -> Array:
@@ -115,7 +113,7 @@ def _joint_leans(stretch: Stretch, ways: JointLeans) -> LeanFrames:
 
 
 def _shares(stretch: Stretch, whole: Array) -> LeanFrames:
-    """Frames that depart from the clip by a share (1,) of what frames (T, n, 4) do."""
+    """Function from a factor (1,) to frames that scale the departure of frames (T, n, 4) from the clip."""
 
     def frames(share: Array, core: Core) -> Array:
         weights = core.weights(stretch.times)
@@ -126,8 +124,10 @@ def _shares(stretch: Stretch, whole: Array) -> LeanFrames:
 
 
 def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: Array, reach: Array) -> Replanned | None:
-    """As little of a lean (K,) as will do, for as short a time; `whole` are its frames (T, n, 4), whose jerk may grow
-    to what is allowed, and `reach` (K,) how readily each number is used. None where nothing does."""
+    """Minimise an offset (K,) in size and duration; None where nothing fits.
+
+    `whole` are its frames (T, n, 4), whose jerk may grow to the limit, and `reach` (K,) weights the use of each number.
+    """
     few = _few(stretch.times, job.during)
     gain = stretch.pace.jerk_gain(whole)
 
@@ -142,7 +142,7 @@ def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: A
 
     def fits_all(lean: Array, core: Core) -> bool:
         q = frames(lean, core)
-        # what is fast in the whole stretch may be too fast for the part of it that is left
+        # speeds acceptable over the whole stretch may be too high for a shorter part
         part = stretch.narrowed(core).pace.rough(q[None, stretch.rows(core)])[0]
         return smooth_enough(q) and part <= 1.0 and first_hit(stretch.check, q, stretch.times) is None
 
@@ -159,7 +159,7 @@ def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: A
 
 
 def _few(times: Array, during: tuple[float, float]) -> NDArray[np.int64]:
-    """Some of the frames at times (T,), most of them about the seconds `during` which something is hit."""
+    """A subset of frames at times (T,), most of them around the seconds `during` the collision."""
     inside = np.flatnonzero((times >= during[0] - _ABOUT_S) & (times <= during[1] + _ABOUT_S))
     rows = [np.linspace(0, len(times) - 1, _FEW)]
     rows += [np.linspace(inside[0], inside[-1], 2 * _FEW)] if len(inside) else []
@@ -196,8 +196,7 @@ def _way_up(parents: NDArray[np.int32], joint: int) -> list[int]:
 
 
 def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | None:
-    """A leg with its foot put elsewhere: lifted in the core, standing elsewhere there, or where it was while the knee
-    goes aside."""
+    """A leg whose foot is lifted in the core, stands elsewhere, or stays in place while the knee moves."""
     body = job.clip.character
     limb = next((name for name, chain in body.chains.items() if chain.joints == job.joints), "")
     try:
@@ -209,7 +208,7 @@ def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | Non
     weights = stretch.core.weights(stretch.times)
     core, times = stretch.core, stretch.times
     if how == "elsewhere":
-        # on its way there and back, and there is no way where the clip begins or ends with the foot there
+        # frames on the way there and back; none where the clip begins or ends with the foot there
         ways_there = [bump(times, core.first, core.begin), bump(times, core.end, core.last)]
         swings = [w for w, s in zip(ways_there, (core.begin - core.first, core.last - core.end), strict=True) if s > 0]
         place, lift = [weights, *swings], [4.0 * weights * (1.0 - weights), *swings]
@@ -227,7 +226,7 @@ def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | Non
 
 
 def searched(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
-    """A path through limb and time from the clip to the clip, drawn back to it as far as may be."""
+    """A searched path through posture and time from the clip to the clip, pulled towards it as far as is free."""
     if not stretch.closed or job.hang:
         return None
     start, style, clocks = time.perf_counter(), job.options.style, job.options.clocks
@@ -255,7 +254,7 @@ def searched(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
 
 
 def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:
-    """Return whether frames (T, n, 4) keep to intervals (n, 3, 2) for at least half of the episode: ends need not."""
+    """Return whether frames (T, n, 4) are within intervals (n, 3, 2) for at least half of the episode."""
     frame = 1.0 / job.clip.fps
     amid = (stretch.times >= job.during[0] - frame) & (stretch.times <= job.during[1] + frame)
     terms = np.stack([limit.coordinates(frames[amid, j]) for j, limit in enumerate(job.limits)], axis=1)
@@ -264,7 +263,7 @@ def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:
 
 
 def spliced(job: Job, done: Replanned) -> World:
-    """The world with the new frames; all others are what they were, bit by bit."""
+    """The world with the new frames; all others stay bit by bit the same."""
     clip, stretch = job.clip, done.stretch
     inner = slice(stretch.first + 1, stretch.last)
     if stretch.core.begin <= stretch.core.first:
@@ -274,7 +273,7 @@ def spliced(job: Job, done: Replanned) -> World:
     q = np.array(clip.rotations)
     new = done.frames[inner.start - stretch.first : inner.stop - stretch.first]
     view = q[inner]
-    # of the two quaternions of a rotation the one nearer to the old: the frames after it keep their signs
+    # of the two equivalent quaternions take the nearer one, so that later frames keep their signs
     flips = np.sum(new * view[:, list(job.joints)], axis=-1, keepdims=True) < 0.0
     view[:, list(job.joints)] = np.where(flips, -new, new)
     return job.world.with_character(job.episode.who, clip.with_(rotations=q))

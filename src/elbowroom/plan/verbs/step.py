@@ -1,4 +1,4 @@
-"""A foot leaves the ground, touches or presses something, and comes back, the weight over the other one (S5)."""
+"""A foot leaves the ground, touches or presses something, and returns, the weight over the other one (S5)."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.fast import LimbCheck
 
-# Seconds in which the weight goes over, and in which a foot goes to its place at least.
+# Seconds of the weight shift, and the shortest time of a foot motion.
 _SHIFT, _SWING = 0.7, 0.65
-# Metres a second of a foot, in the open and before it touches.
+# Speed of a foot in the open and before contact, m/s.
 _SPEED, _SLOW = 0.9, 0.25
-# Metres before the target at which the slow part begins, and how far beyond the target the surface may be.
+# Distance before the target at which the slow part begins, and the largest distance of the surface beyond it, metres.
 _APPROACH, _BEYOND = 0.07, 0.03
-# How a foot is turned at its target, radians: toes up, heading aside.
+# Orientations of a foot at its target, radians: toes up, heading sideways.
 _PITCHES, _ASIDE = np.radians([0.0, 15.0, -15.0, 30.0]), np.radians([0.0, 20.0, -20.0, 40.0, -40.0])
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Goal of a foot: its place at the target (4, 4), and the postures before it and there."""
+    """Goal of a foot: its transform at the target (4, 4), and the postures before it and there."""
 
     T_world_foot: Array
     before: Pose
@@ -57,12 +57,12 @@ def touch_with_foot(d: Director, task: Touch) -> None:
 
 
 def reach_with_foot(d: Director, task: Reach) -> None:
-    """Bring the tip of a foot to a place."""
+    """Bring the tip of a foot to a target."""
     _step(d, task, task.to, "", "reach")
 
 
 def press_with_foot(d: Director, task: Press) -> None:
-    """Press a pedal with the ball of a foot, and let it back."""
+    """Press a pedal with the ball of a foot, and release it."""
     assert task.foot is not None
     actor, fixture = d.actor(task.who), fixture_of(d, task.fixture)
     what = f"press {task.fixture}"
@@ -87,7 +87,7 @@ def press_with_foot(d: Director, task: Press) -> None:
 
 
 def _step(d: Director, task: Touch | Reach, target: Point | str, thing: str, what: str) -> None:
-    """The tip of a foot goes to a target, and back."""
+    """Move the tip of a foot to a target and back."""
     assert task.foot is not None
     actor = d.actor(task.who)
     feet = footing(actor, task.foot, what)
@@ -114,19 +114,19 @@ def _step(d: Director, task: Touch | Reach, target: Point | str, thing: str, wha
 
 
 def _headings(feet: Footing) -> list[Array]:
-    """Ways a foot may point: as the body faces, or a little aside."""
+    """Headings of a foot: as the body faces, or a little sideways."""
     return [np.asarray(rotate(about(UP, angle), feet.front())) for angle in _ASIDE]
 
 
 def _placed(turn: Array, point: Array, at: Array) -> Array:
-    """Place (4, 4) of a foot turned so (3, 3) with a point of it (3,) at a place (3,)."""
+    """Transform (4, 4) of a foot with orientation `turn` (3, 3) and a point of it (3,) at a position (3,)."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = turn, at - turn @ point
     return T
 
 
 def _steps(d: Director, feet: Footing, options: Sequence[tuple[Array, Array]], thing: str, what: str) -> Iterator[Step]:
-    """Steps to places of the foot (4, 4), each with its approach (3,); raises `PlanningFailure` if there is none."""
+    """Steps to foot transforms (4, 4), each with its approach (3,); raises `PlanningFailure` if there is none."""
     actor = feet.actor
     postures = Postures(d.world, actor.who, actor.now)
     reason: PlanningFailure | None = None
@@ -154,7 +154,9 @@ def _steps(d: Director, feet: Footing, options: Sequence[tuple[Array, Array]], t
 
 
 def _until(feet: Footing, postures: Postures, T: Array, toward: Array, there: Pose, thing: str) -> tuple[Array, Pose]:
-    """The foot's place and posture as it comes to touch a thing, on its way to a place (4, 4) and a little beyond."""
+    """Transform and posture of the foot as it first touches a thing, on its way to a transform (4, 4) and a little
+    beyond.
+    """
     if not thing:
         return T, there
     free, blocked = -_APPROACH, _BEYOND
@@ -199,7 +201,7 @@ def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, wh
 
 
 def _back(d: Director, feet: Footing, step: Step, what: str) -> None:
-    """The foot goes off, down to where it was, and the weight goes back."""
+    """Retreat, put the foot down where it was, and shift the weight back."""
     actor = feet.actor
     swing(d, feet, _with_legs(actor, step.before), actor.frames(0.3), what, arcs=(0.0,))
     weight = feet.at(feet.T_world_foot)
@@ -213,11 +215,11 @@ def _back(d: Director, feet: Footing, step: Step, what: str) -> None:
 
 
 def _with_legs(actor: Actor, pose: Pose) -> Pose:
-    """A posture with all but the root and the legs as they are now."""
+    """A posture with everything but the root and the legs as it is now."""
     return Pose.of(pose.root, np.where(actor.upper[:, None], actor.q[-1], pose.rotations))
 
 
-# How high a foot rises on its way, metres; the share of its time in which it only rises, and in which it only sinks.
+# Heights of a foot on its way, metres; the shares of its time in which it only rises, and only sinks.
 _ARCS, _LIFTS = (0.05, 0.1, 0.2, 0.0), 0.15
 
 # Seconds in which a pedal goes down or comes up.
@@ -225,12 +227,12 @@ _PRESSES = 0.35
 
 
 def feet_at(feet: Footing, pose: Pose) -> Array:
-    """Return where the foot that moves is in a posture, (4, 4)."""
+    """Transform (4, 4) of the moving foot in a posture."""
     return np.asarray(feet.actor.body.skeleton.at(pose)[feet.sole.foot])
 
 
 def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: tuple[float, ...] = _ARCS) -> None:
-    """The foot goes to where it is in a posture: up and over, else as a search finds."""
+    """Move the foot to its transform in a posture: up and over, otherwise by a search."""
     actor, limb = feet.actor, f"{feet.side}_leg"
     root, q = body_way(actor, goal, count)
     joints = list(actor.body.chain(limb).joints)
@@ -240,7 +242,7 @@ def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: t
     standing = d.world
     d.world = replace(d.world, contacts=(*d.world.contacts, *supports(d.world)))
     try:
-        # Searches differ from seed to seed, ways up and over do not.
+        # Only searches depend on the seed.
         over = None if d.settings.tier == "plan" and arcs is _ARCS else _over(d, feet, root, q, arcs)
         way = over or limb_way(d, actor, limb, root, q, what, margin=0.0)
     finally:
@@ -251,7 +253,7 @@ def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: t
 
 
 def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, ...]) -> LimbTrajectory | None:
-    """Ways of the foot that rise between the first and the last frame; the first that is free."""
+    """The first free path of the foot that rises between the first and the last frame."""
     actor, limb = feet.actor, f"{feet.side}_leg"
     ik = LimbIK(actor.body, limb, actor.pose)
     joints, count = list(ik.joints), len(root) - 1
@@ -259,7 +261,7 @@ def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, 
     (a, keep_a), (b, _) = (ik.describe(T[k, ik.parent], q[k, joints]) for k in (0, -1))
     first, last = T[0, ik.joints[2]], T[-1, ik.joints[2]]
     h = np.linspace(0.0, 1.0, count + 1)
-    # A foot goes up before it goes on, and down when it is there.
+    # A foot rises before it moves on, and sinks after it has arrived.
     s = smoothstep(h if arcs == (0.0,) else np.clip((h - _LIFTS) / (1.0 - 2.0 * _LIFTS), 0.0, 1.0))
     lift = smoothstep(np.minimum(h, 1.0 - h) / (2.0 * _LIFTS))
     turns = slerp(from_matrix(first[:3, :3]), from_matrix(last[:3, :3]), s)
@@ -279,7 +281,7 @@ def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, 
 
 
 def follow(d: Director, feet: Footing, name: str, T_fixture_foot: Array, to: float, what: str) -> None:
-    """A fixture moves along its joint and the foot with it."""
+    """Move a fixture along its joint with the foot on it."""
     actor = feet.actor
     fixture = fixture_of(d, name)
     begin = float(fixture.state(actor.now))
@@ -305,7 +307,7 @@ def follow(d: Director, feet: Footing, name: str, T_fixture_foot: Array, to: flo
 
 
 def foot_contacts(d: Director, feet: Footing, thing: str, during: tuple[float, float]) -> list[Contact]:
-    """A foot may touch a thing during an interval."""
+    """Contacts that let a foot touch a thing during an interval."""
     body, who = feet.actor.body, feet.actor.who
     joints = set(body.subtree(feet.sole.foot))
     names = dict.fromkeys(f"{who}.{shape.name}" for shape in body.shapes if shape.joint in joints)
