@@ -26,7 +26,7 @@ def test_a_proof_reports_its_parts_and_shares_that_grow() -> None:
 
 def test_planning_reports_its_tasks_and_the_proof() -> None:
     heard: list[tuple[str, float | None]] = []
-    world = World().with_character("ann", idle(human(1.7, skin=False), seconds=1.0))
+    world = World().with_character("ann", idle(human(1.7), seconds=1.0))
     with watched(lambda doing, share: heard.append((doing, share))):
         assert plan_tasks(world, [Reach(who="ann", hand="right", to=(-0.2, -0.4, 1.2))], fps=30.0).found
     assert heard[0] == ("ann, reach", 0.0) and ("the proof", None) in heard
