@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep, smoothstep
@@ -100,10 +99,10 @@ class Blend:
         shares = ways(scaled, library, course.low * np.ones(len(own)))
         weights = np.zeros((len(own), len(library.nodes)))
         for family, share in shares.items():
-            share = gaussian_filter1d(share, _MODE_S * rate, mode="nearest")
+            share = scipy.ndimage.gaussian_filter1d(share, _MODE_S * rate, mode="nearest")
             weights += share[:, None] * library.weights(scaled, family)
             shares[family] = share
-        weights = gaussian_filter1d(weights, _BLEND_S * rate, axis=0, mode="nearest", truncate=3.0)
+        weights = scipy.ndimage.gaussian_filter1d(weights, _BLEND_S * rate, axis=0, mode="nearest", truncate=3.0)
         return Blend(weights, own, shares.get("run", np.zeros(len(own))))
 
     def mean(self, values: Array) -> Array:
@@ -172,7 +171,9 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
     rate = 1.0 / (times[1] - times[0])
     blend = Blend.along(figure, course, library)
     style = _style(figure, blend, library)
-    fast = _BRISK * maximum_filter1d(np.abs(course.speed), 2 * round(_NEARBY_S * rate) + 1, mode="nearest")
+    fast = _BRISK * scipy.ndimage.maximum_filter1d(
+        np.abs(course.speed), 2 * round(_NEARBY_S * rate) + 1, mode="nearest"
+    )
     ahead, size = blend.velocity[:, :2], np.linalg.norm(blend.velocity[:, :2], axis=1)[:, None]
     ahead = np.where(size > 1e-3, ahead / np.maximum(size, 1e-3), [1.0, 0.0])
     quick = np.column_stack([np.maximum(size, fast[:, None]) * ahead, blend.velocity[:, 2]])
@@ -222,7 +223,7 @@ def perform(
 ) -> tuple[dict[str, Array], Array]:
     """Rotations by role and pelvis positions (N, 3) over the course's times."""
     times = course.times
-    heading = gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
+    heading = scipy.ndimage.gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
     blend = Blend.along(figure, course, library)
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
@@ -315,7 +316,7 @@ def _carried(
         far = float(np.linalg.norm(b.place - a.place))
         size = min(far / max(foot.step * leg, 1e-3), 1.0)
         scale = leg * np.array([size, size, _LOW_STEP + (1.0 - _LOW_STEP) * size])
-        off = CubicSpline(SHARES, foot.swing)
+        off = scipy.interpolate.CubicSpline(SHARES, foot.swing)
         ahead = walker.heading(0.5 * (a.end + b.begin))
         axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
         ends = np.array([a.end, b.begin])

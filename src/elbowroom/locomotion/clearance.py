@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
@@ -68,7 +68,9 @@ def feet_clear(clip: Clip) -> Clip:
         depth = np.maximum(sole.extent(np.array([[[0.0, 0.0, -1.0]]]))[:, 0] - _SOLES_GIVE, 0.0)
         if depth.any():
             # as deep as between a frame and its neighbours, smoothed
-            need = maximum_filter1d(depth, 4 * _SAMPLES_PER_FRAME + 1, mode="nearest")[::_SAMPLES_PER_FRAME]
+            need = scipy.ndimage.maximum_filter1d(depth, 4 * _SAMPLES_PER_FRAME + 1, mode="nearest")[
+                ::_SAMPLES_PER_FRAME
+            ]
             lifted = T[:, joint].copy()
             lifted[:, 2, 3] += np.convolve(np.pad(need, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
             feet[side] = lifted
@@ -109,8 +111,8 @@ def _soft(samples: Array, need: Array, clip: Clip) -> Array:
     """A smooth angle (T,) over all frames that is nowhere below the need (N,) at the sampled frames."""
     every = np.interp(np.arange(len(clip)), samples, need)
     reach = int(np.ceil(3.0 * _SOFT * clip.fps))
-    wide = maximum_filter1d(np.pad(every, 2 * reach, mode="edge"), 2 * reach + 1)
-    soft = gaussian_filter1d(wide, _SOFT * clip.fps, truncate=3.0)
+    wide = scipy.ndimage.maximum_filter1d(np.pad(every, 2 * reach, mode="edge"), 2 * reach + 1)
+    soft = scipy.ndimage.gaussian_filter1d(wide, _SOFT * clip.fps, truncate=3.0)
     return np.asarray(soft[2 * reach : 2 * reach + len(every)])
 
 

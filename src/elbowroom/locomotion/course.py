@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
@@ -38,8 +37,8 @@ class Curve:
     """
 
     length: float
-    _place: CubicSpline
-    _heading: CubicSpline
+    _place: scipy.interpolate.CubicSpline
+    _heading: scipy.interpolate.CubicSpline
     first: float = 0.0  # the curve is known from here, which may lie before its start
 
     def at(self, s: Array) -> Array:
@@ -73,7 +72,7 @@ def arc(length: float, bend: float, before: float = 0.0) -> Curve:
         points = np.stack([0.0 * s, -s], axis=-1)
     else:
         points = np.stack([(1.0 - np.cos(h)) / bend, -np.sin(h) / bend], axis=-1)
-    return Curve(length, CubicSpline(s, points), CubicSpline(s, h), -before)
+    return Curve(length, scipy.interpolate.CubicSpline(s, points), scipy.interpolate.CubicSpline(s, h), -before)
 
 
 def through(path: ArrayLike | Callable[[float], ArrayLike], longest: float) -> Curve:
@@ -93,7 +92,7 @@ def through(path: ArrayLike | Callable[[float], ArrayLike], longest: float) -> C
         raise BadValue("a path to walk along needs to be at least 0.3 m long.")
     # Centripetal knots keep the spline from overshooting at uneven points.
     knots = np.concatenate([[0.0], np.cumsum(np.sqrt(np.linalg.norm(np.diff(points, axis=0), axis=1)))])
-    spline = CubicSpline(knots, points, bc_type="natural")
+    spline = scipy.interpolate.CubicSpline(knots, points, bc_type="natural")
     dense = spline(np.linspace(0.0, knots[-1], 40 * len(points) + 200))
     run = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
     n = max(int(run[-1] / _STEP), 8)
@@ -110,8 +109,8 @@ def _by_length(points: Array) -> Curve:
     s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     tangent = np.gradient(points, s, axis=0)
     heading = np.unwrap(heading_of(tangent))
-    heading = gaussian_filter1d(heading, 5.0, mode="nearest")
-    return Curve(float(s[-1]), CubicSpline(s, points), CubicSpline(s, heading))
+    heading = scipy.ndimage.gaussian_filter1d(heading, 5.0, mode="nearest")
+    return Curve(float(s[-1]), scipy.interpolate.CubicSpline(s, points), scipy.interpolate.CubicSpline(s, heading))
 
 
 def _rounded(points: Array, width: float) -> Array:
@@ -119,7 +118,7 @@ def _rounded(points: Array, width: float) -> Array:
     reach = min(int(4 * width / _STEP), len(points) - 1)
     ends = 2.0 * points[:1] - points[1 : reach + 1][::-1], 2.0 * points[-1:] - points[-reach - 1 : -1][::-1]
     padded = np.concatenate([ends[0], points, ends[1]])
-    return gaussian_filter1d(padded, width / _STEP, axis=0, mode="nearest")[reach : reach + len(points)]
+    return scipy.ndimage.gaussian_filter1d(padded, width / _STEP, axis=0, mode="nearest")[reach : reach + len(points)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +155,9 @@ def _fastest(curve: Curve, s: Array, speed: float) -> Array:
     moving = np.maximum(np.hypot(forwards, aside), 1e-6)
     ahead = forwards / moving
     slow = np.where(ahead < 0.0, _BACKWARDS, _ASIDE) + (speed - _ASIDE) * smootherstep((ahead - 0.3) / 0.6)
-    return np.minimum(speed, gaussian_filter1d(np.where(moving > 0.2, slow, speed), 0.12 / s[1], mode="nearest"))
+    return np.minimum(
+        speed, scipy.ndimage.gaussian_filter1d(np.where(moving > 0.2, slow, speed), 0.12 / s[1], mode="nearest")
+    )
 
 
 def speed_limits(curve: Curve, s: Array, speed: float, fastest: Callable[[Array], Array] | None = None) -> Array:
@@ -166,13 +167,13 @@ def speed_limits(curve: Curve, s: Array, speed: float, fastest: Callable[[Array]
     """
     ds = s[1]
     bend, turn = (
-        np.maximum(gaussian_filter1d(np.abs(x), 0.12 / ds, mode="nearest"), 1e-6)
+        np.maximum(scipy.ndimage.gaussian_filter1d(np.abs(x), 0.12 / ds, mode="nearest"), 1e-6)
         for x in (curve.bend(s), curve.turn(s))
     )
     cap = np.minimum(_fastest(curve, s, speed), np.minimum(np.sqrt(_SIDEWAYS / bend), _TURN / turn))
     if fastest is not None:
         cap = np.minimum(cap, fastest(s))
-    return gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
+    return scipy.ndimage.gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
 
 
 def speeds_within(cap: Array, step: float, speed_up: ArrayLike) -> Array:
@@ -212,5 +213,5 @@ def from_rest_to_rest(
         t, soft = t + np.maximum.accumulate(np.maximum(not_before(s) - t, 0.0)), _WAITING_S
     times = np.arange(-stand, t[-1] + stand, 1.0 / rate)
     # Smoothing in time softens start and stop without changing the distance.
-    place = gaussian_filter1d(np.interp(times, t, s), soft * rate, mode="nearest")
+    place = scipy.ndimage.gaussian_filter1d(np.interp(times, t, s), soft * rate, mode="nearest")
     return Course(curve, times, place, np.gradient(place, times))

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
@@ -111,9 +110,11 @@ class Going:
         rise = self.steps.rise(self.times) if self.steps.climbs else None
         z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift, rise)
         hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
-        ahead = CubicSpline(self.times, self.heading)
+        ahead = scipy.interpolate.CubicSpline(self.times, self.heading)
         for side, limb, sole, foot, hip in zip(SIDES, limbs, self.soles, self.feet, hips, strict=True):
-            walker = Walker(limb, sole, CubicSpline(self.times, hip), ahead, figure.scale, self.terrain)
+            walker = Walker(
+                limb, sole, scipy.interpolate.CubicSpline(self.times, hip), ahead, figure.scale, self.terrain
+            )
             moved = swung(foot, self.steps.of(side), walker, self.times, self.carry(side, walker))
             turns |= leg(side, limb, moved, hip, pelvis, self.heading)
         return turns, np.concatenate([place, z[:, None]], axis=-1)
@@ -124,7 +125,7 @@ class Going:
             return np.zeros(len(self.times))
         speed = np.maximum(self.style.v * np.sqrt(self.figure.scale), _STEEP_M_S)
         slope = np.gradient(self.steps.rise(self.times)) * self.rate / speed
-        return gaussian_filter1d(np.where(slope > 0.0, _BOWS_UP, _BOWS_DOWN) * slope, _BOWS_S * self.rate)
+        return scipy.ndimage.gaussian_filter1d(np.where(slope > 0.0, _BOWS_UP, _BOWS_DOWN) * slope, _BOWS_S * self.rate)
 
     def performed(self, place: Array, bank: Array) -> tuple[dict[str, Array], Array]:
         """Rotations by role and pelvis positions (N, 3) near positions (N, 2); bank (N,): lean into turns, radians."""
@@ -140,7 +141,7 @@ def perform(
     """Rotations by role and pelvis positions (N, 3) over the course's times."""
     times, scale = course.times, figure.scale
     wave = Variation(times, seed)
-    heading = gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
+    heading = scipy.ndimage.gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
     active = smootherstep(style.v / 0.5)
     turn = 2 * np.pi * steps.phase
     soles = [measure(figure, side) for side in SIDES]
@@ -149,7 +150,7 @@ def perform(
     feet = [footwork.standing(steps.of(s), sole, times, share) for s, sole in zip(SIDES, soles, strict=True)]
 
     bank = np.arctan(course.speed**2 * course.curve.bend(course.s) / GRAVITY)
-    bank = gaussian_filter1d(bank, 0.2 * rate, mode="nearest")
+    bank = scipy.ndimage.gaussian_filter1d(bank, 0.2 * rate, mode="nearest")
     place = course.curve.at(course.s) + _sway(course, heading, feet, style, rate)[:, None] * leftwards(heading)
     # the body is fastest in double support, slowest over the foot
     surge = 0.010 * scale * active * np.clip(style.v, 0, 1.5) * np.sin(2 * turn - 0.6) * style.mix(1.0, 0.4)
@@ -189,7 +190,7 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
         aside = body.offset[:, :2]
         high = root[:, 2] + body.offset[:, 2]
         # the ground reaction of a walker follows from the height
-        up = np.gradient(np.gradient(gaussian_filter1d(high, _EVEN * going.rate))) * going.rate**2
+        up = np.gradient(np.gradient(scipy.ndimage.gaussian_filter1d(high, _EVEN * going.rate))) * going.rate**2
         given = replace(stepped, share=going.run * stepped.share + (1.0 - going.run) * (1.0 + up / GRAVITY))
         way = mass.over(place + aside, high, given, body.spin, going.borne, going.rate)
         lift = GRAVITY * (given.share - 1.0) - np.gradient(np.gradient(body.offset[:, 2])) * going.rate**2
@@ -236,12 +237,12 @@ def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Styl
     middle = course.curve.at(course.s)
     weight = feet[0].load + feet[1].load + 1e-3
     off = [np.sum((f.ankle[:, :2] - middle) * left, axis=1) * f.load for f in feet]
-    towards = gaussian_filter1d((off[0] + off[1]) / weight, 0.13 * rate, mode="nearest")
+    towards = scipy.ndimage.gaussian_filter1d((off[0] + off[1]) / weight, 0.13 * rate, mode="nearest")
     # feet outside of the course for a whole turn do not pull the body after them
-    towards = towards - gaussian_filter1d(towards, 0.7 * rate, mode="nearest")
+    towards = towards - scipy.ndimage.gaussian_filter1d(towards, 0.7 * rate, mode="nearest")
     # Towards a foot half a step width away: the published excursion; standing on one leg at rest takes more.
     share = np.clip(1.35 * style.sway / (0.5 * style.step_width), 0.0, 0.85)
-    return gaussian_filter1d(towards * share, 0.04 * rate, mode="nearest")
+    return scipy.ndimage.gaussian_filter1d(towards * share, 0.04 * rate, mode="nearest")
 
 
 def _upper_body(
@@ -260,7 +261,7 @@ def _upper_body(
     )
     ahead = np.interp(times + HEAD_LEAD_S, times, heading)
     look = heading + np.clip(1.25 * (ahead - heading), np.radians(-28), np.radians(28))
-    look = gaussian_filter1d(look, 0.08 * rate, mode="nearest")
+    look = scipy.ndimage.gaussian_filter1d(look, 0.08 * rate, mode="nearest")
     head = turned(
         look + 0.18 * counter + np.radians(1.6) * wave.signal("head yaw", 0.08, 0.35),
         0.3 * bank + np.radians(0.7) * wave.signal("head roll"),

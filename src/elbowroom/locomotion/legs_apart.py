@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
@@ -41,8 +41,8 @@ def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float,
     if missing.max(initial=0.0) < _ENOUGH * margin:
         return np.zeros(len(root))
     fps = rate / step
-    missing = maximum_filter1d(missing, 2 * round(_AROUND * fps) + 1)
-    return np.interp(np.arange(len(root)), looks, gaussian_filter1d(missing, _SOFT * fps, mode="nearest"))
+    missing = scipy.ndimage.maximum_filter1d(missing, 2 * round(_AROUND * fps) + 1)
+    return np.interp(np.arange(len(root)), looks, scipy.ndimage.gaussian_filter1d(missing, _SOFT * fps, mode="nearest"))
 
 
 @lru_cache(maxsize=32)

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial import ConvexHull, Delaunay
+import scipy
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
@@ -152,15 +151,15 @@ class Field:
     points: Array
 
     @cached_property
-    def triangles(self) -> Delaunay | None:
+    def triangles(self) -> scipy.spatial.Delaunay | None:
         """The triangulation; None where all points are collinear."""
         spread = np.linalg.svd(self.points - self.points.mean(axis=0), compute_uv=False)
-        return Delaunay(self.points) if len(self.points) > 2 and spread[-1] > 1e-6 else None
+        return scipy.spatial.Delaunay(self.points) if len(self.points) > 2 and spread[-1] > 1e-6 else None
 
     @cached_property
-    def hull(self) -> ConvexHull | None:
+    def hull(self) -> scipy.spatial.ConvexHull | None:
         """The hull of the points; None where they are collinear."""
-        return ConvexHull(self.points) if self.triangles is not None else None
+        return scipy.spatial.ConvexHull(self.points) if self.triangles is not None else None
 
     def reach(self, query: Array) -> Array:
         """Largest factors (N,) on points (N, 2) that stay within the hull."""
@@ -220,7 +219,9 @@ def _merged(cycles: Sequence[Cycle]) -> list[Cycle]:
     """Means of cycles similar in speed and turn rate, so that a slight change of speed does not change the person."""
     if len(cycles) < 2:
         return list(cycles)
-    groups = fcluster(linkage([point_of(c) for c in cycles], "complete"), _ALIKE, "distance")
+    groups = scipy.cluster.hierarchy.fcluster(
+        scipy.cluster.hierarchy.linkage([point_of(c) for c in cycles], "complete"), _ALIKE, "distance"
+    )
     out = []
     for k in np.unique(groups):
         mine = [c for c, g in zip(cycles, groups, strict=True) if g == k]

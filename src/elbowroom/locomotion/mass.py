@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
@@ -69,7 +69,7 @@ def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
             total += near
             wave += here
     step = 0.5 * float(np.median(strides))
-    mean = gaussian_filter1d(wave, 0.7 * step / (times[1] - times[0]), mode="nearest")
+    mean = scipy.ndimage.gaussian_filter1d(wave, 0.7 * step / (times[1] - times[0]), mode="nearest")
     return Push(wave / np.maximum(mean, 0.1), at / total[:, None])
 
 
@@ -102,9 +102,9 @@ def carried(character: Character, T: Array, rate: float) -> Carried:
     inner = np.swapaxes(turn, -1, -2) @ turning[..., None]
     own = (turn @ (masses.inertia[heavy] @ inner))[..., 0]
     momentum = np.sum(masses.mass[heavy, None] * np.cross(at, velocity) + own, axis=1) / masses.total
-    soft = gaussian_filter1d(momentum, SOFT * rate, axis=0, mode="nearest")
+    soft = scipy.ndimage.gaussian_filter1d(momentum, SOFT * rate, axis=0, mode="nearest")
     against = com - T[:, character.role("pelvis"), :3, 3]
-    offset = gaussian_filter1d(against, SOFT * rate, axis=0, mode="nearest")
+    offset = scipy.ndimage.gaussian_filter1d(against, SOFT * rate, axis=0, mode="nearest")
     return Carried(offset, np.gradient(soft, axis=0) * rate, _of_trunk(character, T, com))
 
 
@@ -130,7 +130,7 @@ def over(reference: Array, height: Array, given: Push, spin: Array, run: Array, 
     takes_up = np.clip(given.share / _LEAST_SHARE, 0.0, 1.0) / height
     turned = takes_up[:, None] * np.stack([-spin[:, 1], spin[:, 0]], axis=-1)
     law = (turned - draw[:, None] * given.at) / rate**2
-    share = gaussian_filter1d(run, _CHANGE * rate, mode="nearest")
+    share = scipy.ndimage.gaussian_filter1d(run, _CHANGE * rate, mode="nearest")
     follows = _FOLLOWS_WALK ** (1.0 - share) * _FOLLOWS_RUN**share
     stiff = (follows * rate) ** 4
     return bent(reference, np.ones(len(reference)), law, stiff, -2.0 - draw / rate**2)

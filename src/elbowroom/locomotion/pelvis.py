@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.linalg import solveh_banded
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -33,7 +32,7 @@ def bent(pull: Array, weight: Array, law: Array, stiff: Array, middle: ArrayLike
     bands[1, 1 : n - 1] += hold * centre
     bands[1, 2:n] += hold * centre
     bands[0, 2:n] += hold
-    return solveh_banded(bands, right)
+    return scipy.linalg.solveh_banded(bands, right)
 
 
 GRAVITY = 9.81
@@ -78,7 +77,7 @@ def height(
         want += foot.load * target
         weight += foot.load
         # in reach a little before contact, or the falling body would straighten the knee on landing
-        due = maximum_filter1d(foot.planted.astype(float), 2 * int(_DUE * rate) + 1) > 0
+        due = scipy.ndimage.maximum_filter1d(foot.planted.astype(float), 2 * int(_DUE * rate) + 1) > 0
         most = np.minimum(most, np.where(foot.planted | (due & (run < 0.5)), ceiling, np.inf))
     aloft = ~(feet[0].planted | feet[1].planted)
     target = want / weight
@@ -103,5 +102,5 @@ def height(
 def _slow(over: Array, rate: float) -> Array:
     """A slowly changing upper envelope (N,) of a curve."""
     reach = int(np.ceil(3.0 * _SLOW * rate))
-    wide = maximum_filter1d(np.pad(over, 2 * reach, mode="edge"), 2 * reach + 1)
-    return gaussian_filter1d(wide, _SLOW * rate, truncate=3.0)[2 * reach : 2 * reach + len(over)]
+    wide = scipy.ndimage.maximum_filter1d(np.pad(over, 2 * reach, mode="edge"), 2 * reach + 1)
+    return scipy.ndimage.gaussian_filter1d(wide, _SLOW * rate, truncate=3.0)[2 * reach : 2 * reach + len(over)]

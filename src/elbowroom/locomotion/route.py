@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
@@ -121,7 +120,7 @@ def faced_route(points: Array, body: Array) -> Route:
     # round corners between travel and turn; mirroring at the ends keeps these fixed
     width = _ROUNDED_M / (even[1] - even[0])
     xy, turned = smoothed(xy, width), smoothed(turned[:, None], width)[:, 0]
-    return Route(float(s[-1]), CubicSpline(even, xy), CubicSpline(even, turned))
+    return Route(float(s[-1]), scipy.interpolate.CubicSpline(even, xy), scipy.interpolate.CubicSpline(even, turned))
 
 
 def smoothed(values: Array, width: float) -> Array:
@@ -130,7 +129,7 @@ def smoothed(values: Array, width: float) -> Array:
     before = 2.0 * values[:1] - values[1 : reach + 1][::-1]
     after = 2.0 * values[-1:] - values[-reach - 1 : -1][::-1]
     padded = np.concatenate([before, values, after])
-    return gaussian_filter1d(padded, width, axis=0, mode="nearest")[reach : reach + len(values)]
+    return scipy.ndimage.gaussian_filter1d(padded, width, axis=0, mode="nearest")[reach : reach + len(values)]
 
 
 def wrapped(angle: float) -> float:

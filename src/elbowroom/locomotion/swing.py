@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array
@@ -44,8 +43,8 @@ class Walker:
 
     limb: Limb
     sole: Sole
-    hip: CubicSpline
-    heading: CubicSpline
+    hip: scipy.interpolate.CubicSpline
+    heading: scipy.interpolate.CubicSpline
     scale: float
     terrain: Terrain
 
@@ -133,7 +132,9 @@ def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) 
     share, clear = _OVER if over.max() - max(a.z, b.z) > _STEPS_OVER_M else _ONTO
     wide = max(round(share * len(u)), 1)
     over = over + np.where(over > min(a.z, b.z) + _STEPS_OVER_M, clear * walker.scale, 0.0)
-    lifted = gaussian_filter1d(maximum_filter1d(over, 2 * wide + 1, mode="nearest"), 0.5 * wide, mode="nearest")
+    lifted = scipy.ndimage.gaussian_filter1d(
+        scipy.ndimage.maximum_filter1d(over, 2 * wide + 1, mode="nearest"), 0.5 * wide, mode="nearest"
+    )
     ends = smootherstep(u / _UP_FIRST), smootherstep((1.0 - u) / _DOWN_LAST)
     return place, np.minimum(
         a.z + ends[0] * np.maximum(lifted - a.z, 0.0), b.z + ends[1] * np.maximum(lifted - b.z, 0.0)
@@ -253,8 +254,8 @@ def _pitch(a: Stance, b: Stance, u: Array, span: float) -> Array:
     knots = np.array([0.0, 0.1, 0.22, 0.36, 0.5, 0.65, 0.8, 1.0])
     walking = np.array([1.0, 1.13, 1.06, 0.78, 0.40, 0.10, 0.0, 0.0])
     running = np.array([1.0, 1.24, 1.50, 1.50, 1.15, 0.58, 0.14, 0.0])
-    down = CubicSpline(knots, (1 - run) * walking + run * running, bc_type=((1, leave), (1, 0.0)))
-    up = CubicSpline(
+    down = scipy.interpolate.CubicSpline(knots, (1 - run) * walking + run * running, bc_type=((1, leave), (1, 0.0)))
+    up = scipy.interpolate.CubicSpline(
         np.array([0.0, 0.5, 0.65, 0.8, 0.92, 1.0]),
         np.array([0.0, 0.0, 0.16, 0.70, 1.06, 1.0]),
         bc_type=((1, 0.0), (1, land)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import Curve
@@ -101,4 +101,6 @@ def risen(times: Array, begins: Array, ends: Array, heights: Array) -> Array:
     knots, values = np.concatenate([begins + over, ends - over]), np.concatenate([heights, heights])
     order = np.argsort(knots, kind="stable")
     rate = 1.0 / (times[1] - times[0])
-    return gaussian_filter1d(np.interp(times, knots[order], values[order]), _EVEN_S * rate, mode="nearest")
+    return scipy.ndimage.gaussian_filter1d(
+        np.interp(times, knots[order], values[order]), _EVEN_S * rate, mode="nearest"
+    )

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import captured
 from elbowroom.locomotion import course as courses
@@ -232,22 +233,35 @@ def _go(
     character: Character, speed: float, turn: float, seconds: float, fps: float, seed: int, start: bool, stop: bool,
     run: float, name: str, library: ClipLibrary | None = None,
 ) -> Clip:  # fmt: skip
-    body = figure(character)
-    times = _times(seconds, fps, _RATE_RUN if run > 0.0 else RATE_WALK)
-    v = np.full(len(times), speed)
-    ramp = max(speed / 0.75, 0.9)
-    if start:
-        v = v * smootherstep((times - 0.3) / ramp)
-    if stop:
-        v = v * smootherstep((seconds - 0.7 - times) / ramp)
-    distance = float(np.trapezoid(np.where(times >= 0, v, 0.0), times))
-    length = distance if stop else distance + speed * (_PAD + 1.0)
-    if stop and distance < 0.5:
-        raise BadValue(f"{seconds} s are too short to start and stop a walk; use 3 s or more.")
-    # the path before a clip in progress lies on the same circle, not straight behind
-    before = 0.0 if start else speed * (_PAD + 1.0)
-    going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
-    return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name, library=library)
+    """A steady gait; one that is made from tables is cached on disk."""
+
+    def made() -> Clip:
+        body = figure(character)
+        times = _times(seconds, fps, _RATE_RUN if run > 0.0 else RATE_WALK)
+        v = np.full(len(times), speed)
+        ramp = max(speed / 0.75, 0.9)
+        if start:
+            v = v * smootherstep((times - 0.3) / ramp)
+        if stop:
+            v = v * smootherstep((seconds - 0.7 - times) / ramp)
+        distance = float(np.trapezoid(np.where(times >= 0, v, 0.0), times))
+        length = distance if stop else distance + speed * (_PAD + 1.0)
+        if stop and distance < 0.5:
+            raise BadValue(f"{seconds} s are too short to start and stop a walk; use 3 s or more.")
+        # the path before a clip in progress lies on the same circle, not straight behind
+        before = 0.0 if start else speed * (_PAD + 1.0)
+        going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
+        return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name, library=library)
+
+    if library is not None:
+        return made()
+    about = (speed, turn, seconds, fps, seed, start, stop, run)
+    held = remembered("gaits", (package_sources(), *about, *contents(character)), lambda: _frames(made()))
+    return Clip(character, fps, held["root"], held["rotations"], name=name)
+
+
+def _frames(clip: Clip) -> Arrays:
+    return {"root": clip.root, "rotations": clip.rotations}
 
 
 def _made(
@@ -273,7 +287,7 @@ def _made(
         ahead, aside = course.curve.going(course.s).T * course.speed
         # turns and sideways travel are made in small steps
         short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
-        rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
+        rates = np.maximum(rates, scipy.ndimage.gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
         moving = np.maximum(np.hypot(np.hypot(ahead, aside), TURN_M * turned), 0.02)
         forward = np.where(moving > 0.02, ahead / moving, 1.0)
         # a step to the side ends before it meets the other foot; so does one into a very tight turn
@@ -284,7 +298,7 @@ def _made(
         # a step from tread to tread
         tread = stairs.treads(course.s)
         rates = np.where(tread > 0.0, np.maximum(course.speed, _SLOWLY_M_S) / (2.0 * np.maximum(tread, 0.1)), rates)
-        rates = gaussian_filter1d(rates, 0.1 / (times[1] - times[0]), mode="nearest")
+        rates = scipy.ndimage.gaussian_filter1d(rates, 0.1 / (times[1] - times[0]), mode="nearest")
     planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,

@@ -42,7 +42,7 @@ from elbowroom.plan.tasks import (
     Touch,
 )
 from elbowroom.spaces.styles import StyleLike
-from elbowroom.stopping import OutOfTime, deadline
+from elbowroom.stopping import OutOfTime, deadline, report
 from elbowroom.world.world import World
 
 Verb = Callable[[Director, Any], None]
@@ -199,6 +199,7 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]
             _do_all(d, [Rest(who=who) for who in moved if who in d.actors])  # robots have already folded their arms
         planned = time.perf_counter()
         d.doing = "the proof"
+        report(d.doing)
         plan = proven(d, finished(d), people)
     except PlanningFailure as blocked:
         return _ended(d, blocked.status, blocked.why, begun), blocked
@@ -235,6 +236,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
     while k < len(tasks):
         task, thing = tasks[k], thing_of(tasks[k]) or ""
         d.coming, d.doing = tasks[k + 1 :], f"{task.verb} {thing}".strip()
+        report(f"{task.who}, {d.doing}", k / len(tasks))
         d.settings = settings if task.style is None else replace(settings, style=task.style)
         d.whole_body = "at once" if task.planner == "whole-body" else "last" if d.escalates else "never"
         if isinstance(task, Grab | Handover | Regrasp) and all(number != k for number, *_ in taken):

@@ -17,6 +17,7 @@ from elbowroom.plan.places import alone, place_for, resting, target_of, turned
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Hand, Put, Reach, Task
+from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld, Hit
@@ -154,6 +155,7 @@ def remedy(
     for probe in islice(_probes(world, tasks, once, failed), settings.probes):
         if start_failure(probe.world, [task.who for task in tasks]) is not None:
             continue
+        report(f"failed; trying {probe.text}")
         try:
             done = attempt(probe.world, probe.tasks, probe.settings)
         except ElbowroomError:  # the change does not apply here: a missing hand, an object that is needed

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
@@ -127,5 +127,5 @@ def _apart(a: Array, b: Array) -> float:
     worst = 0.0
     for joint in range(a.shape[1]):
         for path, other in ((a[:, joint], b[:, joint]), (b[:, joint], a[:, joint])):
-            worst = max(worst, float(cKDTree(other).query(path[::_FINER])[0].max()))
+            worst = max(worst, float(scipy.spatial.cKDTree(other).query(path[::_FINER])[0].max()))
     return worst

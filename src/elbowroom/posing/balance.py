@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
@@ -79,8 +79,8 @@ def hull_of(points: Array) -> Array:
     if len(points) < 3:
         return np.zeros((0, 2))
     try:
-        return points[ConvexHull(points).vertices]
-    except QhullError:
+        return points[scipy.spatial.ConvexHull(points).vertices]
+    except scipy.spatial.QhullError:
         return np.zeros((0, 2))
 
 

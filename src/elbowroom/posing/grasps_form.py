@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh, frozen
@@ -121,8 +121,8 @@ def _box(points: Array) -> tuple[Array, Array, Array]:
     low, high = points.min(axis=0), points.max(axis=0)
     T[:3, 3] = 0.5 * (low + high)
     try:
-        hull = points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):  # all in a plane
+        hull = points[scipy.spatial.ConvexHull(points).vertices]
+    except (scipy.spatial.QhullError, ValueError):  # all in a plane
         _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
         axes[2] = np.cross(axes[0], axes[1])
         along = points @ axes.T

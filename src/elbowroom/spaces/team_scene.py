@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import label
 
 from elbowroom.geometry.rotations import Array
 
@@ -68,7 +68,7 @@ def passage_width(room: Array, origin: Array, cell_m: float, ends: tuple[Array, 
     about = [np.any([np.linalg.norm(cells - place, axis=-1) < near_m for place in end], axis=0) for end in ends]
 
     def joined(least: float) -> bool:
-        labels = label(room >= least)[0]
+        labels = scipy.ndimage.label(room >= least)[0]
         first, last = (set(labels[near].tolist()) - {0} for near in about)
         return bool(first & last)
 

@@ -30,8 +30,8 @@ _MOST_SPARE = 12
 class Skins:
     """All skins of a scene by appearance. `clicked` is called with the name that a skin was taken for."""
 
-    def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None]) -> None:
-        self._server, self._clicked = server, clicked
+    def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None], root: str = "/skins") -> None:
+        self._server, self._clicked, self._root = server, clicked, root
         self._spare: list[SkinNode] = []  # the one returned last is last
         self._keys: dict[SkinNode, bytes] = {}
         self._names: dict[SkinNode, str] = {}
@@ -54,7 +54,7 @@ class Skins:
         if node is not None:
             self._spare.remove(node)
         else:
-            node = add_skin(self._server.scene, f"/skins/{self._made}", skin, T, visible=False, **look)
+            node = add_skin(self._server.scene, f"{self._root}/{self._made}", skin, T, visible=False, **look)
             self._made += 1
             self._keys[node] = key
             for part in node.parts if name else ():

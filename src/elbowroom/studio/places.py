@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
@@ -211,7 +211,7 @@ def _put(entry: dict[str, Any], at: list[float], turn: Any) -> None:
 
 def _degrees(T: Array) -> list[float]:
     """Rotation in degrees about x, y and z in turn, each about the world's axis."""
-    angles = Rotation.from_matrix(T[:3, :3]).as_euler("xyz", degrees=True)
+    angles = scipy.spatial.transform.Rotation.from_matrix(T[:3, :3]).as_euler("xyz", degrees=True)
     return [round(float(a), 2) + 0.0 for a in angles]
 
 

@@ -230,21 +230,23 @@ class Studio:
                 self.set_plan(known)
                 return
             what = "planning" if board.tasks else "checking"
+            kept: list[Plan] = []
 
             @keeping_trees()
             def work(job: Job) -> Plan:
-                kept = instead()
-                job.step = "" if kept is None else "kept"
-                return kept or plan_storyboard(board, seed=document.seed, tier=document.tier)
+                followed = instead()
+                kept.extend([followed] if followed is not None else [])
+                with job.watching():
+                    return followed or plan_storyboard(board, seed=document.seed, tier=document.tier)
 
             def done(plan: Plan) -> None:
                 with self.lock:
                     if self.board is board:
                         self.set_plan(plan)
-                        if job.step:
+                        if kept:
                             self.say("The motion followed the drag; press Re-plan to plan it from scratch.")
 
-            job = self.worker.submit(Job(what, work, done, self.failed))
+            self.worker.submit(Job(what, work, done, self.failed))
 
     def plan_from_scratch(self) -> None:
         """Plan the whole storyboard from scratch, ignoring the cache."""

@@ -112,6 +112,18 @@ def kept_from(text: str) -> list[Any]:
     return out
 
 
+POSE = "whole pose"
+
+
+def with_pins(keep: str, part: str, studio: Studio, who: str) -> str:
+    """Text of limbs to keep with one more, or all for the whole pose: from in to out point, else at the time shown."""
+    player = studio.player
+    begin, end = (player.time,) * 2 if player.points == (None, None) else player.range
+    chains = studio.original.body(who).chains
+    limbs = list(chains) if part == POSE else [part]
+    return ", ".join([*filter(None, [keep.strip()]), *(f"{limb} {begin:.2f}-{end:.2f}" for limb in limbs)])
+
+
 def task_from(studio: Studio, verb: str, given: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a task: form values merged over the previous arguments."""
     asked = VERBS[verb]

@@ -10,10 +10,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from elbowroom.stopping import Cancelled, stoppable
+from elbowroom.stopping import Cancelled, stoppable, watched
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document
 
@@ -71,6 +72,10 @@ class Job:
         """Report progress; a cancelled job ends here at the latest."""
         self.look()
         self.progress, self.step = progress, step or self.step
+
+    def watching(self) -> AbstractContextManager[None]:
+        """Show what work in this context reports."""
+        return watched(lambda doing, share: self.tell(share, doing))
 
     def look(self) -> None:
         """End a cancelled job."""

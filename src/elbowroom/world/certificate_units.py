@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field, pack
 from elbowroom.geometry.kept import Arrays, is_kept, kept, remembered
@@ -101,7 +101,7 @@ def _lacks(form: Form) -> bool:
         return True
     a, b, c = np.moveaxis(form.mesh.vertices[form.mesh.faces], 1, 0)
     volume = abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
-    return volume < _FULL * float(ConvexHull(form.points).volume)
+    return volume < _FULL * float(scipy.spatial.ConvexHull(form.points).volume)
 
 
 def _corners(form: Form) -> Array:
@@ -151,8 +151,8 @@ def _pieces(points: Array, size: float, deepest: int) -> list[Array]:
     axis = int(np.argmax(np.ptp(points, axis=0)))
     middle = 0.5 * (points[:, axis].min() + points[:, axis].max())
     try:
-        hull = ConvexHull(points)
-    except (QhullError, ValueError):
+        hull = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):
         return [ball]
     edges = np.unique(np.sort(hull.simplices[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
     a, b = points[edges[:, 0]], points[edges[:, 1]]

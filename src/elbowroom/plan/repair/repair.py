@@ -21,7 +21,7 @@ from elbowroom.plan.repair.whole_clip import raised, shifted_clips
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
-from elbowroom.stopping import OutOfTime, deadline, overtime
+from elbowroom.stopping import OutOfTime, deadline, overtime, report
 from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Collision, Unproven
@@ -71,6 +71,8 @@ class _Work:
         """Report progress."""
         if self.options.progress is not None:
             self.options.progress(doing)
+        else:
+            report(doing)
 
     def certified_late(self) -> Certificate | None:
         """Prove the current world after the budget is spent; None where that would take too long."""

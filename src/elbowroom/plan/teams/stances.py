@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
@@ -106,7 +106,7 @@ def _assigned(actors: Sequence[Actor], spots: Sequence[Spot]) -> list[Spot]:
     """Spots in the order of the people who are nearest to them, all together."""
     starts = [stance_of(actor.body, actor.pose)[0] for actor in actors]
     far = np.array([[np.linalg.norm(start - spot.place) for spot in spots] for start in starts])
-    _, columns = linear_sum_assignment(far)
+    _, columns = scipy.optimize.linear_sum_assignment(far)
     return [spots[int(k)] for k in columns]
 
 

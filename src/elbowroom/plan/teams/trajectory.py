@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.headings import rolling
@@ -93,13 +92,15 @@ def trajectory(
     for _ in range(_ROUNDS):
         t = _timed(cap, _OF_ACCEL * accel)
         times = np.arange(-round(_AROUND_S * inner), int(np.ceil((t[-1] + _AROUND_S) * inner)) + 1) / inner
-        share = gaussian_filter1d(np.interp(times, t, np.arange(len(t))), _SOFT_S * inner, mode="nearest")
+        share = scipy.ndimage.gaussian_filter1d(np.interp(times, t, np.arange(len(t))), _SOFT_S * inner, mode="nearest")
         excess = _excess(places, times, share, speed, accel)
         if excess.max() <= 1.0:
             break
         # slower before and after where somebody is too fast or gains too much
         rows = np.interp(np.arange(len(t)), share, excess)
-        cap = cap / gaussian_filter1d(np.maximum(maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS)
+        cap = cap / scipy.ndimage.gaussian_filter1d(
+            np.maximum(scipy.ndimage.maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS
+        )
     courses: list[Course | None] = []
     for gone, curve in zip(ways, routes, strict=True):
         if gone is None or curve is None:
@@ -123,7 +124,7 @@ def _evenly(space: TeamSpace, states: Array, turn_m: float) -> Array:
     along = np.concatenate([[0.0], np.cumsum(np.maximum(far, 1e-6))])
     even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOK_M), 16) + 1)
     # without corners, at which a base would turn at once
-    return np.asarray(PchipInterpolator(along, states)(even))
+    return np.asarray(scipy.interpolate.PchipInterpolator(along, states)(even))
 
 
 def _timed(cap: Array, accel: float) -> Array:

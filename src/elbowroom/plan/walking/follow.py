@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
@@ -62,7 +62,9 @@ def _way_of(world: World, whom: str, now: float) -> tuple[Array, Array]:
     motion = world.motion(whom)
     end = max(motion.span[1], now + 1.0 / _LOOKS)
     times = np.linspace(now, end, max(int((end - now) * _LOOKS), 2) + 1)
-    return times, gaussian_filter1d(motion.sample(times)[0][:, :2], _SWAY_S * _LOOKS, axis=0, mode="nearest")
+    return times, scipy.ndimage.gaussian_filter1d(
+        motion.sample(times)[0][:, :2], _SWAY_S * _LOOKS, axis=0, mode="nearest"
+    )
 
 
 def _spaced(places: Array, far: Array) -> Array:
