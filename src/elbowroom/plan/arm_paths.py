@@ -234,8 +234,8 @@ class ArmPaths:
             return np.asarray((joint_jerks(np.moveaxis(q, 0, 1), self._rate) / allowed).max(axis=-1))
 
         weights = bump(self.times, *self.times[[0, -1]])
-        candidates = JointOffsets(joints, base, weights, (1.0,) * len(joints))
-        done = nudge(self.check, candidates, base, self._when(self.times), weights, seed=seed, rough=rough)
+        offsets = JointOffsets(joints, base, weights, (1.0,) * len(joints))
+        done = nudge(self.check, offsets, base, self._when(self.times), weights, seed=seed, rough=rough)
         if done.frames is None:
             return None
         frames, _ = self._drawn_in(_pinned(np.array(done.frames), start, goal))

@@ -44,9 +44,9 @@ def retimed(world: World, episode: CollisionEpisode, clocks: Clocks) -> Iterator
         if clocks.late:
             break
         if new is not None and hits(there := world.with_character(episode.who, new), episode.who, times) == 0:
-            texts = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
+            text = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
             changed = Changed(episode.who, (), (core.first, core.last))
-            yield BodyDetour(there, "whole body", texts, changed, (), 0.0, (number + 1) * len(times))
+            yield BodyDetour(there, "whole body", text, changed, (), 0.0, (number + 1) * len(times))
             break
     clocks.add("plan", start)
 

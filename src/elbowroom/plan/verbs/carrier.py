@@ -71,8 +71,8 @@ class Carrier(Holding):
         guides = [database for _, database, _ in self.fits(ranked[0])]
         for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
             self.guide, self.pull = guide, pull
-            gaze_joints = ranked if guide is None else ranked[:_GUIDED_LOOKS]
-            options = (self.option(grips, failed) for grips in gaze_joints)
+            looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
+            options = (self.option(grips, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1
                 yield option
@@ -316,15 +316,15 @@ class Carrier(Holding):
         d, actor = self.d, self.actor
         fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
         q[:, fingers] = actor.q[-1][fingers]
-        gaze_joints = [actor.body.roles[role] for role in GAZE_ROLES if role in actor.body.roles]
-        ahead, q[:, gaze_joints] = q[:, gaze_joints].copy(), actor.q[-1][gaze_joints]
-        wanted = q[:, gaze_joints].copy()
+        looks = [actor.body.roles[role] for role in GAZE_ROLES if role in actor.body.roles]
+        ahead, q[:, looks] = q[:, looks].copy(), actor.q[-1][looks]
+        wanted = q[:, looks].copy()
         if focus is not None:
-            wanted = gazing(actor.body, root, q, np.tile(focus, (len(q), 1)), np.ones(len(q)))[:, gaze_joints]
+            wanted = gazing(actor.body, root, q, np.tile(focus, (len(q), 1)), np.ones(len(q)))[:, looks]
         turning = smoothstep(np.linspace(0.0, 1.0, len(q)) / GAZE_ARRIVES)[:, None]
         postures = self.postures(grips)
         for share in _GAZES:
-            q[:, gaze_joints] = slerp(q[:1, gaze_joints], slerp(ahead, wanted, share), turning)
+            q[:, looks] = slerp(q[:1, looks], slerp(ahead, wanted, share), turning)
             rows = [(Pose.of(r, turns), {self.thing: T}) for r, turns, T in zip(root, q, places, strict=True)]
             if all(postures.blame(*row, room=FRAME_ROOM_M, own_room=False) is None for row in rows):
                 break

@@ -174,9 +174,9 @@ def _until(feet: Footing, postures: Postures, T: Array, toward: Array, there: Po
 def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, what: str) -> None:
     """Shift the weight, bring the foot before its target, and then to it."""
     actor = feet.actor
-    trajectory = float(np.linalg.norm(feet_at(feet, step.before)[:3, 3] - feet.T_world_foot[:3, 3]))
+    distance = float(np.linalg.norm(feet_at(feet, step.before)[:3, 3] - feet.T_world_foot[:3, 3]))
     slow = max(float(np.linalg.norm(step.T_world_foot[:3, 3] - feet_at(feet, step.before)[:3, 3])) / _SLOW, 0.15)
-    parts = np.array([_SHIFT, max(trajectory / _SPEED, _SWING), slow])
+    parts = np.array([_SHIFT, max(distance / _SPEED, _SWING), slow])
     if at is not None:
         spare = at - actor.now - float(parts.sum())
         if spare < -0.4 * parts.sum():
@@ -206,8 +206,8 @@ def _back(d: Director, feet: Footing, step: Step, what: str) -> None:
     swing(d, feet, _with_legs(actor, step.before), actor.frames(0.3), what, arcs=(0.0,))
     weight = feet.at(feet.T_world_foot)
     assert weight is not None, "the foot left the ground from there"
-    trajectory = float(np.linalg.norm(feet.T_world_foot[:3, 3] - feet_at(feet, actor.pose)[:3, 3]))
-    swing(d, feet, weight, actor.frames(max(trajectory / _SPEED, _SWING)), what)
+    distance = float(np.linalg.norm(feet.T_world_foot[:3, 3] - feet_at(feet, actor.pose)[:3, 3]))
+    swing(d, feet, weight, actor.frames(max(distance / _SPEED, _SWING)), what)
     count = actor.frames(_SHIFT)
     root, q = body_frames(actor, actor.neutral(actor.k + count), count)
     acting.add(d, actor, root, q, away=False)
