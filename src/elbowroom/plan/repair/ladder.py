@@ -53,16 +53,16 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         options = replace(options, apart={})
     # a body that ducks or turns keeps its arms as they are, in no style
     bodies = options.style is CLOSE and not _pinned(episode, options)
-    done, reason_now = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
+    done, last = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
     if not options.searches:
-        return done, reason_now or reason
+        return done, last or reason
     if done is None and options.style is not CLOSE:
         # a style is a preference: a repair that cannot keep to it is made without, and noted
-        done, reason_now = repair_episode(world, episode, replace(options, style=CLOSE))
+        done, last = repair_episode(world, episode, replace(options, style=CLOSE))
         noted = [replace(e, reason=f"{e.reason}, not in the style asked for") for e in done.edits] if done else ()
-        return (replace(done, edits=tuple(noted)) if done else None), reason_now
+        return (replace(done, edits=tuple(noted)) if done else None), last
     if done is None:
-        reason = reason_now or reason
+        reason = last or reason
         done = None if _pinned(episode, options) else _by_detour(world, episode, replace(options, seed=seed + rungs))
     for again in range(_AGAIN):
         if done is None:
@@ -150,11 +150,11 @@ def _after(world: World, detour: BodyDetour, episode: CollisionEpisode, options:
 
 def _noted(world: World, detour: BodyDetour, episode: CollisionEpisode) -> Edit:
     """The edit of a detour of the body."""
-    reason_now = f"{detour.text}, clear of {_others(detour.world, episode)}"
+    text = f"{detour.text}, clear of {_others(detour.world, episode)}"
     noted = Edit(
         episode.who,
         detour.name,
-        reason_now,
+        text,
         detour.changed.during,
         "avoid",
         checks=detour.checks,
@@ -311,9 +311,9 @@ def _edit(name: str, job: Job, done: Replanned) -> RepairResult:
 def _at_the_ends(stretch: Stretch) -> str:
     """Note that a clip begins or ends in collision, so that there was nothing to leave or return to."""
     core = stretch.core
-    reason_now = ["from the first frame on"] if core.begin <= core.first else []
-    reason_now += ["to the last frame"] if core.end >= core.last else []
-    return "".join(f", {one}" for one in reason_now)
+    texts = ["from the first frame on"] if core.begin <= core.first else []
+    texts += ["to the last frame"] if core.end >= core.last else []
+    return "".join(f", {one}" for one in texts)
 
 
 def _others(world: World, episode: CollisionEpisode) -> str:
