@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +15,9 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.course import facing, heading_of, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
-from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.route import Manner, route
 from elbowroom.locomotion.steps import Footprints
-from elbowroom.locomotion.terrain import LEVEL, Terrain
-from elbowroom.locomotion.walk import NO_FEET, STANDS_S, walk_route
+from elbowroom.locomotion.walk import STANDS_S, WalkOptions, walk_route
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
 
@@ -71,34 +69,22 @@ def walk_from(
     path: ArrayLike,
     face: float | None = None,
     manner: Manner | Sequence[Manner] = "forward",
-    *,
-    last: Footprints = NO_FEET,
-    speed: float = 1.2,
-    fps: float = 60.0,
     floor: float = 0.0,
-    seed: int = 0,
-    terrain: Terrain = LEVEL,
-    not_before: Callable[[Array], Array] | None = None,
-    low: Callable[[Array], Array] | None = None,
-    library: ClipLibrary | None = None,
+    *,
+    options: WalkOptions,
 ) -> Clip:
     """Walk from a stance along points (N, 2), the first of them left out, to stand facing a heading.
 
-    The first frame is the posture itself; the walk ends on footprints `last`, if given. `terrain` is the ground,
-    heights above the floor; `library`: recorded cycles, see `walk`.
+    The first frame is the posture itself. Heights of the options' terrain are above the floor.
     """
     place, heading = stance_of(character, pose)
     points = np.concatenate([place[None], np.asarray(path, dtype=float).reshape(-1, 2)[1:]])
-    if last and np.linalg.norm(points[-1] - place) < SHUFFLED_M:
+    if options.last and np.linalg.norm(points[-1] - place) < SHUFFLED_M:
         # feet that are moved under a fixed body need a path to step on
         back = points[-1] - SHUFFLED_M * facing(heading if face is None else face)
         points, manner = np.stack([place, back, points[-1]]), "forward"
     manners = manner if isinstance(manner, str) else list(manner)
-    made = walk_route(
-        character, route(points, heading, face, manners), speed, fps=fps, seed=seed,
-        feet=footprints_of(character, pose), last=last, terrain=terrain, library=library, not_before=not_before,
-        low=low,
-    )  # fmt: skip
+    made = walk_route(character, route(points, heading, face, manners), options, footprints_of(character, pose))
     return led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), pose)
 
 

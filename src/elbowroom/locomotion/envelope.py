@@ -13,7 +13,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import leftwards
 from elbowroom.locomotion.room import part
 from elbowroom.locomotion.route import ASIDE_RAD, Manner, route
-from elbowroom.locomotion.walk import walk_route
+from elbowroom.locomotion.walk import WalkOptions, walk_route
 
 # Shares of the body's height that divide it into bands: legs, hips and hands, chest, head.
 BANDS = (0.0, 0.42, 0.62, 0.84, 1.0)
@@ -49,7 +49,7 @@ def envelope(character: Character, manner: Manner) -> Envelope:
 
 def _measured(character: Character, manner: Manner) -> Envelope:
     way = route([[0.0, 0.0], [0.0, -_WAY_M]], ASIDE_RAD[manner], ASIDE_RAD[manner], manner)
-    clip = walk_route(character, way, fps=60.0)
+    clip = walk_route(character, way, WalkOptions())
     T = clip.world()[:: round(clip.fps / _SAMPLES_PER_S)]
     side, up = np.array([*leftwards(0.0), 0.0]), np.array([0.0, 0.0, 1.0])
     arms = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy
@@ -43,6 +43,25 @@ _SLOWLY_M_S = 0.2  # slowest speed on stairs
 _END_M = 0.3  # length of a path below its last steps, metres
 _WIDER = 1.0  # of the shortfall between the legs, for each foot: thighs part less than the feet do
 RATE_WALK, _RATE_RUN = 60.0, 120.0  # lowest frame rates at which a gait is computed
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkOptions:
+    """Options of a walk from standing to standing, at a speed in m/s; it ends on footprints `last`, if given.
+
+    `terrain` is the ground; `library` has recorded cycles to blend, without one the walk is made from tables. `low` is
+    the share (N,) of crouching at travel (N,), for a library that has crouched walks; `not_before` gives the earliest
+    time of travel (N,), seconds after departure.
+    """
+
+    speed: float = 1.2
+    fps: float = 60.0
+    seed: int = 0
+    last: Footprints = field(default_factory=dict)
+    terrain: Terrain = LEVEL
+    library: ClipLibrary | None = None
+    low: Callable[[Array], Array] | None = None
+    not_before: Callable[[Array], Array] | None = None
 
 
 def walk(
@@ -117,7 +136,8 @@ def walk_to_run(
     speed = walking + (running - walking) * smootherstep(x)
     change = smootherstep((speed - 1.75 * np.sqrt(body.scale)) / (0.45 * np.sqrt(body.scale)))
     going = courses.steady(courses.arc(running * (seconds + 2 * _PAD), 0.0, running * (_PAD + 1.0)), times, speed)
-    return _made(body, going, fps, seconds, seed, run=change, name="walk to run")
+    options = WalkOptions(fps=fps, seed=seed)
+    return _made(body, going, options, (0.0, seconds), run=change).with_(name="walk to run")
 
 
 def walk_along(
@@ -141,7 +161,8 @@ def walk_along(
     rate = inner_rate(fps, RATE_WALK)
     going = courses.from_rest_to_rest(curve, speed, rate, 1.5, captured.fastest(body, curve, library))
     seconds = float(going.times[-1]) - 0.6
-    return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along", library=library)
+    options = WalkOptions(fps=fps, seed=seed, library=library)
+    return _made(body, going, options, (-0.5, seconds), (True, True)).with_(name="walk along")
 
 
 def _in_range(body: Figure, library: ClipLibrary, family: str, speed: float, turn: float) -> None:
@@ -160,37 +181,25 @@ def _in_range(body: Figure, library: ClipLibrary, family: str, speed: float, tur
 def walk_route(
     character: Character,
     route: Route,
-    speed: float = 1.2,
-    *,
-    fps: float = 60.0,
-    seed: int = 0,
+    options: WalkOptions,
     feet: Footprints = NO_FEET,
-    last: Footprints = NO_FEET,
-    library: ClipLibrary | None = None,
-    low: Callable[[Array], Array] | None = None,
-    terrain: Terrain = LEVEL,
-    not_before: Callable[[Array], Array] | None = None,
 ) -> Clip:
-    """Walk along a route from standing to standing; `feet` and `last` are the first and last footprints.
+    """Walk along a route from standing, on footprints `feet`, to standing.
 
-    `terrain` is the ground; `low` the share (N,) of crouching at travel (N,), for a library that has crouched walks;
-    `not_before` gives the earliest time of travel (N,), seconds after departure. The clip begins about `STANDS_S`
-    before the first foot leaves the ground, and ends shortly after the last one landed.
+    The clip begins about `STANDS_S` before the first foot leaves the ground, and ends shortly after the last landing.
     """
-    body = figure(character)
+    body, low = figure(character), options.low
     # fast walkers run where the path allows it
-    runs = speed > captured.WALKS * np.sqrt(body.scale)
-    rate = inner_rate(fps, _RATE_RUN if runs else RATE_WALK)
-    fastest = captured.fastest(body, route, library, low, "run" if runs else "walk")
-    stairs = Stairs.on(route, terrain)
+    runs = options.speed > captured.WALKS * np.sqrt(body.scale)
+    rate = inner_rate(options.fps, _RATE_RUN if runs else RATE_WALK)
+    fastest = captured.fastest(body, route, options.library, low, "run" if runs else "walk")
+    stairs = Stairs.on(route, options.terrain)
     if stairs is not None:
         fastest = _on_stairs(stairs, body.scale, fastest)
-    going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
+    going = courses.from_rest_to_rest(route, options.speed, rate, 2.5, fastest, options.not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
-    made = walk_course(
-        character, going, fps=fps, seed=seed, feet=feet, last=last, library=library, terrain=terrain, stairs=stairs
-    )
+    made = walk_course(character, going, options, feet, stairs)
     last_frame = landed(made)
     return made.with_(root=made.root[: last_frame + 1], rotations=made.rotations[: last_frame + 1])
 
@@ -205,28 +214,18 @@ def landed(clip: Clip) -> int:
 
 
 def walk_course(
-    character: Character,
-    going: Course,
-    *,
-    fps: float = 60.0,
-    seed: int = 0,
-    feet: Footprints = NO_FEET,
-    last: Footprints = NO_FEET,
-    library: ClipLibrary | None = None,
-    terrain: Terrain = LEVEL,
-    stairs: Stairs | None = None,
+    character: Character, going: Course, options: WalkOptions, feet: Footprints = NO_FEET, stairs: Stairs | None = None
 ) -> Clip:
     """Walk a course from standing to standing, from `STANDS_S` before departure until half a second before its end.
 
-    The course is sampled at a multiple of `fps` that is at least 60, from 2.5 s before to 2.5 s after the travel.
+    The course, whose speed counts, is sampled at a multiple of `fps` that is at least 60, from 2.5 s before to 2.5 s
+    after the travel.
     """
     seconds = float(going.times[-1]) - 0.5
-    if seconds * fps > MOST_FRAMES:
-        raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
-    return _made(
-        figure(character), going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk",
-        feet=feet, last=last, library=library, terrain=terrain, stairs=stairs,
-    )  # fmt: skip
+    if seconds * options.fps > MOST_FRAMES:
+        limit = f"{MOST_FRAMES} frames at {options.fps:g} a second"
+        raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {limit}.")
+    return _made(figure(character), going, options, (-STANDS_S, seconds), (True, True), feet=feet, stairs=stairs)
 
 
 def _go(
@@ -251,7 +250,8 @@ def _go(
         # the path before a clip in progress lies on the same circle, not straight behind
         before = 0.0 if start else speed * (_PAD + 1.0)
         going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
-        return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name, library=library)
+        options = WalkOptions(fps=fps, seed=seed, library=library)
+        return _made(body, going, options, (0.0, seconds), (start, stop), run).with_(name=name)
 
     if library is not None:
         return made()
@@ -265,20 +265,66 @@ def _frames(clip: Clip) -> Arrays:
 
 
 def _made(
-    body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
-    stop: bool = False,
-    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Footprints = NO_FEET, last: Footprints = NO_FEET,
-    library: ClipLibrary | None = None,
-    terrain: Terrain = LEVEL, stairs: Stairs | None = None,
-) -> Clip:  # fmt: skip
-    """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
-    times, pace = course.times, np.sqrt(body.scale)
+    body: Figure,
+    course: Course,
+    options: WalkOptions,
+    span: tuple[float, float],
+    stands: tuple[bool, bool] = (False, False),
+    run: ArrayLike = 0.0,
+    feet: Footprints = NO_FEET,
+    stairs: Stairs | None = None,
+) -> Clip:
+    """The clip of a span in seconds of a course that is sampled at a multiple of the frame rate.
+
+    `stands` says whether it begins and ends standing; `run` is the share (N,) of running.
+    """
+    times, terrain, library = course.times, options.terrain, options.library
     share = np.broadcast_to(np.asarray(run, dtype=float), times.shape)
-    style = Style(course.speed / pace, share)
+    style = Style(course.speed / np.sqrt(body.scale), share)
+    planned, wider = _gait(body, course, options, style, any(stands), stairs)
+    gait = replace(planned, half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider))
+    # the body tips forward before the first foot leaves the ground
+    go = float(np.interp(_TIP * body.scale, course.s, times))
+    standing = Start(go, _lead(course), feet, options.last) if stands[0] else None
+    rate = 1.0 / (times[1] - times[0])
+    # the gait is computed, and limbs are kept apart, at the inner rate, so that the frame rate only samples
+    count = round((span[1] - span[0]) * options.fps)
+    begin = round((span[0] - times[0]) * rate)
+    every = round(rate / options.fps)
+    frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
+    aside_by: Array | float = 0.0
+    for _ in range(_ROUNDS):
+        steps = replace(plan(course, gait, standing, stands[1], first_phase=0.05), aside=aside_by)
+        # the body follows its feet
+        gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
+        if library is not None:
+            turns, root = captured.perform(body, gone, steps, library, terrain, options.seed, rate)
+        else:
+            turns, root = perform(body, gone, steps, style, terrain, options.seed, rate)
+        kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
+        missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
+        if not missing.any():
+            break
+        missing = np.interp(times, times[frames], missing)
+        wider = wider + _WIDER * missing
+        if isinstance(course.curve, Route) or library is not None:
+            # swinging feet pass farther out, and a walk that ends in a turn stands wider
+            aside_by = aside_by + _SWINGS_WIDER * missing
+            last = float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
+            gait = replace(gait, stand=gait.stand + last)
+    made = body.clip(kept, root[frames], rate, "walk", clamped=body.but_legs)
+    made = arms_clear(made) if course.arms else made
+    return feet_clear(made.with_(fps=options.fps, root=made.root[::every], rotations=made.rotations[::every]))
+
+
+def _gait(
+    body: Figure, course: Course, options: WalkOptions, style: Style, rests: bool, stairs: Stairs | None
+) -> tuple[Gait, Array]:
+    """Step planning data of a course, and the extra half width of its steps (N,), metres."""
+    times, pace, share = course.times, np.sqrt(body.scale), np.asarray(style.run)
     # First and last steps are short but not slow: their rate belongs to the speed that is being left or reached.
-    brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if start or stop
-                  else course.speed / pace, share)  # fmt: skip
-    recorded = None if library is None else captured.gait(body, course, library)
+    brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace, share) if rests else style
+    recorded = None if options.library is None else captured.gait(body, course, options.library)
     rates = brisk.stride_rate / pace if recorded is None else recorded.rate(times)
     turned = np.abs(course.curve.turn(course.s) * course.speed)
     turning = float(np.percentile(turned, 90.0))
@@ -309,44 +355,7 @@ def _made(
         stand=abs(float(body.at("left_thigh")[0])),
         forward=lambda t: np.interp(t, times, forward),
     )
-    gait = replace(
-        planned,
-        terrain=terrain,
-        rate=lambda t: np.interp(t, times, rates),
-        half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider),
-    )
-    # the body tips forward before the first foot leaves the ground
-    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet, last) if start else None
-    rate = 1.0 / (times[1] - times[0])
-    # the gait is computed, and limbs are kept apart, at the inner rate, so that the frame rate only samples
-    count = round((seconds - first) * fps)
-    begin = round((first - times[0]) * rate)
-    every = round(rate / fps)
-    frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
-    aside_by: Array | float = 0.0
-    for _ in range(_ROUNDS):
-        steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
-        # the body follows its feet
-        gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
-        if library is not None:
-            turns, root = captured.perform(body, gone, steps, library, terrain, seed, rate)
-        else:
-            turns, root = perform(body, gone, steps, style, terrain, seed, rate)
-        kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
-        missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
-        if not missing.any():
-            break
-        missing = np.interp(times, times[frames], missing)
-        wider = wider + _WIDER * missing
-        if isinstance(course.curve, Route) or library is not None:
-            # swinging feet pass farther out, and a walk that ends in a turn stands wider
-            aside_by = aside_by + _SWINGS_WIDER * missing
-            gait = replace(
-                gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
-            )
-    made = body.clip(kept, root[frames], rate, name, clamped=body.but_legs)
-    made = arms_clear(made) if course.arms else made
-    return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
+    return replace(planned, terrain=options.terrain, rate=lambda t: np.interp(t, times, rates)), wider
 
 
 def _on_stairs(stairs: Stairs, scale: float, fastest: Callable[[Array], Array] | None) -> Callable[[Array], Array]:

@@ -25,17 +25,6 @@ def places_of(check: LimbCheck) -> NDArray[np.int64]:
     return np.array([np.flatnonzero(check.limb.source == k)[0] for k in range(len(check.joints))], np.int64)
 
 
-def moves_of(check: LimbCheck) -> NDArray[np.bool_]:
-    """Return whether searched joints move pieces, (E, n)."""
-    out = np.zeros((len(check.limb.joint), len(check.joints)), dtype=bool)
-    for e, joint in enumerate(check.limb.joint):
-        while joint >= 0:
-            if check.limb.source[joint] >= 0:
-                out[e, check.limb.source[joint]] = True
-            joint = check.limb.parent[joint]
-    return out
-
-
 def marks_of(check: LimbCheck) -> tuple[NDArray[np.int64], Array]:
     """Marks of a limb: positions of its joints but the first, the end of the last one's pieces, and their side.
 

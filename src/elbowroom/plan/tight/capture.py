@@ -14,7 +14,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import interpolate
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, continuous, exp, multiply, slerp
+from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.posture_angles import AngleDatabase
 from elbowroom.motion.warp import Match, best_segment
@@ -273,16 +273,3 @@ def _evened(q: Array, reach: int) -> Array:
         mean = np.tensordot(weight / weight.sum(), q[k - half : k + half + 1], axes=1)
         out[k] = mean / np.linalg.norm(mean, axis=-1, keepdims=True)
     return out
-
-
-def smooth_random(body: Character, start: Pose, goal: Pose, rng: np.random.Generator, count: int) -> PosePath:
-    """A smooth random motion between two postures, the baseline of measures of naturalness."""
-    u = np.linspace(0.0, 1.0, count)
-    poses = []
-    waves = [(j, rng.normal(size=3) * 0.35) for some in component_joints(body).values() for j in some]
-    for s in u:
-        q = np.array(slerp(start.rotations, goal.rotations, np.array(s)))
-        for j, axis in waves:
-            q[j] = multiply(q[j], exp(np.sin(np.pi * s) * axis))
-        poses.append(Pose.of((1.0 - s) * start.root + s * goal.root, q))
-    return PosePath(body, poses)

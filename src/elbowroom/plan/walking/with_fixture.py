@@ -15,7 +15,7 @@ from elbowroom.locomotion.course import from_rest_to_rest
 from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.route import faced_route, ways_along
-from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, inner_rate, landed, walk_course
+from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, WalkOptions, inner_rate, landed, walk_course
 from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
@@ -50,7 +50,8 @@ def walk_with(
     going = from_rest_to_rest(way, _SPEED_M_S, inner_rate(fps, RATE_WALK), _AROUND_S, fastest)
     feet = footprints_of(body, actor.pose)
     floor = 0.0 if d.world.floor is None else d.world.floor
-    made = walk_course(body, replace(going, steps=_STEPS), fps=fps, seed=d.settings.seed, feet=feet, library=library)
+    options = WalkOptions(fps=fps, seed=d.settings.seed, library=library)
+    made = walk_course(body, replace(going, steps=_STEPS), options, feet)
     clip = led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose)
     clip = held(clip, landed(clip) + 1)
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / way.length
