@@ -117,7 +117,7 @@ def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array
 
 
 def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_target: Array, what: str) -> None:
-    """Set down a held object, whose final placement is T_target (4, 4), by way of `T_goal` (4, 4), and release it."""
+    """Set down a held object at T_goal (4, 4), the hand then at T_target (4, 4), and release it."""
     grip = grip_of(d, actor, hand, task.object)
     under = resting(d.world, task.object, actor.now, T_goal)
     way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
