@@ -129,8 +129,8 @@ def tightness(world: World, task: Task) -> float:
         return given
     T, point = world.at(t).joints[task.who], found[1]
     lengths = [np.linalg.norm(np.diff(T[list(arm.joints), :3, 3], axis=0), axis=1).sum() for arm in arms]
-    ways = [np.linalg.norm(T[arm.joints[0], :3, 3] - point) for arm in arms]
-    return given + float(min(way / max(length, 1e-6) for way, length in zip(ways, lengths, strict=True)))
+    distances = [np.linalg.norm(T[arm.joints[0], :3, 3] - point) for arm in arms]
+    return given + float(min(distance / max(length, 1e-6) for distance, length in zip(distances, lengths, strict=True)))
 
 
 def _bound(a: Task, b: Task) -> bool:

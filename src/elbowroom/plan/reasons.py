@@ -195,11 +195,11 @@ def _nearer(
     if found is None or not isinstance(clip, Clip):
         return
     name, point = found
-    way = (point - clip.root[0]) * [1.0, 1.0, 0.0]
+    towards = (point - clip.root[0]) * [1.0, 1.0, 0.0]
     for more in _NEARER_M:
         far = round(float(np.ceil(10.0 * (failed.missing + more))) / 10.0, 1)
-        if far < float(np.linalg.norm(way)):
-            moved = world.with_character(task.who, place(clip, far * normalize(way)[:2]))
+        if far < float(np.linalg.norm(towards)):
+            moved = world.with_character(task.who, place(clip, far * normalize(towards)[:2]))
             yield Probe(f"moving {task.who} {far:.1f} m towards {name}", moved, tasks, settings)
 
 
@@ -243,11 +243,11 @@ def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: 
         (t for one in tasks if one.who == who and (t := target_of(world, one, world.span[0])) is not None), None
     )
     toward = np.zeros(2) if found is None else found[1][:2] - clip.root[0, :2]
-    ways = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4.0]
+    directions = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4.0]
     for far in _AWAY_M:
-        for way in sorted(ways, key=lambda way: -float(way @ toward)):
-            moved = world.with_character(who, place(clip, far * way))
+        for direction in sorted(directions, key=lambda direction: -float(direction @ toward)):
+            moved = world.with_character(who, place(clip, far * direction))
             if start_failure(moved, [who]) is None:
-                x, y = far * way
+                x, y = far * direction
                 yield Probe(f"moving {who} by ({x:+.2f}, {y:+.2f}) m", moved, tasks, settings)
                 break

@@ -98,7 +98,7 @@ def freed(
     limits = [actor.body.limits[j] for j in arm]
     if (pose_excess(limits, bent).max(axis=0) > np.maximum(pose_excess(limits, course).max(axis=0), BEYOND)).any():
         raise PlanningFailure("no-path", f"{what}: a detour would bend the {limb.replace('_', ' ')} too far")
-    return replace(done.way, rotations=bent)
+    return replace(done.trajectory, rotations=bent)
 
 
 # Eyes and head are at the target after this share of the approach, and stay for this share of the return.
@@ -252,10 +252,10 @@ class Passage:
         course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
-        way = freed(d, actor, self.limb, rows, share == 1.0, what, self._checks)
-        actor.edit(int(rows[0]), self.arm, way.rotations)
+        trajectory = freed(d, actor, self.limb, rows, share == 1.0, what, self._checks)
+        actor.edit(int(rows[0]), self.arm, trajectory.rotations)
         d.world = actor.placed(d.world)
-        d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)
+        d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), trajectory)
 
 
 def _rising(rows: Frames, first: float, last: float) -> Array:
@@ -294,14 +294,14 @@ class Tracking:
         With `orbit` the elbow stays at that angle, and a hand whose work is done turns as its wrist allows.
         """
         drawn = hands.copy()
-        way = hands[:, :3, 3] - self.shoulders
-        far = np.linalg.norm(way, axis=1)
+        towards = hands[:, :3, 3] - self.shoulders
+        far = np.linalg.norm(towards, axis=1)
         length = self.ik.reach[1]
         easy = max(_EASY * length, float(far[exact].max(initial=0.0)))
         most = max(_MOST * length, easy + 1e-3)
         over = np.maximum(far - easy, 0.0)
         near = np.where(over > 0.0, easy + (most - easy) * np.tanh(over / (most - easy)), far)
-        drawn[:, :3, 3] = self.shoulders + way * (near / np.maximum(far, 1e-9))[:, None]
+        drawn[:, :3, 3] = self.shoulders + towards * (near / np.maximum(far, 1e-9))[:, None]
         drawn[exact] = hands[exact]
         fixed = exact if orbit is None else np.arange(len(exact)) == 0
         for angle in self.orbit + _ORBITS if orbit is None else (orbit,):

@@ -88,8 +88,8 @@ def moments(
 
     def needs(clip: Clip, rows: NDArray[np.int64], share: float) -> NDArray[np.int64]:
         T = actor.body.transforms(clip.root[rows], clip.rotations[rows])
-        way = np.linalg.norm(seen_by(T[:, 0], (T[:, joint] @ T_joint_hand)[:, :3, 3]) - target, axis=1)
-        return np.array([actor.frames(share * d.seconds_for(x)) for x in way.tolist()])
+        distances = np.linalg.norm(seen_by(T[:, 0], (T[:, joint] @ T_joint_hand)[:, :3, 3]) - target, axis=1)
+        return np.array([actor.frames(share * d.seconds_for(x)) for x in distances.tolist()])
 
     before = np.arange(max(with_it - 1, 0), min(first, max(with_it - 1, 0)) - 1, -1)
     if task.begin is None:
@@ -159,8 +159,8 @@ def frames_for(
 
 def _soonest(d: Director, actor: Actor, hand: str, task: Task, point: Array, what: str) -> int:
     """Frame in which a hand can or must be at a point (3,); raises `PlanningFailure` if that is too early."""
-    way = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
-    return actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
+    distance = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
+    return actor.k + d.frames_until(actor, distance, task.at, 0, what, beyond_reach(actor, hand, point))
 
 
 def _in_passing(d: Director, actor: Actor, hand: str, task: Task, points: Array, what: str) -> int:

@@ -177,9 +177,9 @@ def by_limbs(
     unsolved: list[_Unsolved] = []
     source = options.sources[episode.who]
     before = 0.0 if options.clocks.hurried else cost(source, clip_of(world, episode.who))
-    ways = _each_linkage(world, episode, options, found, reasons, unsolved)
+    offsets = _each_linkage(world, episode, options, found, reasons, unsolved)
     more = _each_body(world, episode, options) if bodies else iter(())
-    for done in chain(ways, more, _each_search(unsolved, found) if searches else ()):
+    for done in chain(offsets, more, _each_search(unsolved, found) if searches else ()):
         if options.clocks.hurried:
             return done, ""
         found.append((cost(source, clip_of(done.world, episode.who)) - before, done))
@@ -300,7 +300,7 @@ def _edit(name: str, job: Job, done: Replanned) -> RepairResult:
         name,
         f"{reason}{_at_the_ends(done.stretch)}",
         span,
-        *done.way.cost,
+        *done.trajectory.cost,
         replanned=job.joints,
         contacts=done.stretch.contacts,
     )

@@ -47,12 +47,12 @@ class Replanned:
     """A stretch with new frames, and the method."""
 
     stretch: Stretch
-    way: LimbTrajectory
+    trajectory: LimbTrajectory
 
     @property
     def frames(self) -> Array:
         """Rotations (T, n, 4)."""
-        return self.way.rotations
+        return self.trajectory.rotations
 
     @property
     def departure(self) -> float:
@@ -94,8 +94,8 @@ def by_offset(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     least = (
         _minimised(job, stretch, _joint_offsets(stretch, offsets), found.frames, done.offset, offsets.reach) or found
     )
-    way = replace(found.way, rotations=least.frames, smooth_s=clocks.add("smooth", start))
-    return Replanned(least.stretch, way)
+    trajectory = replace(found.trajectory, rotations=least.frames, smooth_s=clocks.add("smooth", start))
+    return Replanned(least.stretch, trajectory)
 
 
 # Frames (T, n, 4) of an offset (K,) at full height in a core.
@@ -193,10 +193,10 @@ def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
 
 def _ancestors(parents: NDArray[np.int32], joint: int) -> list[int]:
     """A joint and those above it."""
-    way = [joint]
-    while parents[way[-1]] >= 0:
-        way.append(int(parents[way[-1]]))
-    return way
+    up = [joint]
+    while parents[up[-1]] >= 0:
+        up.append(int(parents[up[-1]]))
+    return up
 
 
 def by_foot(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | None:
@@ -253,8 +253,12 @@ def by_search(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     took = clocks.add("smooth", start)
     if not settled.free or (within is not None and not _mostly(within, job, stretch, settled.rotations)):
         return None
-    way = LimbTrajectory(whole, "plan", first, took, path.stats.checks, path.stats.nodes, space.tree_lines(path))
-    return Replanned(stretch, way) if least is None else Replanned(least.stretch, replace(way, rotations=least.frames))
+    trajectory = LimbTrajectory(whole, "plan", first, took, path.stats.checks, path.stats.nodes, space.tree_lines(path))
+    return (
+        Replanned(stretch, trajectory)
+        if least is None
+        else Replanned(least.stretch, replace(trajectory, rotations=least.frames))
+    )
 
 
 def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:

@@ -45,11 +45,11 @@ class BodyDetour:
     checks: int
 
 
-def core_about(clip: Clip, during: Interval, way: float) -> Core | None:
-    """Frames of departure and return of a displacement, with `way` seconds for either; None where time is too short."""
+def core_about(clip: Clip, during: Interval, seconds: float) -> Core | None:
+    """Frames of departure and return of a displacement, with `seconds` for either; None where time is too short."""
     low, high = (float(clip.times[k]) for k in (clip.source.lead, -1))
     begin, end = during[0] - _PAD, during[1] + _PAD
-    first, last = max(begin - way, low), min(end + way, high)
+    first, last = max(begin - seconds, low), min(end + seconds, high)
     begin, end = max(begin, first + _LEAST), min(end, last - _LEAST)
     if begin > during[0] or end < during[1]:
         return None

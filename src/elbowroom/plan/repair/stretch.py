@@ -57,9 +57,9 @@ def _apart(a: Clip, b: Clip, during: tuple[float, float]) -> float:
     times = np.unique(np.concatenate([np.clip(clip.times, *during) for clip in (a, b)] + [np.asarray(during)]))
     # roots are interpolated linearly, and so is their difference
     roots = [np.stack([np.interp(times, c.times, c.root[:, k]) for k in range(3)], axis=1) for c in (a, b)]
-    way = roots[0] - roots[1]
-    steps = np.linalg.norm(np.diff(way, axis=0), axis=1).max(initial=0.0)
-    nearest = float(np.linalg.norm(way, axis=1).min()) - 0.5 * float(steps)
+    between = roots[0] - roots[1]
+    steps = np.linalg.norm(np.diff(between, axis=0), axis=1).max(initial=0.0)
+    nearest = float(np.linalg.norm(between, axis=1).min()) - 0.5 * float(steps)
     return nearest - _length(a.character) - _length(b.character)
 
 

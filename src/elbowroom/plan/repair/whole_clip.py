@@ -140,9 +140,9 @@ class ShiftedClip:
 def shifted_clips(world: World, who: str, max_shift: float, max_delay: float) -> list[ShiftedClip]:
     """Shifts of a character's clip within bounds, those with the fewest hits first, small before large."""
     found = []
-    for k, way in enumerate(_shifts(world, who, max_shift, max_delay)):
-        found.append((hits(way.world, who, _sample_times(clip_of(way.world, who))), k, way))
-    return [way for _, _, way in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]]
+    for k, shifted in enumerate(_shifts(world, who, max_shift, max_delay)):
+        found.append((hits(shifted.world, who, _sample_times(clip_of(shifted.world, who))), k, shifted))
+    return [shifted for _, _, shifted in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]]
 
 
 def _shifts(world: World, who: str, max_shift: float, max_delay: float) -> Iterator[ShiftedClip]:

@@ -108,8 +108,8 @@ def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, 
 def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
     """Time at which the taker's hand arrives: as soon as both can."""
     arms = arms_of(taker, None)
-    ways = [float(np.linalg.norm(T_meet[:3, 3] - hand_of(taker, h, taker.pose)[:3, 3])) for h in arms]
-    needed = d.seconds_for(min(ways, default=0.0)) + d.settings.approach / d.settings.slow
+    distances = [float(np.linalg.norm(T_meet[:3, 3] - hand_of(taker, h, taker.pose)[:3, 3])) for h in arms]
+    needed = d.seconds_for(min(distances, default=0.0)) + d.settings.approach / d.settings.slow
     return max(giver.now + 0.5 * _EARLY, taker.now + needed)
 
 

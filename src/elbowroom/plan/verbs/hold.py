@@ -47,15 +47,15 @@ def hold_out(d: Director, task: HoldOut) -> None:
 
 def bring(d: Director, actor: Actor, hand: str, T_target: Array, at: float | None, what: str) -> None:
     """Carry a held object to the hand's target (4, 4), look there, and stay; raises `PlanningFailure`."""
-    way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
-    count = d.frames_until(actor, way, at, 0, what)
+    distance = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
+    count = d.frames_until(actor, distance, at, 0, what)
     k = actor.k + count
     postures = Postures(d.world, actor.who, actor.time(k))
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
         raise failure(there, postures, what)[1]
     goal = d.looking(actor, there.pose, T_target[:3, 3])
-    carry_to(d, actor, hand, goal, acting.set_out(d, actor, way, count), what, direct=at is not None)
+    carry_to(d, actor, hand, goal, acting.set_out(d, actor, distance, count), what, direct=at is not None)
     actor.keep(joints_of(actor, hand))
     actor.pin(hand)
 
@@ -71,6 +71,8 @@ def _before(actor: Actor, hand: str, T_hand: Array, toward: str) -> Array:
     front = front_of(actor, actor.body.skeleton.at(pose))
     left = np.cross(UP, front)
     main = {"front": front - 0.4 * UP, "left": left, "right": -left, "up": UP}[toward]
-    ways = [normalize(main + share * front) for share in _AHEAD]
+    directions = [normalize(main + share * front) for share in _AHEAD]
     shoulder, length = shoulder_of(actor, hand, pose), LimbIK(actor.body, f"{hand}_arm", pose).reach[1]
-    return np.stack([T for way in ways for share in _OUT for T in turned(T_hand, shoulder + share * length * way)])
+    return np.stack(
+        [T for direction in directions for share in _OUT for T in turned(T_hand, shoulder + share * length * direction)]
+    )

@@ -43,8 +43,8 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
             if not helped.found:
                 continue
             goal, least = d.looking(actor, helped.pose, place[:3, 3]), 0.7
-        way = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
-        count = actor.frames(max(way / d.settings.slow, least))
+        distance = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
+        count = actor.frames(max(distance / d.settings.slow, least))
         try:
             acting.travel(d, actor, {hand: None}, goal, count, what, margin=0.0, straight=True)
         except PlanningFailure as reason:

@@ -120,9 +120,9 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
     """Set down a held object at T_goal (4, 4), the hand then at T_target (4, 4), and release it."""
     grip = grip_of(d, actor, hand, task.object)
     under = resting(d.world, task.object, actor.now, T_goal)
-    way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
+    distance = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
     slow = actor.frames(d.settings.approach / d.settings.slow)
-    count = d.frames_until(actor, way, task.at, slow, what, beyond_reach(actor, hand, T_target[:3, 3]))
+    count = d.frames_until(actor, distance, task.at, slow, what, beyond_reach(actor, hand, T_target[:3, 3]))
     k = actor.k + count + slow
     d.allow(supported(task.object, under, (actor.time(k - slow), FOREVER)))
     postures = Postures(d.world, actor.who, actor.time(k))
@@ -137,7 +137,7 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
         if not isinstance(above, Pose):
             reason = blamed(above) or "the arm does not get there"
             raise PlanningFailure("target-in-collision", f"{what}: there is no room before its place ({reason})")
-        carry_to(d, actor, hand, above, acting.set_out(d, actor, way, count), what, direct=task.at is not None)
+        carry_to(d, actor, hand, above, acting.set_out(d, actor, distance, count), what, direct=task.at is not None)
         acting.travel(d, actor, {hand: None}, goal, slow, what, margin=0.0, straight=True)
         acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now, on=under)
@@ -180,7 +180,7 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls:
     A falling object may have another rotation than when it was taken.
     """
     failed: list[Failed] = []
-    ways: list[tuple[float, Encounter]] = []
+    found_at: list[tuple[float, Encounter]] = []
     wearer, T_hand_thing = wearer_of(d.world, task.onto), _grip(d, actor, task.object, hand)
     taken = grip_of(d, actor, hand, task.object).T_world_taken
     goals = list(goals_of(d.world, task, taken, actor.base.times))
@@ -198,14 +198,14 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls:
         T_hand = T_goal @ inverse(T_hand_thing)
         found = d.reach(actor, hand, T_hand[k], k, postures)
         if found.found:
-            ways.append((discomfort(actor, hand, found.pose), Encounter(hand, k, found.pose, T_goal, T_hand)))
+            found_at.append((discomfort(actor, hand, found.pose), Encounter(hand, k, found.pose, T_goal, T_hand)))
         else:
             cost, failed_reach = failure(found, postures, what)
             far = found.status == "out-of-reach"
             failed.append((cost, far_away(actor, hand, points, k, failed_reach.why) if far else failed_reach))
-    if failed and not ways:
+    if failed and not found_at:
         raise min(failed, key=lambda f: f[0])[1]
-    yield from (at for _, at in sorted(ways, key=lambda way: way[0]))
+    yield from (at for _, at in sorted(found_at, key=lambda pair: pair[0]))
 
 
 def _grip(d: Director, actor: Actor, thing: str, hand: str) -> Array:
@@ -238,9 +238,9 @@ def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTi
     held = actor.base.rotations[passage.m.leaves, list(finger_joints(actor.body, hand))]
     entries = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else _entries(out, covered)
     d.first(entries, lambda by: passage.come(by, held, grip.open), _TRIES)
-    ways = [_OFF * out, _OFF * normalize(out + 0.7 * UP), _OFF * UP]
+    retreats = [_OFF * out, _OFF * normalize(out + 0.7 * UP), _OFF * UP]
     speed = speed_past(actor, hand, at.T_target[:, :3, 3], at.k)
     keeps = dict.fromkeys((lingers(speed), lingers(np.inf), 0.0)) if pace.quick else _KEEPS
-    options = [(way, seconds) for seconds in keeps for way in ways]
+    options = [(retreat, seconds) for seconds in keeps for retreat in retreats]
     d.first(options, lambda option: passage.leave(option[0], f"leave {thing}", seconds=option[1]))
     passage.finish()

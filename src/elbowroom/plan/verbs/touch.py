@@ -90,9 +90,9 @@ def _pointed(d: Director, actor: Actor, task: Reach, hands: Hands, what: str) ->
 def _reach_standing(d: Director, actor: Actor, task: Reach, what: str, option: tuple[str, int, Pose]) -> None:
     """Go there and stay."""
     hand, k, pose = option
-    way = float(np.linalg.norm((hand_of(actor, hand, pose) - hand_of(actor, hand, actor.pose))[:3, 3]))
+    distance = float(np.linalg.norm((hand_of(actor, hand, pose) - hand_of(actor, hand, actor.pose))[:3, 3]))
     goal = d.looking(actor, pose, place_of(d, task.to, actor.time(k)))
-    count = acting.set_out(d, actor, way, d.frames_until(actor, way, task.at, 0, what))
+    count = acting.set_out(d, actor, distance, d.frames_until(actor, distance, task.at, 0, what))
     fingers = finger_rotations(actor.body, hand, hand_shape(task.shape))
     acting.travel(d, actor, {hand: fingers}, goal, count, what)
     actor.keep(joints_of(actor, hand))
@@ -164,9 +164,9 @@ def _touches(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) ->
         thing, mesh = surface_of(d, task.target, actor.time(k))
         spots = spots_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
-        ways = [way for spot in spots for way in press_target(actor.body, hand, spot, task.shape)]
+        touches = [one for spot in spots for one in press_target(actor.body, hand, spot, task.shape)]
         place = Place(np.eye(4), k, postures, what)
-        fit = fitting(d, ways, actor.neutral(k), [place], failed, back=False)
+        fit = fitting(d, touches, actor.neutral(k), [place], failed, back=False)
         looks = (look(d, actor, hand, grasp, place) for grasp in islice(fit, _LOOKS))
         # the easiest first: a finger that slants down is no good where the elbow must rise for it
         yield from sifted(looks, _ENOUGH, failed)
