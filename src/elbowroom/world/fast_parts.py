@@ -79,14 +79,14 @@ class ContactAllowances:
         return during[0] <= end and during[1] >= begin
 
 
-# A group of more capsules than this is covered by balls, whose tree leaves most of them out at once.
+# A group of more capsules than this is covered by balls, whose tree rejects most of them at once.
 _FEW = 2
 
 
 class Brought(NamedTuple):
-    """A part that the search moves: the joint that carries it, its place on that joint, and the grip if it is held.
+    """A part that the search moves: the joint that carries it, its transform on that joint, and the grip if it is held.
 
-    `ride` is the place of the body's joint that it belongs to on its carrier; for what is held its own place.
+    `ride` is the transform of its body joint on the carrier; for a held object its own.
     """
 
     part: int
@@ -205,7 +205,7 @@ class Parts:
         pieces: list[Piece] = []
         rows: list[int] = []
         for members in groups.values():
-            # what may overlap is known of single capsules alone
+            # overlap is known for single capsules only
             apart = bool((modes[members[0]] >= TOLD).any())
             made = self._made([self.brought[n] for n in members], apart)
             pieces += made
