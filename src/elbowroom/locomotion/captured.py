@@ -29,7 +29,7 @@ from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
-from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised
+from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised, toes_between
 from elbowroom.locomotion.terrain import Terrain
 
 _BLEND_S = 0.10  # seconds: over which weights of cycles are evened
@@ -342,7 +342,8 @@ def _carried(
         clear = leg * (_CLEARS + (_STEP_OVER - _CLEARS) * (1.0 - smoothstep(far / leg - 0.2)))
         over = 1.0 - (2.0 * u[:, 0] - 1.0) ** 4
         ground, slope = ground_under(a, b, u[:, 0])
-        least = walker.sole.lift(whole[:, 3] - slope, whole[:, 3] - slope) + clear * over + ground
+        sole = whole[:, 3] - slope
+        least = walker.sole.lift(sole, sole + toes_between(a, b, u[:, 0], walker.sole)) + clear * over + ground
         whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * over)
         return whole[:, :3], whole[:, 3]
 

@@ -84,9 +84,7 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         u = (t - a.end) / (b.begin - a.end)
         place, pitch[inside] = carry(a, b, inside)
         place, over = _over_terrain(place, u, a, b, walker)
-        leave, land = toes_at(-a.push, walker.sole), toes_at(b.strike, walker.sole)
-        toes[inside] = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
-        toes[inside] += np.radians(8.0) * np.sin(np.pi * u) ** 2
+        toes[inside] = toes_between(a, b, u, walker.sole)
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
         heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         room = np.sin(np.pi * u) ** 2
@@ -98,6 +96,13 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
+
+
+def toes_between(a: Stance, b: Stance, u: Array, sole: Sole) -> Array:
+    """Bend of the toes (N,) over a swing (0..1), up, radians: from that of leaving to that of landing."""
+    leave, land = toes_at(-a.push, sole), toes_at(b.strike, sole)
+    toes = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
+    return np.asarray(toes + np.radians(8.0) * np.sin(np.pi * u) ** 2)
 
 
 def raised(height: Array, least: Array, soft: Array) -> Array:
