@@ -46,6 +46,9 @@ _SUDDEN_RAD_S = 12.0
 _CLEARS = 0.015
 _STEP_OVER = 0.035
 _LOW_STEP = 0.45  # share of its height with which the foot is lifted in a step of no length
+# shares of the recorded lift of a foot, and of its roll, that are left to who goes sideways: few such strides were
+# recorded, lively ones, with knees that come far to the front
+_LOW_ASIDE, _FLAT_ASIDE = 0.35, 0.4
 # metres: who goes slower than this for each rad/s of turn rather turns on the spot
 _RATHER_M = 0.25
 # m/s, scaled: nobody is slowed down further, however tight the curve
@@ -207,6 +210,8 @@ def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:
         own + blend.run * (table - own)
         for own, table in zip(numbers.T, (tables.duty, tables.strike, tables.push), strict=True)
     )
+    aside = np.abs(blend.velocity[:, 1]) / np.maximum(np.linalg.norm(blend.velocity[:, :2], axis=1), 0.05)
+    push = push * (1.0 - (1.0 - _FLAT_ASIDE) * aside**2)
     return CapturedStyle(
         speed, blend.run, duty, np.clip(strike, -_MOST_STRIKE, _MOST_STRIKE), np.clip(push, -_MOST_PUSH, _MOST_PUSH)
     )
@@ -309,9 +314,11 @@ def _carried(
         span = b.begin - a.end
         far = float(np.linalg.norm(b.place - a.place))
         size = min(far / max(foot.step * leg, 1e-3), 1.0)
-        scale = leg * np.array([size, size, _LOW_STEP + (1.0 - _LOW_STEP) * size])
-        off = CubicSpline(SHARES, foot.swing)
         ahead = walker.heading(0.5 * (a.end + b.begin))
+        aside = float((b.place - a.place) @ leftwards(ahead)) / max(far, 1e-3)
+        low = 1.0 - (1.0 - _LOW_ASIDE) * aside * aside
+        scale = leg * np.array([size, size, low * (_LOW_STEP + (1.0 - _LOW_STEP) * size)])
+        off = CubicSpline(SHARES, foot.swing)
         axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
         ends = np.array([a.end, b.begin])
 

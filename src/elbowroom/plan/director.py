@@ -98,6 +98,7 @@ class Director:
         self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
         self.careful = False  # whether whole bodies are looked at after each step: a plan could not be proven before
         self.escalates = False  # whether whole bodies are planned where limbs find no way
+        self.brief = False  # whether few places to stand are tried: what is planned is only to tell what would help
         self.whole_body: WholeBodyUse = "never"  # the same for the task that is being done
         self._postures_left = _POSTURES
         self._over = False  # whether what was planned before goes on below what is planned now

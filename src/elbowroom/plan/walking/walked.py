@@ -18,13 +18,13 @@ from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
-from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.repair.repair import repair_near
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.crossing import discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
-from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along
+from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along, trodden
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
@@ -236,7 +236,7 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     over = way.points[[mode.low > 0.0 for mode in way.modes]]
     ground = Ground(d.world, actor.now, figure(actor.body).scale, way.points, way.columns, over)
     clip = walk_from(
-        actor.body, actor.pose, way.points, walk.spot.face, manners_along(way),
+        actor.body, actor.pose, trodden(way, actor.body), walk.spot.face, manners_along(way),
         speed=walk.speed, fps=fps, floor=0.0 if d.world.floor is None else d.world.floor,
         seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
         low=crouching_along(way), last=walk.spot.feet,
@@ -256,7 +256,7 @@ def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], wal
     why, certificate = f"{actor.who} collides along the path", None
     effort = walk.errand.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
-        plan = repair(d.world, actor.who, seed=d.settings.seed, searches=effort == "all")
+        plan = repair_near(d.world, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
         if plan.found or (plan.certificate is not None and not any(met(d.world, plan.certificate, actor.who))):
             return _adopt(d, actor, plan)
         why, certificate = plan.why, plan.certificate

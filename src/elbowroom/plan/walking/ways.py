@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.envelope import envelope
@@ -328,6 +328,16 @@ def manners_along(way: Way) -> list[Manner]:
         if near is not None and abs(along[near] - s) < _TURNED_M:
             out[j] = way.modes[near].manner
     return out
+
+
+def trodden(way: Way, character: Character) -> Array:
+    """Points (N, 2) that a body goes along on a way: beside its middle where it goes sideways."""
+    middles = np.array([envelope(character, manner).middle for manner in manners_along(way)])
+    if not middles.any():
+        return way.points
+    ahead = normalize(np.gradient(way.points, axis=0))
+    ends = np.concatenate([[0.0], np.ones(len(middles) - 2), [0.0]])
+    return way.points - (ends * middles)[:, None] * np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
 
 
 def crouching_along(way: Way) -> Callable[[Array], Array] | None:
