@@ -55,6 +55,11 @@ _RATHER_M = 0.25
 _SLOWEST_M_S = 0.25
 # m/s, scaled: runs are those from the second on, walks those up to the first (Hreljac 1995: people change at 2 m/s)
 WALKS, _RUNS = 1.95, 2.3
+# Who goes lower than recorded crouching bows by so many radians, with hips back by leg lengths for balance, and with
+# less of a crouch, or belly and thighs would meet; shares of the bow by which the head goes along and arms hang
+# forward. Tuned on the woman: crown at 1.08 m.
+_STOOP_RAD, _STOOP_BACK, _STOOP_LEGS = np.radians(73.0), 0.12, 0.57
+_STOOP_HEAD, _STOOP_ARMS = 0.9, 0.75
 
 
 @dataclass(frozen=True)
@@ -155,8 +160,9 @@ def directions(velocity: Array) -> dict[str, NDArray[np.bool_]]:
 def ways(velocity: Array, library: ClipLibrary, low: Array) -> dict[str, Array]:
     """Shares (N,) of the families by velocities (N, 3) of the reference leg, as far as the library has them.
 
-    low (N,): share by which who goes ahead crouches.
+    low (N,): share by which who goes ahead crouches, see `Course`.
     """
+    low = np.minimum(low, 1.0) - _STOOP_LEGS * np.clip(low - 1.0, 0.0, 1.0)
     shares = {family: there.astype(float) for family, there in directions(velocity).items()}
     shares["run"] = smoothstep((velocity[:, 0] - WALKS) / (_RUNS - WALKS)) * (1.0 - shares["side"]) * (1.0 - low)
     shares["crouch"] = low * (1.0 - shares["side"] - shares["back"])
@@ -234,7 +240,9 @@ def perform(
     soles = [measure(figure, side) for side in SIDES]
     feet = [footwork.standing(steps.of(s), sole, times, share) for s, sole in zip(SIDES, soles, strict=True)]
     knees = [_knees(library, blend, steps.of(side), side, times, steps.duty / cadence) for side in SIDES]
-    trunk = _upper_body(figure, turns, heading, course, blend, Variation(times, seed))
+    stoop = np.clip(course.low * np.ones(len(times)) - 1.0, 0.0, 1.0)
+    place = place - (_STOOP_BACK * figure.leg * stoop)[:, None] * facing(heading)
+    trunk = _upper_body(figure, turns, heading, course, blend, Variation(times, seed), _STOOP_RAD * stoop)
     bank = np.arctan(course.speed * blend.velocity[:, 2] / GRAVITY)
 
     def carry(side: str, walker: Walker) -> Carry:
@@ -265,9 +273,12 @@ def _knees(
 
 
 def _upper_body(
-    figure: Figure, turns: Array, heading: Array, course: Course, blend: Blend, wave: Variation
+    figure: Figure, turns: Array, heading: Array, course: Course, blend: Blend, wave: Variation, stoop: Array
 ) -> Callable[[Array], tuple[Array, dict[str, Array]]]:
-    """The trunk as `Going` has it, from turns (N, R, 4) of the blend: pelvis, chest and head in the body frame."""
+    """The trunk as `Going` has it, from turns (N, R, 4) of the blend: pelvis, chest and head in the body frame.
+
+    stoop (N,): bow of who goes lower than recorded, radians.
+    """
     times = course.times
     part = {name: turns[:, k] for k, name in enumerate(PARTS)}
     ahead = rot.about(UP, heading)
@@ -282,9 +293,11 @@ def _upper_body(
     x = np.array([1.0, 0.0, 0.0])
 
     def trunk(bow: Array) -> tuple[Array, dict[str, Array]]:
+        bow = bow + stoop
         pelvis = rot.multiply(rot.multiply(ahead, rot.about(x, 0.45 * bow)), part["pelvis"])
         chest = rot.multiply(rot.multiply(ahead, rot.about(x, bow + breath)), part["chest"])
-        head = rot.multiply(rot.about(UP, look), part["head"])
+        head = rot.multiply(rot.multiply(rot.about(UP, look), rot.about(x, _STOOP_HEAD * stoop)), part["head"])
+        hanging = rot.about(x, -_STOOP_ARMS * stoop)
         out = upper.trunk(figure, pelvis, chest, head)
         for side in SIDES:
             collar, arm = part[f"{side}_clavicle"], part[f"{side}_upper_arm"]
@@ -292,6 +305,7 @@ def _upper_body(
                 out[f"{side}_clavicle"] = collar
             else:
                 arm = rot.multiply(collar, arm)
+            arm = rot.multiply(hanging, arm)
             out |= {f"{side}_upper_arm": arm, f"{side}_forearm": part[f"{side}_forearm"]}
             out[f"{side}_hand"] = part[f"{side}_hand"]
             out |= upper.fingers(side, 1.0 + float(np.mean(blend.run)))

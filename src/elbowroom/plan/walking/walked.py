@@ -28,6 +28,7 @@ from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, 
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
+from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
 
 # Metres a second by gait.
@@ -212,6 +213,9 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     d.world = actor.placed(d.world)
     # somebody who stands on something goes on standing there
     d.allow(ground.contacts(actor.who, actor.body, (begin, FOREVER)))
+    if any(mode.high < 1.0 for mode in walk.way.modes):  # bellies of people who stoop give way to their thighs
+        T = actor.body.transforms(actor.root[actor.frame(begin) :], actor.q[actor.frame(begin) :])
+        d.allow(tissue_contacts(actor.body, actor.who, (begin, actor.now), d.world.caps.tissue, T))
     if d.settings.tier == "ik":
         return
     found = certify(d.world, during=(begin, actor.now), clearance=False)

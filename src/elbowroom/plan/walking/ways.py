@@ -72,7 +72,7 @@ class Mode:
 WALK = Mode("walk", "forward")
 SIDLE = Mode("sidle", "left", factor=3.0)
 DUCK = Mode("duck", "forward", high=0.8, factor=3.0)
-STOOP = Mode("stoop", "forward", high=0.66, factor=6.0)
+STOOP = Mode("stoop", "forward", high=0.645, factor=6.0)
 OVER = Mode("step over", "forward", low=0.19, factor=6.0)
 HIGH_OVER = Mode("step high over", "forward", low=0.3, factor=12.0)
 BACK = Mode("back", "back", factor=1.0)
@@ -341,12 +341,16 @@ def trodden(way: Way, character: Character) -> Array:
 
 
 def crouching_along(way: Way) -> Callable[[Array], Array] | None:
-    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it."""
+    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it.
+
+    It is 2 where somebody stoops.
+    """
     crouched = np.array([mode.high < 1.0 for mode in way.modes])
     if not crouched.any():
         return None
+    deepest = 2.0 if any(mode.high < DUCK.high for mode in way.modes) else 1.0
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
     even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
     here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
-    share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
+    share = deepest * smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
     return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
