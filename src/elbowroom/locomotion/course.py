@@ -124,8 +124,11 @@ def _rounded(points: Array, width: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching, from 1 to 2
-    stooping lower than recorded; `steps`: how many times as many steps as usual, shorter ones, are taken; `arms`: whether these swing, and are kept off the body."""
+    """Sampled at `times` (N,): place along the curve (m) and speed (m/s).
+
+    `low`: share of crouching, from 1 to 2 stooping lower than recorded; `steps`: how many times as many steps as usual,
+    shorter ones, are taken; `arms`: whether these swing, and are kept off the body.
+    """
 
     curve: Curve
     times: Array

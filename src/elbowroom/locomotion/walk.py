@@ -40,7 +40,6 @@ _ROUNDS = 6  # of stepping wider where the legs come too close
 _SWINGS_WIDER = 3.0  # the same for a foot in the air
 _SLOWLY_M_S = 0.2  # of who steps on stairs at the least
 _END_M = 0.3  # metres of a way that its last steps are on
-_WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
 RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
 
 
@@ -311,7 +310,7 @@ def _made(
     every = round(rate / fps)
     frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
     aside_by: Array | float = 0.0
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
         # the body goes where its feet are
         gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
@@ -324,7 +323,9 @@ def _made(
         if not missing.any():
             break
         missing = np.interp(times, times[frames], missing)
-        wider = wider + _WIDER * missing
+        # thighs part less than the feet do, and hips least: what is still missing counts more each time
+        missing = (1.0 + turn) * missing
+        wider = wider + missing
         if isinstance(course.curve, Route) or library is not None:
             # what swings past goes farther out, and who ends with a turn stands wider
             aside_by = aside_by + _SWINGS_WIDER * missing

@@ -24,6 +24,7 @@ from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.crossing import discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
+from elbowroom.plan.walking.heights import barrier
 from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along, trodden
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
@@ -352,7 +353,10 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
         if modes:
             return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
-        return NoWay("no-path", f"{what}: walls or low obstacles block {told(goal)}")
+        met = barrier(ways, start, goal)
+        if met is not None:
+            return NoWay("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")
+        return NoWay("no-path", f"{what}: walls block {told(goal)}")
     return NoWay(
         "no-path",
         f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "

@@ -117,10 +117,12 @@ class Narrow:
 
 
 class Ways:
-    """Ways of one character over the columns of a scene, in the modes of a gait."""
+    """Ways of one character over the columns of a scene, in the modes of a gait, or those given."""
 
-    def __init__(self, columns: Columns, character: Character, gait: Gait = "any") -> None:
-        self.columns, self.character, self.modes = columns, character, _MODES[gait]
+    def __init__(
+        self, columns: Columns, character: Character, gait: Gait = "any", modes: tuple[Mode, ...] = ()
+    ) -> None:
+        self.columns, self.character, self.modes = columns, character, modes or _MODES[gait]
         self._room: dict[tuple[float, float], Array] = {}
         spare = [self._spare(mode) for mode in self.modes]
         self._least = np.stack([least for least, _ in spare])
@@ -178,7 +180,20 @@ class Ways:
             cost = np.where(which[:, None, None] & self.columns.within(disc.centre, disc.radius), np.inf, cost)
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
-        return self._way(cells, cost, start, goal) if len(cells) else None
+        return self._way(self._faced(cells, cost), cost, start, goal) if len(cells) else None
+
+    def _faced(self, cells: Array, cost: Array) -> Array:
+        """Cells (N, 3) of a path on which people face what they step over, rather than coming up to it sideways."""
+        cells = cells.copy()
+        cuts = [0, *(np.flatnonzero(np.diff(cells[:, 0])) + 1), len(cells)]
+        runs = list(pairwise(cuts))
+        for k, (a, b) in enumerate(runs):
+            beside = [int(cells[runs[j][0], 0]) for j in (k - 1, k + 1) if 0 <= j < len(runs)]
+            over = [mode for mode in beside if self.modes[mode].low > 0.0]
+            fits = over and np.isfinite(cost[over[0], cells[a:b, 1], cells[a:b, 2]]).all()
+            if self.modes[int(cells[a, 0])].manner != "forward" and fits:
+                cells[a:b, 0] = over[0]
+        return cells
 
     def around(self, centre: Array, radii: Array, easy: float, start: Array) -> Iterator[Array]:
         """Places (2,) to stand at some distances from a point (2,), the best first, each apart from those before.
