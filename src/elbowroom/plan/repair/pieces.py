@@ -33,8 +33,8 @@ def is_long(world: World) -> bool:
 def pieces(world: World, proof: Certificate) -> list[Interval]:
     """Intervals of a take that hold all of its collisions; none where they make up most of it."""
     begin, end = world.span
-    around = [_around(world, [hit]) for hit in (*proof.collisions, *proof.unproven)]
-    found = merged(around, 0.0)
+    hits: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
+    found = merged([_around(world, [hit]) for hit in hits], 0.0)
     return found if sum(b - a for a, b in found) < 0.5 * (end - begin) else []
 
 
