@@ -283,7 +283,7 @@ class Carrier(Holding):
         ]
         far = max(*ways, float(np.linalg.norm(goal.root - actor.pose.root)))
         count = actor.frames(max(d.seconds_for(far), _LEAST_S))
-        acting.travel(d, actor, fingers, goal, count, what, straight=straight, back=not away)
+        acting.travel(d, actor, fingers, goal, count, what, "straight" if straight else "any", back=not away)
 
     def straight(self, grips: Grips, T_object: Array, end: Pose, what: str, *, away: bool) -> None:
         """Move hands straight to the object, or off it, the body to a posture `end`."""
