@@ -21,8 +21,8 @@ from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
-from elbowroom.locomotion.legs_apart import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.room import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.route import TURN_M, Route
 from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
 from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
