@@ -40,8 +40,8 @@ _ARM_RANGE = ((2.2, 2.2, 1.5), (2.3, 0.0, 1.3), (0.7, 0.7, 0.0))
 _ARM_LEVER_M = ((0.5, 0.5, 0.3), (0.3, 0.0, 0.1), (0.1, 0.1, 0.0))
 # Share of the samples that are near the path, and their deviation, a share of the ranges. Tuned with the step below on
 # scenes 1, 2, 4, 7 and 9 of benchmarks/tight.py.
-_NEAR_SHARE = 0.4
-_NEAR = 0.22
+_NEAR_SHARE = 0.5
+_NEAR = 0.3
 # Metres that a state moves in one step of a tree, and from one look at the body to the next.
 _STEP_M = 0.2
 _LOOK_M = 0.04
@@ -281,7 +281,7 @@ class ComponentSpace:
         low, high = self.component.ranges.T
         state = np.concatenate([[rng.random()], low + rng.random(self.width - 1) * (high - low)])
         if rng.random() < _NEAR_SHARE:
-            state[1:] = np.clip(_NEAR * (high - low) * rng.normal(size=self.width - 1), low, high)
+            state[1:] = np.clip(_NEAR * rng.random() * (high - low) * rng.normal(size=self.width - 1), low, high)
         pose = self.pose(state)
         if pose is not None and self.check.free(pose, exact=False):
             self._free = state
