@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.character.robot import Robot
 from elbowroom.character.skeleton import Pose
@@ -309,8 +309,10 @@ def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
         [stance_of(walk.character, Pose.of(r, q))[1] for r, q in zip(walk.root, walk.rotations, strict=True)]
     )
     turned = np.unwrap(body) - np.unwrap(heading[:, 0])
-    turned = gaussian_filter1d(turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)), soft, mode="nearest")
-    moved = gaussian_filter1d(walk.root[:, :2] - place[:, 0], soft, axis=0, mode="nearest")
+    turned = scipy.ndimage.gaussian_filter1d(
+        turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)), soft, mode="nearest"
+    )
+    moved = scipy.ndimage.gaussian_filter1d(walk.root[:, :2] - place[:, 0], soft, axis=0, mode="nearest")
     k = np.arange(len(walk))
     share = smootherstep(k / (4.0 * soft)) * smootherstep((len(walk) - 1 - k) / (4.0 * soft))
     space.put_before(states, place[:, 0] + share[:, None] * moved, heading[:, 0] + share * turned)
