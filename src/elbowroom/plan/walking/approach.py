@@ -26,8 +26,12 @@ from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an
 
 # Failures that standing elsewhere may resolve.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
-# Places that are tried, those of them to which walks are repaired by all means, and those tried for an easier posture.
+# Places that are tried, those of them to which walks are repaired by all means, or postures looked for, and those tried
+# for an easier posture.
 _TRIES, _REPAIRED, _EASIER = 6, 2, 2
+# Efforts of walks to places, in turn, and whether unusual postures are looked for there.
+_QUICKLY: tuple[tuple[Effort, bool], ...] = (("leans", False),)
+_AT_LENGTH: tuple[tuple[Effort, bool], ...] = (*_QUICKLY, ("leans", True), ("all", True))
 # The same where whole bodies are planned, which takes longer.
 _TIGHT_TRIES = 2
 # Stances of a move that are tried: each is known to hold the object at its start and goal.
@@ -106,21 +110,26 @@ def _from_elsewhere(
             return stuck
     ready = d.save()
     spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand)
-    most = _STANCES if isinstance(task, Move) else _EASIER if easier else _TRIES
+    brief = easier or d.brief
+    most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
     errand = Errand(f"step up to {target[0]}")
     why: PlanningFailure | None = None
-    efforts: tuple[Effort, ...] = ("leans",) if easier else ("leans", "all")
-    # a walk that needs little change comes first: to repair one at length takes long
-    for effort in efforts:
-        blocked: list[Spot] = []
+    blocked: list[Spot] = []
+    missed: list[Spot] = []
+    settings = d.settings
+    # what takes little comes first: to repair a walk at length, or to look for unusual postures, takes long
+    for effort, thorough in _QUICKLY if brief else _AT_LENGTH:
+        if thorough or effort == "all":
+            untried = (missed if effort == "leans" else blocked)[:_REPAIRED]
+        d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
         for spot in untried:
-            errand = replace(errand, effort=effort)
             try:
-                walk_through(d, actor, spot, errand)
+                walk_through(d, actor, spot, replace(errand, effort=effort))
                 arrived = actor.k
                 do()
                 set_out_early(d, actor, arrived)
+                d.settings = settings
                 return None
             except Blocked as stuck:
                 why = why or stuck
@@ -130,8 +139,9 @@ def _from_elsewhere(
                     errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
             except PlanningFailure as stuck:
                 why = stuck
+                missed.append(spot)
                 d.restore(ready)
-        untried = blocked[:_REPAIRED]
+    d.settings = settings
     d.restore(saved)
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
 

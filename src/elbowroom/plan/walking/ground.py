@@ -21,7 +21,7 @@ NOWHERE = np.zeros((0, 2))
 # Height above the floor up to which things are stood on as if they were the floor, metres.
 LOW_M = 0.06
 # Metres above the ground up to which feet are lifted over things, and from where the way leads over them.
-_OVER_M, _OVER_NEAR_M = 0.5, 0.6
+_OVER_M, _OVER_NEAR_M = 0.56, 0.6
 # Metres of a foot before and behind the ankle and to its sides at which the ground is felt, for a leg of 0.92 m, and
 # between which it carries.
 _FOOT_M = np.stack(np.meshgrid(np.linspace(-0.08, 0.2, 15), np.linspace(-0.055, 0.055, 5)), axis=-1).reshape(-1, 2)
@@ -32,9 +32,11 @@ _UNEVEN_M = 0.015
 _BUMPY_M, _STEEPEST = 0.006, 0.3
 # Metres behind and before a foot in which no ground is higher, the most of them first.
 # Who steps over something lands farther beyond it: the shin leans back.
-_MARGINS_OVER_M = ((-0.3, 0.1), (-0.22, 0.08), (-0.16, 0.06))
+_MARGINS_OVER_M = ((-0.3, 0.14), (-0.3, 0.1), (-0.22, 0.08), (-0.16, 0.06))
 _MARGINS_M = ((-0.1, 0.06), (-0.06, 0.025), (-0.03, 0.015), (0.0, 0.0))
-_AHEAD_M = np.array(sorted(np.arange(-0.3, 0.301, 0.02), key=abs))
+# Those farther off are looked at where something is stepped over.
+_AHEAD_M = np.array(sorted(np.arange(-0.42, 0.421, 0.02), key=abs))
+_AHEAD_LEVEL = 31
 # Metres between points whose height is known, and around a way.
 _SPACING_M, _AROUND_M = 0.02, 0.6
 # Depth to which soles may press into their support, and their gap above it, metres.
@@ -79,7 +81,8 @@ class Ground(Terrain):
 
     def foothold(self, place: Array, heading: float, fixed: bool = False) -> Foothold:
         """Foothold at the place (2,) for an ankle that is wished for, or near it unless it is `fixed`."""
-        tried = place + (_AHEAD_M[: 1 if fixed else None] * self._scale)[:, None] * facing(heading)
+        most = 1 if fixed else None if self._margins is not _MARGINS_M else _AHEAD_LEVEL
+        tried = place + (_AHEAD_M[:most] * self._scale)[:, None] * facing(heading)
         facings = np.full(len(tried), heading)
         heights = self._heights(self._stood_on, tried, facings)
         ramp = self._ramp(heights[0])

@@ -19,16 +19,18 @@ from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
-from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.repair.repair import repair_near
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.crossing import discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
-from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along
+from elbowroom.plan.walking.heights import barrier
+from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along, trodden
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
+from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
 
 # Speed by gait, m/s.
@@ -214,6 +216,9 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     d.world = actor.placed(d.world)
     # a character that stands on something keeps standing there
     d.allow(ground.contacts(actor.who, actor.body, (begin, FOREVER)))
+    if any(mode.high < 1.0 for mode in walk.way.modes):  # bellies of people who stoop give way to their thighs
+        T = actor.body.transforms(actor.root[actor.frame(begin) :], actor.q[actor.frame(begin) :])
+        d.allow(tissue_contacts(actor.body, actor.who, (begin, actor.now), d.world.caps.tissue, T))
     if d.settings.tier == "ik":
         return
     found = certify(d.world, during=(begin, actor.now), clearance=False)
@@ -242,7 +247,8 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
         library=d.settings.library, low=crouching_along(way), not_before=walk.not_before,
     )  # fmt: skip
     floor = 0.0 if d.world.floor is None else d.world.floor
-    clip = walk_from(actor.body, actor.pose, way.points, walk.spot.face, manners_along(way), floor, options=options)
+    points = trodden(way, actor.body)
+    clip = walk_from(actor.body, actor.pose, points, walk.spot.face, manners_along(way), floor, options=options)
     delay = walk.delay
     if at is not None:
         delay = actor.frame(at) - actor.k - (len(clip) - 1)
@@ -258,7 +264,7 @@ def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], wal
     why, certificate = f"{actor.who} collides along the path", None
     effort = walk.errand.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
-        plan = repair(d.world, actor.who, seed=d.settings.seed, searches=effort == "all")
+        plan = repair_near(d.world, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
         if plan.found or (plan.certificate is not None and not any(met(d.world, plan.certificate, actor.who))):
             return _adopt(d, actor, plan)
         why, certificate = plan.why, plan.certificate
@@ -352,7 +358,10 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
         if modes:
             return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
-        return NoWay("no-path", f"{what}: walls or low obstacles block {told(goal)}")
+        met = barrier(ways, start, goal)
+        if met is not None:
+            return NoWay("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")
+        return NoWay("no-path", f"{what}: walls block {told(goal)}")
     return NoWay(
         "no-path",
         f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "

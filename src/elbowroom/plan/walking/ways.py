@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.envelope import envelope
@@ -72,7 +72,7 @@ class Mode:
 WALK = Mode("walk", "forward")
 SIDLE = Mode("sidle", "left", factor=3.0)
 DUCK = Mode("duck", "forward", high=0.8, factor=3.0)
-STOOP = Mode("stoop", "forward", high=0.66, factor=6.0)
+STOOP = Mode("stoop", "forward", high=0.645, factor=6.0)
 OVER = Mode("step over", "forward", low=0.19, factor=6.0)
 HIGH_OVER = Mode("step high over", "forward", low=0.3, factor=12.0)
 BACK = Mode("back", "back", factor=1.0)
@@ -117,10 +117,12 @@ class Narrow:
 
 
 class Ways:
-    """Ways of one character over the columns of a scene, in the modes of a gait."""
+    """Ways of one character over the columns of a scene, in the modes of a gait, or those given."""
 
-    def __init__(self, columns: Columns, character: Character, gait: Gait = "any") -> None:
-        self.columns, self.character, self.modes = columns, character, _MODES[gait]
+    def __init__(
+        self, columns: Columns, character: Character, gait: Gait = "any", modes: tuple[Mode, ...] = ()
+    ) -> None:
+        self.columns, self.character, self.modes = columns, character, modes or _MODES[gait]
         self._room: dict[tuple[float, float], Array] = {}
         spare = [self._spare(mode) for mode in self.modes]
         self._least = np.stack([least for least, _ in spare])
@@ -180,7 +182,20 @@ class Ways:
             cost = np.where(which[:, None, None] & self.columns.within(disc.centre, disc.radius), np.inf, cost)
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
-        return self._way(cells, cost, start, goal) if len(cells) else None
+        return self._way(self._faced(cells, cost), cost, start, goal) if len(cells) else None
+
+    def _faced(self, cells: Array, cost: Array) -> Array:
+        """Cells (N, 3) of a path on which people face what they step over, rather than coming up to it sideways."""
+        cells = cells.copy()
+        cuts = [0, *(np.flatnonzero(np.diff(cells[:, 0])) + 1), len(cells)]
+        runs = list(pairwise(cuts))
+        for k, (a, b) in enumerate(runs):
+            beside = [int(cells[runs[j][0], 0]) for j in (k - 1, k + 1) if 0 <= j < len(runs)]
+            over = [mode for mode in beside if self.modes[mode].low > 0.0]
+            fits = over and np.isfinite(cost[over[0], cells[a:b, 1], cells[a:b, 2]]).all()
+            if self.modes[int(cells[a, 0])].manner != "forward" and fits:
+                cells[a:b, 0] = over[0]
+        return cells
 
     def around(self, centre: Array, radii: Array, easy: float, start: Array) -> Iterator[Array]:
         """Positions (2,) to stand at some distances from a point (2,), the best first, each apart from those before.
@@ -332,13 +347,27 @@ def manners_along(way: Way) -> list[Manner]:
     return out
 
 
+def trodden(way: Way, character: Character) -> Array:
+    """Points (N, 2) that a body goes along on a way: beside its middle where it goes sideways."""
+    middles = np.array([envelope(character, manner).middle for manner in manners_along(way)])
+    if not middles.any():
+        return way.points
+    ahead = normalize(np.gradient(way.points, axis=0))
+    ends = np.concatenate([[0.0], np.ones(len(middles) - 2), [0.0]])
+    return way.points - (ends * middles)[:, None] * np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
+
+
 def crouching_along(way: Way) -> Callable[[Array], Array] | None:
-    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it."""
+    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it.
+
+    It is 2 where somebody stoops.
+    """
     crouched = np.array([mode.high < 1.0 for mode in way.modes])
     if not crouched.any():
         return None
+    deepest = 2.0 if any(mode.high < DUCK.high for mode in way.modes) else 1.0
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
     even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
     here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
-    share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
+    share = deepest * smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
     return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
