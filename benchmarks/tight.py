@@ -27,9 +27,9 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import about, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.tight.capture import Capture, refined, smooth_random
+from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path
-from elbowroom.plan.tight.criteria import Timing, similarities, variations
+from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
 from elbowroom.plan.tight.frames import planned_frames
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin
@@ -192,6 +192,19 @@ def main() -> None:
             captured(made, given.capture, usual)
     if given.o:
         given.o.write_text(json.dumps(out))
+
+
+def smooth_random(body: Character, start: Pose, goal: Pose, rng: np.random.Generator, count: int) -> PosePath:
+    """A smooth random motion between two postures, the baseline of measures of naturalness."""
+    u = np.linspace(0.0, 1.0, count)
+    poses = []
+    waves = [(j, rng.normal(size=3) * 0.35) for some in component_joints(body).values() for j in some]
+    for s in u:
+        q = np.array(slerp(start.rotations, goal.rotations, np.array(s)))
+        for j, axis in waves:
+            q[j] = multiply(q[j], exp(np.sin(np.pi * s) * axis))
+        poses.append(Pose.of((1.0 - s) * start.root + s * goal.root, q))
+    return PosePath(body, poses)
 
 
 def captured(made: list[Scene], folder: Path, settings: TightSettings) -> None:

@@ -1,4 +1,4 @@
-"""Legs that come too close to each other while they pass, seen by their collision shapes."""
+"""Legs that come too close to each other while they pass, measured by their collision shapes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.room import gap, part
 
-# metres between the legs, walking, and running, when they go further between two looks
+# metres between the legs, walking, and running, where they move farther between two samples
 MARGIN, MARGIN_RUNNING = 0.004, 0.009
-_RATE = 60.0  # looks a second
+_RATE = 60.0  # samples per second
 _ENOUGH = 0.4  # share of the margin that may be missing
-_AROUND = 0.6  # seconds: the steps before and after a close pass are taken wider
+_AROUND = 0.6  # seconds: the steps around a close pass are made wider
 _SOFT = 0.15  # seconds
 _SEGMENTS = (("thigh",), ("shin",), ("foot", "toes"))
 
@@ -25,7 +25,7 @@ _SEGMENTS = (("thigh",), ("shin",), ("foot", "toes"))
 def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float, margin: float) -> Array:
     """Shortfall of the margin between the legs, metres (N,), around frames that have one.
 
-    turns: (N, 4) or (4,) by role, root (N, 3), at `rate` frames a second.
+    turns: (N, 4) or (4,) by role, root (N, 3), at `rate` frames per second.
     """
     step = max(1, round(rate / _RATE))
     looks = np.arange(0, len(root), step)
@@ -47,7 +47,7 @@ def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float,
 
 @lru_cache(maxsize=32)
 def _pairs(character: Character) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Joints of segments of both legs that can meet; thighs that overlap at rest are not among them."""
+    """Joints of segments of both legs that can collide, without thighs that overlap at rest."""
     rest = character.skeleton.T_rest[None]
     legs = [[tuple(character.roles.get(f"{side}_{p}", -1) for p in names) for names in _SEGMENTS] for side in SIDES]
     found = []

@@ -1,8 +1,8 @@
 """Distances between body parts over the frames of a motion, from their collision shapes.
 
-Every shape is the hull of some balls. Two hulls are at least as far apart as they are along any direction; the best
-direction of each frame is found by looking around the last best one, ever closer, which leads to the true distance
-because there is no other peak.
+Every shape is the hull of some balls. The separation along any direction is a lower bound of the distance of two hulls;
+the best direction of each frame is found by sampling around the last best one, ever closer, which converges because
+there is no other maximum.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply
 
-_SPREADS = 0.7 * 0.62 ** np.arange(10)  # how far around a direction is looked, tangents
+_SPREADS = 0.7 * 0.62 ** np.arange(10)  # spread of sampled directions, tangents
 _FAN = np.arange(7) * 2.0 * np.pi / 7.0
 
 
@@ -36,7 +36,7 @@ class Part:
 
     @cached_property
     def bound(self) -> Array:
-        """Radius about the middle of each frame that holds everything, (N,)."""
+        """Radius around the middle of each frame that contains everything, (N,)."""
         reach = np.linalg.norm(self.centers - self.middle[..., None], axis=1) + self.radii
         return np.asarray(reach.max(axis=1))
 
@@ -50,7 +50,7 @@ class Part:
 
 
 def part(character: Character, joints: tuple[int, ...], T: Array) -> Part | None:
-    """The hull of all shapes that ride on some joints, world transforms T (N, J, 4, 4); None where there are none."""
+    """The hull of all shapes of some joints, world transforms T (N, J, 4, 4); None without any."""
     centers, radii = [], []
     for shape in character.shapes:
         if shape.joint in joints:
@@ -63,9 +63,9 @@ def part(character: Character, joints: tuple[int, ...], T: Array) -> Part | None
 
 
 def gap(a: Part, b: Part, enough: float) -> tuple[Array, Array]:
-    """Distance (N,) of two parts, metres, negative where they are in each other, and its direction (N, 3) from a to b.
+    """Distance (N,) of two parts, metres, negative where they overlap, and its direction (N, 3) from a to b.
 
-    Where they are `enough` apart or more, it may be any number from that to their distance.
+    From `enough` on, it may be any number from that to their distance.
     """
     line = b.middle - a.middle
     value = np.linalg.norm(line, axis=1) - a.bound - b.bound
@@ -76,7 +76,7 @@ def gap(a: Part, b: Part, enough: float) -> tuple[Array, Array]:
             break
         one, other, rows = a.at(open_), b.at(open_), np.arange(len(open_))
         u, v = _across(best[open_])
-        fan = _FAN[:, None] + turn  # turned each time, so that no ridge stays between its rays
+        fan = _FAN[:, None] + turn  # rotated each time, so that no ridge stays between its rays
         around = best[open_, None] + spread * (np.cos(fan) * u[:, None] + np.sin(fan) * v[:, None])
         tried = np.concatenate([best[open_, None], normalize(around)], axis=1)
         for _ in range(2 if spread else 1):
@@ -84,7 +84,7 @@ def gap(a: Part, b: Part, enough: float) -> tuple[Array, Array]:
             k = apart.argmax(axis=1)
             step = tried[rows, k] - best[open_]
             best[open_], value[open_] = tried[rows, k], apart[rows, k]
-            tried = np.stack([best[open_], normalize(best[open_] + step)], axis=1)  # once more the same way
+            tried = np.stack([best[open_], normalize(best[open_] + step)], axis=1)  # another step the same way
     return value, best
 
 
@@ -94,7 +94,7 @@ def _apart(a: Part, b: Part, directions: Array) -> Array:
 
 
 def _across(d: Array) -> tuple[Array, Array]:
-    """Two unit directions (N, 3) across directions (N, 3)."""
+    """Two unit directions (N, 3) perpendicular to directions (N, 3)."""
     other = np.where(np.abs(d[:, 2:]) < 0.9, np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]))
     u = normalize(np.cross(d, other))
     return u, np.cross(d, u)

@@ -23,7 +23,7 @@ from elbowroom.world.paths import Keyed, Riding, Still
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
-# A thing whose origin is farther than this from the middle of its underside, metres, is held there instead.
+# An object whose origin is farther than this from the middle of its underside has its handle there instead, metres.
 _NEAR = 0.5
 
 Kind = Literal["static", "object", "fixture", "character", "target"]

@@ -20,10 +20,11 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Form, Surface
 from elbowroom.world.extent import box_corners
 
-# A ball of a cover may exceed half of its part's thickness by this factor; finer covers cost time, coarser ones doubt.
+# Largest ball of a cover relative to half of its part's thickness; finer covers cost time, coarser ones are less
+# decisive.
 _FAT = 1.25
 _DEEPEST = 5
-# A closed mesh that fills this share of its hull is as good as it.
+# A closed mesh that fills this share of its hull is replaced by it.
 _FULL = 0.98
 # Hulls of meshes with more corners than this are boxed.
 _CORNERS = 256
@@ -36,8 +37,8 @@ _COVER = "few balls"
 class Units:
     """Pairs of one world grouped for a proof: a part against the whole static scene is one unit.
 
-    parts (U, 2): part and part, FLOOR or STATIC; pairs: the numbers of a unit's pairs in the exact world; sharp (U,):
-    whether bounds come within a hair of the distance.
+    parts (U, 2): part and part, FLOOR or STATIC; pairs: the indices of a unit's pairs in the exact world; sharp (U,):
+    whether bounds are nearly exact.
     """
 
     parts: NDArray[np.int64]
@@ -83,14 +84,14 @@ def movers_of(exact: ExactWorld) -> Movers:
 
 
 def hollow_fields(exact: ExactWorld) -> fields.Fields | None:
-    """Distance fields of moving things that their hulls say too little of, in the order of `Movers.field`."""
+    """Distance fields of moving objects that their hulls describe badly, in the order of `Movers.field`."""
     things = [exact.placed.forms[i] for i, p in enumerate(exact.parts) if p.kind in ("body", "thing")]
     hollow = [f for f in things if isinstance(f, Surface) and _is_hollow(f)]
     return pack([distance_field(f.mesh, closed=np.where(f.closed, 0, -1)) for f in hollow]) if hollow else None
 
 
 def _is_hollow(form: Form) -> bool:
-    """Return whether a form is much less than its hull: an umbrella, a table, a frame."""
+    """Return whether a form is much smaller than its hull: an umbrella, a table, a frame."""
     return kept(form, "hollow", lambda: _lacks(form))
 
 
@@ -116,7 +117,7 @@ def _around(form: Form) -> Array:
 
 
 def _covers(forms: Sequence[Form]) -> list[Array]:
-    """Balls (N, 4) that hold each of some forms, kept with the forms and together on disk."""
+    """Balls (N, 4) that contain each of some forms, cached with the forms and together on disk."""
 
     def make() -> Arrays:
         covers = [kept(form, _COVER, partial(_covered, form)) for form in forms]
@@ -166,7 +167,7 @@ def _pieces(points: Array, size: float, deepest: int) -> list[Array]:
 
 
 def _ball(points: Array) -> Array:
-    """A small ball (4,) around points (N, 3): its centre walks towards whatever is farthest."""
+    """A small ball (4,) around points (N, 3): its centre moves towards whatever is farthest."""
     center = 0.5 * (points.min(axis=0) + points.max(axis=0))
     for step in range(2, 20):
         apart = points - center

@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import Array, angle_between, continuous
 from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.walk import STANDS_S, landed, walk_course
+from elbowroom.locomotion.walk import STANDS_S, WalkOptions, landed, walk_course
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.arm_paths import LimbTrajectory
@@ -76,9 +76,8 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
         floor = 0.0 if d.world.floor is None else d.world.floor
         ground = Ground(d.world, actor.now, figure(actor.body).scale, course.curve.at(course.s))
         feet, fps = footprints_of(actor.body, actor.pose), actor.base.fps
-        made = walk_course(
-            actor.body, course, fps=fps, seed=d.settings.seed, feet=feet, library=d.settings.library, terrain=ground
-        )
+        options = WalkOptions(fps=fps, seed=d.settings.seed, library=d.settings.library, terrain=ground)
+        made = walk_course(actor.body, course, options, feet)
         d.allow(ground.contacts(actor.who, actor.body, (actor.now, FOREVER)))
         clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))
     still = round((timing.duration + STANDS_S + _STILL_S) * clips[0].fps)

@@ -1,4 +1,4 @@
-"""A path of a whole body between two postures: one component after another, each along the path so far (P1, P2)."""
+"""A whole-body path between two postures: one component after another, each along the path so far (P1, P2)."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from elbowroom.spaces.component import Component, ComponentSpace, Edge, PosePath
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck
 
-# Postures along the straight way from start to goal, of which the first component's states are offsets.
+# Poses along the straight path from start to goal, from which the first component's states are offsets.
 _STRAIGHT = 25
-# Offsets of a pelvis by way of which later attempts go: metres ahead, left and up, radians about those axes; places
-# along the straight path that they are from; and draws of one. Chosen so that the body mostly backs off.
+# Via-point offsets of the pelvis for later attempts: metres ahead, left and up, radians about those axes; places along
+# the straight path that they start from; and draws of one. Chosen so that the body mostly backs off.
 _GUIDE = ((-0.3, 0.05), (-0.12, 0.12), (-0.1, 0.2), (-0.2, 0.2), (-0.6, 0.5), (-0.5, 0.5))
 _GUIDE_SHARE = (0.2, 0.8)
 _GUIDES = 12
-# Attempts at a path that follows another: where it is not found soon, the other one was not good.
+# Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
-# Metres from look to look along a shortcut of the whole body.
+# Distance between samples along a shortcut of the whole body, metres.
 _LOOK_M = 0.03
 
 
 @dataclass(frozen=True, eq=False)
 class BodyProblem:
-    """A whole body that goes from one posture to another: what it may meet, its balance, and where it faces.
+    """Motion of a whole body between two postures: obstacles, balance, facing direction.
 
     `axes` (3, 3) are the directions ahead, left and up, in columns. `working` is the arm that is planned first.
     """
@@ -51,9 +51,9 @@ class BodyProblem:
 
 @dataclass(frozen=True, eq=False)
 class BodyPath:
-    """A path of a whole body, None where none was found, and the search: statistics, seconds by component.
+    """A path of a whole body, None where none was found, with search statistics and seconds by component.
 
-    `blocked` names the component that found no path, in the first decomposition, `decomposition` the one that worked.
+    `blocked` names the component that failed in the first decomposition, `decomposition` the one that worked.
     """
 
     path: PosePath | None
@@ -66,10 +66,10 @@ class BodyPath:
 def body_path(
     problem: BodyProblem, seed: int = 0, settings: TightSettings = USUAL, follow: PosePath | None = None
 ) -> BodyPath:
-    """Path from start to goal by the first decomposition that finds one, the same for the same seed.
+    """Path from start to goal by the first decomposition that succeeds, the same for the same seed.
 
-    With `follow`, a path that may collide, components keep to that one where it is free and look for a way near it
-    elsewhere (the paper's replanning); without, to the straight one.
+    With `follow`, a path that may collide, components keep to it where it is free and search near it elsewhere (the
+    paper's replanning); otherwise they keep to the straight path.
     """
     straight = PosePath(problem.body, _line(problem.body, problem.start, problem.goal)) if follow is None else follow
     share = 0.0 if follow is None else settings.follow
@@ -98,16 +98,16 @@ def body_path(
 
 
 def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
-    """Postures straight from one to another, the feet where they stand."""
+    """Poses interpolated between two, feet in place."""
     root, q = between(body, start, goal, np.linspace(0.0, 1.0, _STRAIGHT))
     return [start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), goal]
 
 
 def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) -> PosePath:
-    """A path from start to goal by way of a random posture, its trunk free and in balance; straight without one.
+    """A path from start to goal by way of a random posture with a free and balanced trunk; straight without one.
 
-    A trunk that can go straight would do so again in every attempt, even where it blocks an arm: backing off first
-    makes room for it. Offsets are drawn within `_GUIDE`.
+    A trunk that can go straight would do so in every attempt, even where it blocks an arm: backing off first makes
+    room. Offsets are drawn within `_GUIDE`.
     """
     own = components(problem.body)
     trunk = joined([own[name] for name in ("pelvis", "spine", "head") if name in own])
@@ -149,7 +149,7 @@ class _ComponentSearch:
     follow: float
 
     def run(self, seed: int, budget: Budget, smoothing: Budget) -> CarriedPath[Edge]:
-        """Path of the component, shortened unless it follows one: shortcuts would lead away from that."""
+        """Path of the component, shortened unless it follows one, from which shortcuts would lead away."""
         problem, check = self.problem, self.problem.check.with_parts(self.parts)
         space = ComponentSpace(
             self.component, self.path, check, problem.balance, problem.axes,
@@ -164,14 +164,14 @@ class _ComponentSearch:
 
 
 def _along(body: Character, found: CarriedPath[Edge]) -> PosePath | None:
-    """Postures along a path of edges; None where none was found."""
+    """Poses along a path of edges; None where none was found."""
     if not found.found:
         return None
     return PosePath(body, [pose for edge, _ in found.payloads for pose in edge])
 
 
 def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
-    """Postures after one up to another, in balance and free; None where one is not. The middle is looked at first."""
+    """Poses after `a` up to `b`, balanced and free; None where one is not. The middle is checked first."""
     body = problem.body
     T = body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
     looks = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _LOOK_M)), 1)
@@ -193,7 +193,7 @@ def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
 def shortened(
     problem: BodyProblem, path: PosePath, seed: int, settings: TightSettings = USUAL, *, longest: float = 1.0
 ) -> PosePath:
-    """The path with random pieces, at most `longest` of it, replaced by straight ones, free and in balance."""
+    """The path with random pieces, at most `longest` of it, replaced by straight ones that are free and balanced."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     poses = path.poses
     for _ in range(settings.shortcuts):

@@ -18,7 +18,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import FOREVER
 from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
-from elbowroom.plan.limb_path import LOOKS, LOOKS_BY
+from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
@@ -316,12 +316,12 @@ class Carrier(Holding):
         d, actor = self.d, self.actor
         fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
         q[:, fingers] = actor.q[-1][fingers]
-        looks = [actor.body.roles[role] for role in LOOKS if role in actor.body.roles]
+        looks = [actor.body.roles[role] for role in GAZE_ROLES if role in actor.body.roles]
         ahead, q[:, looks] = q[:, looks].copy(), actor.q[-1][looks]
         wanted = q[:, looks].copy()
         if focus is not None:
             wanted = gazing(actor.body, root, q, np.tile(focus, (len(q), 1)), np.ones(len(q)))[:, looks]
-        turning = smoothstep(np.linspace(0.0, 1.0, len(q)) / LOOKS_BY)[:, None]
+        turning = smoothstep(np.linspace(0.0, 1.0, len(q)) / GAZE_ARRIVES)[:, None]
         postures = self.postures(grips)
         for share in _GAZES:
             q[:, looks] = slerp(q[:1, looks], slerp(ahead, wanted, share), turning)

@@ -15,6 +15,7 @@ from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.route import wrapped
 from elbowroom.locomotion.steps import Footprints
+from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
@@ -235,12 +236,12 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     way, at, fps = walk.way, walk.errand.at, actor.base.fps
     over = way.points[[mode.low > 0.0 for mode in way.modes]]
     ground = Ground(d.world, actor.now, figure(actor.body).scale, way.points, way.columns, over)
-    clip = walk_from(
-        actor.body, actor.pose, way.points, walk.spot.face, manners_along(way),
-        speed=walk.speed, fps=fps, floor=0.0 if d.world.floor is None else d.world.floor,
-        seed=d.settings.seed, terrain=ground, not_before=walk.not_before, library=d.settings.library,
-        low=crouching_along(way), last=walk.spot.feet,
+    options = WalkOptions(
+        speed=walk.speed, fps=fps, seed=d.settings.seed, last=walk.spot.feet, terrain=ground,
+        library=d.settings.library, low=crouching_along(way), not_before=walk.not_before,
     )  # fmt: skip
+    floor = 0.0 if d.world.floor is None else d.world.floor
+    clip = walk_from(actor.body, actor.pose, way.points, walk.spot.face, manners_along(way), floor, options=options)
     delay = walk.delay
     if at is not None:
         delay = actor.frame(at) - actor.k - (len(clip) - 1)
