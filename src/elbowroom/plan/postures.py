@@ -257,8 +257,7 @@ class Postures:
         for by in _BACK_M:
             moved = drawn_back(grasp, by)
             if self.hand_blame(pose, T_world_thing @ moved.T_thing_hand, grasp.hand, grasp.open) is None:
-                touching = closed_on(body, mesh, moved).touching
-                if "thumb" not in touching or len(touching) < 2:
+                if not closed_on(body, mesh, moved).holds:
                     return None
                 if self.grasp_blame(pose, moved, T_world_thing) is None:
                     return moved

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Body
 from elbowroom.character.hand_shapes import HandShape
+from elbowroom.character.hands import grip_frame
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.fingers_model import Finger, HandAtThing, HandModel, hand_model
@@ -17,6 +18,9 @@ from elbowroom.posing.fingers_model import Finger, HandAtThing, HandModel, hand_
 # Distance within which a finger touches, metres; closing stops at the last position that keeps the margin.
 TOUCH = 0.002
 _MARGIN = 0.0004
+
+# Thumb or palm and a finger hold a thing between them where the cosine of their pushes is less than this.
+OPPOSED = -0.35
 
 # Metres that the end of a finger moves between two looks, less than a finger is thick, and how finely the touch is
 # then found: by so many halvings.
@@ -39,12 +43,14 @@ class Closed:
     """A hand whose fingers have closed.
 
     rotations (n, 4) are for `finger_joints`; `gaps` by finger are distances to the mesh in metres, negative by the
-    depth where a finger is inside; `shape` has the coordinates of all joints.
+    depth where a finger is inside; `shape` has the coordinates of all joints. `across` is the least cosine of a push
+    of the thumb or the palm with one of another finger: -1 where they press against each other.
     """
 
     rotations: Array
     gaps: Mapping[str, float]
     shape: HandShape
+    across: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rotations", frozen(self.rotations).reshape(-1, 4))
@@ -53,6 +59,11 @@ class Closed:
     def touching(self) -> tuple[str, ...]:
         """Fingers that touch."""
         return tuple(finger for finger, gap in self.gaps.items() if gap <= TOUCH)
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the thumb touches, and a finger on the side across from thumb or palm."""
+        return "thumb" in self.touching and self.across < OPPOSED
 
 
 def close_fingers(
@@ -78,7 +89,18 @@ def close_fingers(
     scene.put_hand(model.places(done))
     gaps = {f.name: scene.gap(f.beyond[0]) for f in model.fingers}
     rotations = np.array([j.rotations(coordinates[j.finger]) for j in model.bending]).reshape(-1, 4)
-    return Closed(rotations, gaps, done)
+    return Closed(rotations, gaps, done, _across(scene, grip_frame(body, hand)[:3, 0]))
+
+
+def _across(scene: HandAtThing, palm: Array) -> float:
+    """Least cosine of a push of the thumb, or of the palm along `palm` (3,), with one of another finger."""
+    fingers = scene.model.fingers
+    pushes = {f.number: [p for row in f.beyond[0] if (p := scene.push(row, TOUCH)) is not None] for f in fingers}
+    against = pushes.pop(0, [])
+    if any(scene.within(row, TOUCH) for row in scene.model.palm):
+        against = [*against, palm]
+    others = [p for found in pushes.values() for p in found]
+    return float((np.array(against) @ np.array(others).T).min()) if against and others else 1.0
 
 
 class _Closing:

@@ -15,7 +15,7 @@ from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh, frozen
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.world.exact_forms import mesh_form, shape_form
@@ -201,6 +201,17 @@ class HandAtThing:
     def within(self, row: int, margin: float) -> bool:
         """Return whether a shape is within a margin of the mesh, metres."""
         return not self.empty and self.placed.within(row, self.thing, margin)
+
+    def push(self, row: int, limit: float) -> Array | None:
+        """Direction (3,) from the axis of a shape to the mesh, None where that is farther away than `limit`, metres."""
+        points = None if self.empty else self.placed.distance(row, self.thing, limit=limit)[1]
+        if points is None:
+            return None
+        T = self.placed.T[row]
+        start, end = apply(T, self.placed.forms[row].points[[0, -1]])
+        way = end - start
+        share = np.clip((points[0] - start) @ way / max(float(way @ way), 1e-12), 0.0, 1.0)
+        return normalize(points[0] - start - share * way)
 
     @property
     def forearm_free(self) -> bool:

@@ -234,6 +234,19 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
     return settled(hand, lies.all(), form, scene, ground=ground)
 
 
+def edge_grasps(body: Body, hand: str, mesh: Mesh, out: ArrayLike, up: ArrayLike) -> list[Grasp]:
+    """Ways for a hand to take the part of a flat mesh that stands out farthest along `out` (3,), the best first.
+
+    `up` (3,) is the way up as the thing lies; both are in its frame.
+    """
+    form = form_of(mesh)
+    if form is None or not closes(body, hand):
+        return []
+    seats, R = hand_seats(body, hand), form.T_thing_form[:3, :3].T
+    candidates = Maker(seats, form, R @ normalize(up)).edge(R @ normalize(out))
+    return _named(settled(hand, candidates, form, HandAtThing(seats.model, mesh)), "edge_")
+
+
 def _at_handle(
     body: Body, hand: str, mesh: Mesh, handle: Array, seats: Seats, scene: HandAtThing, up: Array
 ) -> list[Grasp]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from elbowroom.geometry.rotations import Array, about, rotate
+from elbowroom.posing.grasps_bars import thickness
 from elbowroom.posing.grasps_make import Candidate, Maker, axes_of, circle, frame_of
 from elbowroom.posing.grasps_seats import Seat
 
@@ -84,15 +85,10 @@ class Lying:
 
     def _walls(self) -> Iterator[Candidate]:
         """Walls, rims and bars between the tips, from all sides, wherever two sides face away from each other."""
-        points, normals = self.form.points, self.form.normals
-        for p, n in zip(points[:_SPOTS], normals[:_SPOTS], strict=True):
-            off = points - p
-            deep = -(off @ n)
-            aside = np.linalg.norm(off + deep[:, None] * n, axis=1)
-            across = (aside < _OFF_M) & (normals @ n < -_FACING) & (deep > 1e-4) & (deep < self.seats.widest_tips)
-            if not across.any():
+        for p, n in zip(self.form.points[:_SPOTS], self.form.normals[:_SPOTS], strict=True):
+            width = thickness(self.form, p, n, self.seats.widest_tips, _OFF_M, _FACING)
+            if width is None:
                 continue
-            width = float(deep[across].min())
             middle = p - 0.5 * width * n
             for x in circle(n, _AROUND):
                 for side in (np.cross(x, n), np.cross(n, x)):

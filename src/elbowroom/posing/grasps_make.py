@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
+from elbowroom.posing.grasps_bars import bars
 from elbowroom.posing.grasps_form import Form
 from elbowroom.posing.grasps_seats import PADS_DEEP, Seat, Seats
 
@@ -20,7 +21,7 @@ _AROUND, _AROUND_END = 10, 8
 # Tilts of a hand about its palm's normal when it wraps something, and about the line from thumb to fingers when it
 # pinches something, radians; costs per right angle.
 _TILTS = tuple(np.radians([0.0, 25.0, -25.0, 50.0, -50.0]))
-_TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0])
+_TURNS = tuple(np.radians([0.0, 30.0, -30.0, 60.0, -60.0]))
 _SLANTING = 0.1
 
 # Costs by kind of grasp, and of a width as wide as the hand can take.
@@ -40,8 +41,17 @@ _CLASP_BEYOND = 0.045
 # A standing object has its axis within this of vertical, as the cosine.
 _STANDING = 0.7
 
+# An edge is taken beside the point that stands out farthest and no deeper than this, metres for hands of `HAND_LENGTH`,
+# from directions turned from the way it stands out, radians.
+_EDGE_ASIDE, _EDGE_DEEP = (0.0, 0.02, -0.02, 0.04, -0.04), 0.06
+_EDGE_TURNS = tuple(np.radians([0.0, 25.0, -25.0]))
+
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
+
+# A bar is part of something that is thicker by this factor; directions from which it is taken, and how much better that
+# is than to take the whole.
+_PART, _AROUND_BAR, _HANDLE = 2.0, 12, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +78,7 @@ class Maker:
     def all(self) -> list[Candidate]:
         """Candidates for the kind of form, cheapest first."""
         made = {"ball": self._ball, "round": self._round, "box": self._box, "irregular": self._box}[self.form.kind]()
-        found = sorted(made, key=lambda c: c.cost)
+        found = sorted([*made, *self._handles()], key=lambda c: c.cost)
         return found or sorted(self._large(), key=lambda c: c.cost)
 
     def bar(self, at: Array) -> list[Candidate] | None:
@@ -85,6 +95,20 @@ class Maker:
                 out += self._wrapped(middle, x, z, half=0.4 * _HALF_HAND, thin=0.0, tilts=(0.0,))
                 out += self._hooked(middle, x, z)
         return sorted(out, key=lambda c: c.cost)
+
+    def edge(self, out: Array) -> list[Candidate]:
+        """Candidates for taking what stands out farthest along `out` (3,) between thumb and fingers, cheapest first."""
+        tip = self.form.points[int(np.argmax(self.form.points @ out))]
+        side = np.cross(self.up, out)
+        found: list[Candidate] = []
+        for turn in _EDGE_TURNS:
+            x = rotate(about(self.up, turn), -out)
+            for aside in _EDGE_ASIDE:
+                at = tip + aside * self.scale * side
+                for z in (np.cross(self.up, x), np.cross(x, self.up)):
+                    found += self._pinched(at, x, z, turns=_TURNS[:3])
+        near = [c for c in found if (tip - c.T_form_seat[:3, 3]) @ out < _EDGE_DEEP * self.scale]
+        return sorted(near, key=lambda c: c.cost)
 
     # kinds of forms
 
@@ -124,6 +148,17 @@ class Maker:
                         for at, tilts in self._places(axes[third], float(size[third])):
                             yield from self._wrapped(at, x, z, tilts=tilts)
                             yield from self._pinched(at, x, z)
+
+    def _handles(self) -> Iterator[Candidate]:
+        """The hand round bars that are part of something larger, or these between thumb and fingers."""
+        for bar in bars(self.form, self.scale):
+            if np.sort(self.form.size)[1] < _PART * bar.thick:
+                continue
+            seats = [*self._seats("power", bar.thick, bar.thick), self._seats("pinch", bar.thick, 0.0)[0]]
+            for x in circle(bar.axis, _AROUND_BAR):
+                for z in (bar.axis, -bar.axis):
+                    for seat in seats:
+                        yield self.candidate(seat, frame_of(x, z, bar.middle), bar.thick, -_HANDLE)
 
     def _large(self) -> Iterator[Candidate]:
         """Flat hand at each side, for objects that no hand can span."""
@@ -182,7 +217,7 @@ class Maker:
         for seat in self._seats("hook", 0.0, float(np.max(high - low, initial=0.0, where=[True, True, False]))):
             yield self.candidate(seat, frame_of(x, z, at + axes_of(x, z)[:, :2] @ (0.5 * (low + high)[:2])), 0.0)
 
-    def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
+    def _pinched(self, at: Array, x: Array, z: Array, turns: Sequence[float] = _TURNS) -> Iterator[Candidate]:
         """Region at a point (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
         axes = axes_of(x, z)
         wide = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_HAND * self.scale]))[:, 2]
@@ -199,7 +234,7 @@ class Maker:
         seats = self._seats("pinch", float(high - low), float(np.ptp(wide)))
         if end - entry < _CLASP_BEYOND * self.scale:
             seats = seats[:1]
-        for seat, turn in ((seat, turn) for turn in _TURNS for seat in seats):
+        for seat, turn in ((seat, turn) for turn in turns for seat in seats):
             way, side = rotate(about(axes[:, 1], turn), np.stack([x, z]))
             T = frame_of(way, side, middle)
             yield self.candidate(seat, T, float(high - low), _slanting(turn), approach=x)

@@ -26,7 +26,7 @@ from elbowroom.plan.tasks import Close, Grab, Open, Press
 from elbowroom.plan.verbs.grasp_choice import Taking, failure, takings
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.take import take
-from elbowroom.posing.grasps import handles_of
+from elbowroom.posing.grasps import Grasp, handles_of, press_target
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between
@@ -52,6 +52,9 @@ _NEARLY = np.radians(5.0)
 
 # Mean speed of a moved fixture, m/s, and the shortest time, seconds.
 _PULL, _LEAST = 0.32, 0.6
+
+# What it costs to press with the fingers stretched rather than with the index finger alone.
+_FLAT = 0.5
 
 
 def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> None:
@@ -86,8 +89,13 @@ def press(d: Director, task: Press) -> None:
         follow(d, actor, taking.hand, task.fixture, now, what)
         _leave(d, actor, taking, task)
 
+    def fingers(hand: str) -> list[Grasp]:
+        spot = d.world.objects[task.fixture].frame("handle")
+        flat = [replace(g, cost=g.cost + _FLAT) for g in press_target(actor.body, hand, spot, "flat")]
+        return press_target(actor.body, hand, spot) + flat
+
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
-    d.first(varied(d, takings(d, actor, task.fixture, asked, what, pressing=True)), do)
+    d.first(varied(d, takings(d, actor, task.fixture, asked, what, proposed=fingers)), do)
 
 
 def state_asked(d: Director, task: Open | Close) -> float:

@@ -6,6 +6,7 @@ hand acts on top of the motion.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from typing import get_args
@@ -13,7 +14,7 @@ from typing import get_args
 import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director, varied
 from elbowroom.plan.hands import hand_of, holder_of, joints_of, released, shifted
@@ -24,11 +25,11 @@ from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
-from elbowroom.plan.verbs.grasp_choice import Taking, takings
+from elbowroom.plan.verbs.grasp_choice import Manner, Taking, takings
 from elbowroom.plan.verbs.leave import depart, departures
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
-from elbowroom.posing.grasps import closed_on
+from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
 
 # Motions of the arm with the object in hand that are tried.
 _HOMES = 3
@@ -64,20 +65,35 @@ def grab(d: Director, task: Grab) -> None:
         raise PlanningFailure(
             "hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}), and nobody moves when it is taken"
         )
-    standing = partial(_take_standing, d, actor, task, what)
-    begin = d.save()
+    standing, begin = partial(_take_standing, d, actor, task, what), d.save()
+
+    def take_it(manner: Manner = "usual", proposed: Callable[[str], list[Grasp]] | None = None) -> None:
+        options = takings(d, actor, task.object, task, what, proposed=proposed, manner=manner)
+        d.first(varied(d, options), standing)
+
+    def slide_first() -> None:
+        out = slide_to_edge(d, actor, task)
+        mesh, R = d.world.objects[task.object].mesh, d.world.frame(task.object, actor.now)[:3, :3]
+        take_it(proposed=lambda hand: edge_grasps(actor.body, hand, mesh, R.T @ out, R.T @ UP))
+
+    def loosely() -> None:
+        take_it("loose")
+        note = f"{what}: thumb and fingers do not get hold of it from two sides; a hand is laid on it."
+        d.world = d.world.with_(notes=(*d.world.notes, note))
+
     try:
-        d.first(varied(d, takings(d, actor, task.object, task, what)), standing)
+        take_it()
     except PlanningFailure as failed:
         d.restore(begin)
-        if failed.status == "too-heavy" or task.grasp is not None or task.at is not None:
+        if failed.status == "too-heavy" or task.grasp is not None:
             raise
-        try:  # flat objects have no room for fingers below them except over an edge
-            slide_to_edge(d, actor, task)
-            d.first(varied(d, takings(d, actor, task.object, task, what)), standing)
-        except PlanningFailure:
-            d.restore(begin)
-            raise failed from None
+        # flat objects have no room for fingers below them except over an edge
+        for other in (slide_first, loosely) if task.at is None else (loosely,):
+            try:
+                return other()
+            except PlanningFailure:
+                d.restore(begin)
+        raise
 
 
 def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Taking) -> None:

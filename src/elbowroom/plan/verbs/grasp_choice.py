@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
+from typing import Literal
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from elbowroom.plan.places import goals_of, on_oneself, target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Go, Grab, Put
-from elbowroom.posing.grasps import Grasp, grasps_of, press_target
+from elbowroom.posing.grasps import Grasp, closed_on, closes, grasps_of
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.reach import Reached
@@ -34,19 +35,26 @@ from elbowroom.world.things import Fixture
 # are tried: each examination takes 10 to 70 ms, and the best is among the first few feasible ones.
 _LOOKS, _ENOUGH, _TRIES = 24, 3, 5
 
+# How many of what lies lower than this share of the height: each look at a squat takes 100 to 200 ms, and where the
+# first few meet the thighs another place to stand is better than another grasp.
+_LOW_LOOKS, _LOW = 9, 0.2
+
 # How many are compared at a time over a motion, where fingers close quickly: with three, the little finger of
 # `ring-idle` jerks twice as much.
 _ENOUGH_PASSING = 6
 
-# What it costs to press with the fingers stretched rather than with the index finger alone.
-_FLAT = 0.5
-
 # How far a shoulder goes before somebody would rather walk, share of the height.
 _LEANS = 0.25
 
-# Stages of looking for a grasp: whether the thing is seen as lying on something, whether hands are drawn back, and
-# whether flat hands, which hold nothing, will do.
-_STAGES = ((False, False, False), (True, False, False), (False, True, False), (False, False, True))
+# Stages of looking for a grasp: whether the thing is seen as lying on something, and whether hands are drawn back.
+_STAGES = ((False, False), (True, False), (False, True))
+
+# What it costs that thumb or palm and fingers press at right angles rather than against each other.
+_NOT_ACROSS = 0.5
+
+# How a thing is taken: the body helps and, if it lies somewhere, fingers have it between them and thumb or palm; by the
+# 'alone' arm, the body as it stands; or 'loose', by hands that hold nothing.
+Manner = Literal["usual", "alone", "loose"]
 
 # Shares of the approach at which a hand may begin it.
 _NEARER = (1.0, 0.7, 0.5)
@@ -89,32 +97,31 @@ def takings(
     what: str,
     hands: Sequence[tuple[str, int]] = (),
     *,
-    pressing: bool = False,
-    alone: bool = False,
+    proposed: Callable[[str], list[Grasp]] | None = None,
+    manner: Manner = "usual",
 ) -> Iterator[Taking]:
     """Ways to take a thing that a person can do, the best first; raises `PlanningFailure` where there is none.
 
-    `hands` are those that may, with the frame in which each is there; by default all, as soon as they can. The body
-    stands as it does where the arm has to get there `alone`.
+    `hands` are those that may, with the frame in which each is there; by default all, as soon as they can. Grasps are
+    those of the thing, or `proposed` for each hand.
     """
     failed: list[Failed] = []
     given, passing, enough = 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps for something in empty space first, then those that keep the hand above what it lies on; those that have
     # no room as they are proposed are drawn back once nothing else would do
-    simple = pressing or alone or d.settings.tier == "ik"
-    for lying, back, flat_hands in _STAGES[:1] if simple else _STAGES:
+    alone, loose = manner == "alone", manner == "loose"
+    simple = alone or d.settings.tier == "ik"
+    for lying, back in _STAGES[:1] if simple or proposed is not None else _STAGES:
         for hand, k in hands:
-            lies = not pressing and _lies(d, thing, actor.time(k))
+            lies = _lies(d, thing, actor.time(k))
             choosy = lies and not (simple or passing or task.grasp is not None)
-            if (lying and (task.grasp is not None or not lies)) or (flat_hands and not choosy):
+            if (lying and (task.grasp is not None or not lies)) or (loose and (back or not choosy)):
                 continue
             actor.trunk = helpful(actor, hand, k, None)
             T_world_thing = d.world.frame(thing, actor.time(k))
-            if pressing:
-                spot = d.world.objects[thing].frame("handle")
-                flat = [replace(g, cost=g.cost + _FLAT) for g in press_target(actor.body, hand, spot, "flat")]
-                grasps = press_target(actor.body, hand, spot) + flat
+            if proposed is not None:
+                grasps = proposed(hand)
             else:
                 named = task.grasp is not None and lies  # any of them may be requested by name
                 kinds = (False, True) if named else (lying,)
@@ -122,16 +129,21 @@ def takings(
                     g for low in kinds for g in grasps_of(d.world, actor.who, hand, thing, actor.time(k), lying=low)
                 ]
             grasps = eligible(d, hand, thing, grasps, task.grasp)
-            grasps = [g for g in grasps if not choosy or (g.open.name == "flat") == flat_hands]
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
             here = Place(T_world_thing, k, postures, what)
             then = [] if alone else next_places(d, actor, hand, thing, T_world_thing, k)
             # of several next placements any will do
             places = [here, *(then if len(then) == 1 else ())]
             fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
+            if choosy:
+                fit = (g for g in fit if _holds(d, actor, thing, g) != loose)
             at_it = _look_alone if alone else look
-            at_once = (_borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in islice(fit, _LOOKS))
+            low = T_world_thing[2, 3] - (d.world.floor or 0.0) < _LOW * actor.body.height
+            some = islice(fit, _LOW_LOOKS if low and choosy else _LOOKS)
+            at_once = (_borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in some)
             looks = (_leading_on(d, actor, found, then) for found in at_once)
+            if choosy:
+                looks = (_opposed(d, actor, thing, found) for found in looks)
             tried = 0
             while tried < _TRIES and (suited := sifted(looks, enough, failed)):
                 yield from suited[: _TRIES - tried]
@@ -143,6 +155,27 @@ def takings(
             if failed
             else PlanningFailure("target-out-of-reach", f"{what}: no grasp of it is known")
         )
+
+
+def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
+    """Return whether closed fingers have a thing between them and thumb or palm, as far as a hand has fingers.
+
+    Grasps that are marked on the thing count as they are.
+    """
+    what = d.world.objects[thing]
+    if grasp.name in what.grasps:
+        return True
+    if grasp.open.name == "flat":
+        return False
+    return not closes(actor.body, grasp.hand) or closed_on(actor.body, what.mesh, grasp).holds
+
+
+def _opposed(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Taking | Failed:
+    """A way to take a thing with what it costs that thumb and fingers are not across from each other."""
+    if not isinstance(found, Taking):
+        return found
+    across = closed_on(actor.body, d.world.objects[thing].mesh, found.grasp).across
+    return replace(found, cost=found.cost + _NOT_ACROSS * (1.0 + across))
 
 
 def _lies(d: Director, thing: str, t: float) -> bool:

@@ -40,7 +40,7 @@ def regrasp(d: Director, task: Regrasp) -> None:
             require_free(d, (begin, actor.now), what)
 
         asked = Grab(who=actor.who, object=task.object)
-        options = takings(d, actor, task.object, asked, what, [(other, actor.k)], alone=True)
+        options = takings(d, actor, task.object, asked, what, [(other, actor.k)], manner="alone")
         room = (t for t in options if apart(actor, first, actor, t) and closes(d, actor, t, task.object, actor.now))
         d.first(any_of(room, f"{what}: the {first} hand leaves the {other} one no room on it"), receive)
 

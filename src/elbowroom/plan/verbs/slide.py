@@ -41,8 +41,11 @@ _SPOTS = (0.0, -0.35, 0.35)
 _LOOKS, _TRIES = 24, 8
 
 
-def slide_to_edge(d: Director, actor: Actor, task: Grab) -> None:
-    """Draw a flat thing over an edge and let go of it; raises `PlanningFailure` where that is not possible."""
+def slide_to_edge(d: Director, actor: Actor, task: Grab) -> Array:
+    """Draw a flat thing over an edge and let go of it; the way (3,) by which it went, metres.
+
+    Raises `PlanningFailure` where that is not possible.
+    """
     thing, what = task.object, f"slide {task.object}"
     T_thing = d.world.frame(thing, actor.now)
     mesh = d.world.objects[thing].mesh.moved(T_thing)
@@ -51,15 +54,16 @@ def slide_to_edge(d: Director, actor: Actor, task: Grab) -> None:
     if way is None:
         raise PlanningFailure("target-in-collision", f"{what}: no edge is near, or it is not flat")
     d.first(_pressed(d, actor, task, mesh, way, what), partial(_slide, d, actor, thing, under, way, what), _TRIES)
+    return way
 
 
 def _way_to_edge(d: Director, actor: Actor, mesh: Mesh, under: list[str]) -> Array | None:
     """Displacement (3,) of a flat object until it overhangs an edge of its support; None where there is none."""
     low, high = mesh.bounds
     size = high - low
-    if size[2] > _FLAT_M or _WIDER * size[2] > size[:2].min():
+    if size[2] > _FLAT_M or _WIDER * size[2] > size[:2].min() or "floor" in under:
         return None
-    grounds = [d.world.static[n] if n in d.world.static else _placed(d, n, actor.now) for n in under if n != "floor"]
+    grounds = [d.world.static[n] if n in d.world.static else _placed(d, n, actor.now) for n in under]
     corners = [ground.vertices[ground.faces] for ground in grounds]
     middle = 0.5 * (low + high)
     to_person = normalize((actor.pose.root - middle) * [1.0, 1.0, 0.0])

@@ -1,0 +1,87 @@
+"""Bars of a mesh: handles, stems and grips, wherever a short piece of its surface runs round an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.grasps_form import Form
+
+# Points of the surface at which a bar is looked for, and how many bars are enough.
+_SPOTS, _MOST = 240, 6
+
+# Thickness of bars, at least and at most, metres, for a hand of `HAND_LENGTH`.
+_THIN_M, _THICK_M = 0.011, 0.045
+
+# Length that is looked at, as a share of the thickness, at least and at most, metres, for such a hand.
+_LONG, _SHORTEST_M, _LONGEST_M = 1.5, 0.02, 0.06
+
+# The surface of a bar leans to its axis by no more than this, as the mean square of the cosine, and faces all ways
+# about it: the lesser of the two other mean squares is at least this, and the mean is no longer than this share of it.
+# At the edge of a board, which faces one way only, both are the same.
+_LEANING, _ROUND, _ONE_SIDED = 0.06, 0.2, 0.6
+
+# Distances of the surface from the axis differ by no more than this share, as a standard deviation.
+_UNEVEN = 0.3
+
+# Bars whose middles are nearer than this, metres, are one.
+_APART_M = 0.025
+
+# A point is across from another where it is this near to the line through that, metres, and faces away, as the cosine.
+_OFF_M, _FACING = 0.004, 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Bar:
+    """Piece of a bar in a form's frame: its middle (3,), the axis (3,) along it, and its thickness, metres."""
+
+    middle: Array
+    axis: Array
+    thick: float
+
+
+def bars(form: Form, scale: float) -> list[Bar]:
+    """Pieces of bars among the surface of a form, nearest to its middle first, for a hand of a scale."""
+    found: list[Bar] = []
+    for bar in _pieces(form, scale):
+        if all(float(np.linalg.norm(bar.middle - other.middle)) > _APART_M * scale for other in found):
+            found.append(bar)
+    return sorted(found, key=lambda b: float(np.linalg.norm(b.middle)))[:_MOST]
+
+
+def _pieces(form: Form, scale: float) -> Iterator[Bar]:
+    points, normals = form.points, form.normals
+    for p, n in zip(points[:_SPOTS], normals[:_SPOTS], strict=True):
+        thick = thickness(form, p, n, _THICK_M * scale, _OFF_M, _FACING)
+        if thick is None:
+            continue
+        middle = p - 0.5 * thick * n
+        long = float(np.clip(_LONG * thick, _SHORTEST_M * scale, _LONGEST_M * scale))
+        near = np.linalg.norm(points - middle, axis=1) < 0.5 * np.hypot(long, thick)
+        if near.sum() < 8:
+            continue
+        square, axes = np.linalg.eigh(normals[near].T @ normals[near] / near.sum())
+        one_sided = float(np.linalg.norm(normals[near].mean(axis=0)))
+        if square[0] > _LEANING or square[1] < _ROUND or one_sided > _ONE_SIDED * square[1]:
+            continue
+        # the piece goes on to both sides along its axis, all of it about as far off that
+        off = points[near] - middle
+        along = off @ axes[:, 0]
+        aside = np.linalg.norm(off - along[:, None] * axes[:, 0], axis=1)
+        wide = float(2.0 * np.median(aside))
+        even = float(aside.std()) < _UNEVEN * float(aside.mean())
+        if even and min(along.max(), -along.min()) > 0.3 * long and wide > _THIN_M * scale:
+            yield Bar(middle, axes[:, 0], wide)
+
+
+def thickness(form: Form, p: Array, n: Array, most: float, off: float, facing: float) -> float | None:
+    """Metres through a form from a surface point (3,) against its normal (3,) to one across from it, None beyond
+    `most`; that is within `off` of the line and its normal opposite but for the cosine `facing`."""
+    away = form.points - p
+    deep = -(away @ n)
+    aside = np.linalg.norm(away + deep[:, None] * n, axis=1)
+    across = (aside < off) & (form.normals @ n < -facing) & (deep > 1e-4) & (deep < most)
+    return float(deep[across].min()) if across.any() else None
