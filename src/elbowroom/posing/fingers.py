@@ -19,11 +19,11 @@ from elbowroom.posing.fingers_model import Finger, HandAtThing, HandModel, hand_
 TOUCH = 0.002
 _MARGIN = 0.0004
 
-# Thumb or palm and a finger hold a thing between them where the cosine of their pushes is less than this.
+# Thumb or palm and a finger hold an object between them if the cosine of their forces is less than this.
 OPPOSED = -0.35
 
-# Metres that the end of a finger moves between two looks, less than a finger is thick, and how finely the touch is
-# then found: by so many halvings.
+# Travel of a fingertip between two checks, metres, less than a finger's thickness, and bisections that refine the
+# contact.
 _STEP = 0.006
 _HALVINGS = 5
 
@@ -62,7 +62,7 @@ class Closed:
 
     @property
     def holds(self) -> bool:
-        """Return whether the thumb touches, and a finger on the side across from thumb or palm."""
+        """Return whether the thumb touches, and a finger opposite to thumb or palm."""
         return "thumb" in self.touching and self.across < OPPOSED
 
 
@@ -93,7 +93,7 @@ def close_fingers(
 
 
 def _across(scene: HandAtThing, palm: Array) -> float:
-    """Least cosine of a push of the thumb, or of the palm along `palm` (3,), with one of another finger."""
+    """Smallest cosine between a force of the thumb, or of the palm along `palm` (3,), and one of another finger."""
     fingers = scene.model.fingers
     pushes = {f.number: [p for row in f.beyond[0] if (p := scene.push(row, TOUCH)) is not None] for f in fingers}
     against = pushes.pop(0, [])

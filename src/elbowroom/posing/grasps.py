@@ -235,9 +235,9 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
 
 
 def edge_grasps(body: Body, hand: str, mesh: Mesh, out: ArrayLike, up: ArrayLike) -> list[Grasp]:
-    """Ways for a hand to take the part of a flat mesh that stands out farthest along `out` (3,), the best first.
+    """Grasps on the part of a flat mesh that stands out farthest along `out` (3,), the best first.
 
-    `up` (3,) is the way up as the thing lies; both are in its frame.
+    `up` (3,) is the vertical; both are in the frame of the object as it lies.
     """
     form = form_of(mesh)
     if form is None or not closes(body, hand):

@@ -41,16 +41,16 @@ _CLASP_BEYOND = 0.045
 # A standing object has its axis within this of vertical, as the cosine.
 _STANDING = 0.7
 
-# An edge is taken beside the point that stands out farthest and no deeper than this, metres for hands of `HAND_LENGTH`,
-# from directions turned from the way it stands out, radians.
+# An edge is grasped beside its farthest point and no deeper than this, metres for hands of `HAND_LENGTH`, from
+# directions rotated from that in which it stands out, radians.
 _EDGE_ASIDE, _EDGE_DEEP = (0.0, 0.02, -0.02, 0.04, -0.04), 0.06
 _EDGE_TURNS = tuple(np.radians([0.0, 25.0, -25.0]))
 
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
 
-# A bar is part of something that is thicker by this factor; directions from which it is taken, and how much better that
-# is than to take the whole.
+# A bar is part of something thicker by this factor; directions from which it is grasped, and its bonus over grasping
+# the whole.
 _PART, _AROUND_BAR, _HANDLE = 2.0, 12, 0.3
 
 
@@ -97,7 +97,9 @@ class Maker:
         return sorted(out, key=lambda c: c.cost)
 
     def edge(self, out: Array) -> list[Candidate]:
-        """Candidates for taking what stands out farthest along `out` (3,) between thumb and fingers, cheapest first."""
+        """Candidates for grasping what stands out farthest along `out` (3,) between thumb and fingers, cheapest
+        first.
+        """
         tip = self.form.points[int(np.argmax(self.form.points @ out))]
         side = np.cross(self.up, out)
         found: list[Candidate] = []
@@ -150,7 +152,7 @@ class Maker:
                             yield from self._pinched(at, x, z)
 
     def _handles(self) -> Iterator[Candidate]:
-        """The hand round bars that are part of something larger, or these between thumb and fingers."""
+        """The hand around bars that are part of something larger, or these between thumb and fingers."""
         for bar in bars(self.form, self.scale):
             if np.sort(self.form.size)[1] < _PART * bar.thick:
                 continue

@@ -35,25 +35,25 @@ from elbowroom.world.things import Fixture
 # are tried: each examination takes 10 to 70 ms, and the best is among the first few feasible ones.
 _LOOKS, _ENOUGH, _TRIES = 24, 3, 5
 
-# How many of what lies lower than this share of the height: each look at a squat takes 100 to 200 ms, and where the
-# first few meet the thighs another place to stand is better than another grasp.
+# The number examined for objects below this share of the height: each squat takes 100 to 200 ms, and if the first few
+# hit the thighs another stance is better than another grasp.
 _LOW_LOOKS, _LOW = 9, 0.2
 
-# How many are compared at a time over a motion, where fingers close quickly: with three, the little finger of
-# `ring-idle` jerks twice as much.
+# The number compared at a time over a motion, where fingers close quickly: with three, the little finger of `ring-idle`
+# jerks twice as much.
 _ENOUGH_PASSING = 6
 
-# How far a shoulder goes before somebody would rather walk, share of the height.
+# Shoulder travel beyond which a person would rather walk, share of the height.
 _LEANS = 0.25
 
-# Stages of looking for a grasp: whether the thing is seen as lying on something, and whether hands are drawn back.
+# Stages of the search for a grasp: whether the object counts as lying on something, and whether hands are retreated.
 _STAGES = ((False, False), (True, False), (False, True))
 
-# What it costs that thumb or palm and fingers press at right angles rather than against each other.
+# Cost of thumb or palm and fingers that press at right angles rather than against each other.
 _NOT_ACROSS = 0.5
 
-# How a thing is taken: the body helps and, if it lies somewhere, fingers have it between them and thumb or palm; by the
-# 'alone' arm, the body as it stands; or 'loose', by hands that hold nothing.
+# Manner of taking an object: the body helps and, if the object lies somewhere, fingers hold it against thumb or palm;
+# by the 'alone' arm, the body in place; or 'loose', by hands that hold nothing.
 Manner = Literal["usual", "alone", "loose"]
 
 # Shares of the approach at which a hand may begin it.
@@ -158,9 +158,9 @@ def takings(
 
 
 def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
-    """Return whether closed fingers have a thing between them and thumb or palm, as far as a hand has fingers.
+    """Return whether closed fingers hold an object against thumb or palm, as far as a hand has fingers.
 
-    Grasps that are marked on the thing count as they are.
+    Grasps marked on the object are accepted as they are.
     """
     what = d.world.objects[thing]
     if grasp.name in what.grasps:
@@ -171,7 +171,7 @@ def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
 
 
 def _opposed(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Taking | Failed:
-    """A way to take a thing with what it costs that thumb and fingers are not across from each other."""
+    """An option with the cost of thumb and fingers that are not opposite each other."""
     if not isinstance(found, Taking):
         return found
     across = closed_on(actor.body, d.world.objects[thing].mesh, found.grasp).across

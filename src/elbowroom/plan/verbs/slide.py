@@ -42,7 +42,7 @@ _LOOKS, _TRIES = 24, 8
 
 
 def slide_to_edge(d: Director, actor: Actor, task: Grab) -> Array:
-    """Draw a flat thing over an edge and let go of it; the way (3,) by which it went, metres.
+    """Draw a flat object over an edge and release it; return its displacement (3,), metres.
 
     Raises `PlanningFailure` where that is not possible.
     """
