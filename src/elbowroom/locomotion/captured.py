@@ -55,9 +55,9 @@ _RATHER_M = 0.25
 _SLOWEST_M_S = 0.25
 # m/s, scaled: walks up to the first, runs from the second on (Hreljac 1995: people change at 2 m/s)
 WALKS, _RUNS = 1.95, 2.3
-# Who goes lower than recorded crouching bows by so many radians, with hips back by leg lengths for balance, and with
-# less of a crouch, or belly and thighs would meet; shares of the bow by which the head goes along and arms hang
-# forward. Tuned on the woman: crown at 1.08 m.
+# Below recorded crouching the trunk pitches by so many radians, with the hips back by leg lengths for balance, and with
+# less crouch, or belly and thighs would meet; shares of the pitch taken by the head and by hanging arms. Tuned on the
+# woman: crown at 1.08 m.
 _STOOP_RAD, _STOOP_BACK, _STOOP_LEGS = np.radians(73.0), 0.12, 0.57
 _STOOP_HEAD, _STOOP_ARMS = 0.9, 0.75
 

@@ -25,7 +25,7 @@ from elbowroom.motion.legs import place_feet
 # Seconds over which legs and root blend into the walk, both feet on the ground, and over which the rest does: arms that
 # were stretched out take longer.
 _LEGS_S, _REST_S = STANDS_S, 0.9
-# Seconds in which feet that are led over are lifted out of the floor.
+# Seconds in which blended feet are lifted out of the floor.
 _LIFTS_S = 0.06
 # A body that only moves its feet, and goes less far than this, steps back by it first, metres; tuned on both feet of a
 # woman put 10 cm outwards: with less, one of them stays.
@@ -92,7 +92,7 @@ def walk_from(
 
 
 def _start_clear(clip: Clip, floor: float) -> Clip:
-    """The clip with feet that are led over lifted out of a floor at some height; the first frame stays."""
+    """The clip with blended feet lifted out of a floor at some height; the first frame stays."""
     n = min(int(_LEGS_S * clip.fps) + 4, len(clip))
     begin = clip.with_(root=clip.root[:n] - np.array([0.0, 0.0, floor]), rotations=clip.rotations[:n])
     lifted = feet_clear(begin)

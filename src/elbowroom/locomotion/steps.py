@@ -174,7 +174,7 @@ def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = Fa
 
 
 def _even_out(found: dict[str, list[Stance]], gait: Gait) -> None:
-    """Let the steps before and after one that is moved far, to pass something, share in that."""
+    """Let the steps around one that is moved far, to pass an obstacle, share the displacement."""
     order = sorted((s.begin, side, k) for side in SIDES for k, s in enumerate(found[side]))
     inner = range(2, len(order) - 2)  # those who stand stay there
     moved = [found[side][k].moved for _, side, k in order]
@@ -207,7 +207,7 @@ def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
 
 
 def _steps_high(a: Stance, b: Stance, gait: Gait) -> bool:
-    """Return whether a foot is lifted high over something between two stances."""
+    """Return whether a foot is lifted high over an obstacle between two stances."""
     between = a.place + np.linspace(0.0, 1.0, _LOOKS)[:, None] * (b.place - a.place)
     return bool(gait.terrain.along(between).max() - max(a.z, b.z) > _HIGH_M)
 

@@ -34,8 +34,8 @@ _CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or d
 _STEPS_OVER_M, _UP_FIRST, _DOWN_LAST = 0.05, 0.15, 0.15
 # shares of a swing by which the foot is up in time, and clearances when stepping on something and over it, metres
 _ONTO, _OVER = (0.07, 0.0), (0.2, 0.07)
-# Metres that a foot is lifted over something from which on the knee behind it is turned out rather than hanging down,
-# those over which that sets in, and radians.
+# Lift over an obstacle from which on the trailing knee turns outwards rather than hanging down, range over which that
+# sets in, metres, and the angle, radians.
 _HIGH_M, _HIGHER_M, _SPLAY_RAD = 0.3, 0.1, np.radians(75.0)
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
@@ -105,8 +105,10 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
 
 
 def _splayed(ankle: Array, u: Array, high: float, hip: Array, heading: Array) -> Array:
-    """Outward turn of the knee (N,), radians, over a swing (0..1) that is lifted high over something: while the ankle
-    is behind the hip the knee would hang down to it."""
+    """Outward turn of the knee (N,), radians, over a swing (0..1) that is lifted high over an obstacle.
+
+    While the ankle is behind the hip the knee would hang down to it.
+    """
     most = _SPLAY_RAD * float(smoothstep(np.array((high - _HIGH_M) / _HIGHER_M)))
     behind = np.sum((hip[:, :2] - ankle[:, :2]) * facing(heading), axis=1)
     return most * smootherstep(u / 0.12) * smootherstep((0.8 - u) / 0.3) * smootherstep(behind / 0.15 + 0.4)

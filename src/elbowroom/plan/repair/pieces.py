@@ -39,7 +39,7 @@ def pieces(world: World, proof: Certificate) -> list[Interval]:
 
 
 def window(world: World, hits: Sequence[Collision | Unproven]) -> Interval | None:
-    """Interval of a world that holds some collisions and the time around them; None where that is most of it."""
+    """Interval of a world that contains some collisions and the time around them; None where that is most of it."""
     found, (begin, end) = _around(world, hits), world.span
     clips = all(isinstance(m, Clip) for m in world.characters.values())
     return found if clips and found[1] - found[0] < _MOST * (end - begin) else None

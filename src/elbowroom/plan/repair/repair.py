@@ -145,8 +145,10 @@ def repair(
 def repair_near(
     world: World, who: str, hits: Sequence[Collision | Unproven], *, seed: int = 0, searches: bool = True
 ) -> Plan:
-    """Bring somebody out of some collisions, which are all there are: only the time around them is looked at, where
-    that will do. See `repair`; the certificate is that of the window."""
+    """Resolve the given collisions of a character, which are all there are, in the time around them if possible.
+
+    See `repair`; the certificate is that of the window.
+    """
     during = window(world, hits)
     if during is not None:
         piece = piece_of(world, during)

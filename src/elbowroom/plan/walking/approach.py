@@ -26,10 +26,10 @@ from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an
 
 # Failures that standing elsewhere may resolve.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
-# Places that are tried, those of them to which walks are repaired by all means, or postures looked for, and those tried
-# for an easier posture.
+# Positions that are tried, those to which walks are repaired by all means, or unusual postures searched, and those
+# tried for an easier posture.
 _TRIES, _REPAIRED, _EASIER = 6, 2, 2
-# Efforts of walks to places, in turn, and whether unusual postures are looked for there.
+# Efforts of walks to positions, in turn, and whether unusual postures are searched there.
 _QUICKLY: tuple[tuple[Effort, bool], ...] = (("leans", False),)
 _AT_LENGTH: tuple[tuple[Effort, bool], ...] = (*_QUICKLY, ("leans", True), ("all", True))
 # The same where whole bodies are planned, which takes longer.
@@ -118,7 +118,7 @@ def _from_elsewhere(
     blocked: list[Spot] = []
     missed: list[Spot] = []
     settings = d.settings
-    # what takes little comes first: to repair a walk at length, or to look for unusual postures, takes long
+    # quick attempts first: long repairs of a walk, and searches for unusual postures, take time
     for effort, thorough in _QUICKLY if brief else _AT_LENGTH:
         if thorough or effort == "all":
             untried = (missed if effort == "leans" else blocked)[:_REPAIRED]

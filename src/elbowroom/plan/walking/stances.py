@@ -136,7 +136,7 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
 
 
 def _holds(d: Director, actor: Actor, task: Move) -> bool:
-    """Return whether somebody can hold the object at its start and at its goal from where they stand."""
+    """Return whether an actor can hold the object at its start and at its goal from its present stance."""
     carrier = Carrier(d, actor, task, f"move {task.object}")
     hands = free_hands(d, actor, task.hands, carrier.what)
     failed: list[PlanningFailure] = []
