@@ -25,7 +25,7 @@ from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
-from elbowroom.plan.verbs.grasp_choice import Manner, Taking, takings
+from elbowroom.plan.verbs.grasp_choice import Manner, Taking, holdable, takings
 from elbowroom.plan.verbs.leave import depart, departures
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
@@ -77,8 +77,10 @@ def grab(d: Director, task: Grab) -> None:
         take_it(proposed=lambda hand: edge_grasps(actor.body, hand, mesh, R.T @ out, R.T @ UP))
 
     def loosely() -> None:
+        if holdable(d, actor, task.object):  # a hand that is laid on it would be no help
+            raise PlanningFailure("target-in-collision", f"{what}: fingers find no room about it")
         take_it("loose")
-        note = f"{what}: thumb and fingers do not get hold of it from two sides; a hand is laid on it."
+        note = f"{what}: no hand gets hold of it from two sides; one is laid on it."
         d.world = d.world.with_(notes=(*d.world.notes, note))
 
     try:

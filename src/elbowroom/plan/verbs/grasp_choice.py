@@ -138,8 +138,8 @@ def takings(
             if choosy:
                 fit = (g for g in fit if _holds(d, actor, thing, g) != loose)
             at_it = _look_alone if alone else look
-            low = T_world_thing[2, 3] - (d.world.floor or 0.0) < _LOW * actor.body.height
-            some = islice(fit, _LOW_LOOKS if low and choosy else _LOOKS)
+            low = choosy and T_world_thing[2, 3] - (d.world.floor or 0.0) < _LOW * actor.body.height
+            some = islice(fit, _LOW_LOOKS if low else _LOOKS)
             at_once = (_borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in some)
             looks = (_leading_on(d, actor, found, then) for found in at_once)
             if choosy:
@@ -168,6 +168,17 @@ def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
     if grasp.open.name == "flat":
         return False
     return not closes(actor.body, grasp.hand) or closed_on(actor.body, what.mesh, grasp).holds
+
+
+def holdable(d: Director, actor: Actor, thing: str) -> bool:
+    """Return whether some grasp of a thing, wherever it lies, has it between fingers and thumb or palm."""
+    grasps = (
+        grasp
+        for lying in (False, True)
+        for hand in ("left", "right")
+        for grasp in grasps_of(d.world, actor.who, hand, thing, actor.now, lying=lying)
+    )
+    return any(_holds(d, actor, thing, grasp) for grasp in grasps)
 
 
 def _opposed(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Taking | Failed:
