@@ -65,12 +65,6 @@ def test_scenarios_are_storyboards_that_say_what_they_show():
         assert all(re.fullmatch(r"[A-Z][0-9]+", f) for f in scenario.features), scenario.name
 
 
-def test_scenarios_without_tasks_can_be_built():
-    without = [s for s in scenes.scenarios().values() if "\ntasks:" not in s.path.read_text(encoding="utf-8")]
-    assert "doorway" in {s.name for s in without}
-    assert all(s.board().world.characters for s in without)
-
-
 def test_the_list_names_all(few: Path):
     code, text = run("gallery")
     assert code == 0 and "free" in text and "hit" in text and "stands & waits" in text and "X1, X4" in text
