@@ -2,6 +2,7 @@
 
 Makers of `props` in four places, then random meshes and files (`everyday_make.py`). An object counts where the plan is
 found and proven and, when the hand has it, the thumb touches it, and a finger on the side across from thumb or palm.
+What no hand spans, by its own surface, is counted apart.
 
     python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seed 0] [--pictures DIR] [--json]
 """
@@ -25,7 +26,7 @@ from elbowroom.pictures.direction import Camera
 from elbowroom.pictures.images import still, write_png
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
-from everyday_make import THING, WHO, Case, case, world_of
+from everyday_make import THING, WHO, Case, case, fits_hand, world_of
 
 # A finger touches within this, metres; two parts of a hand are opposite where the directions from them into the thing
 # are this far apart, as the cosine.
@@ -87,7 +88,7 @@ def one(chosen: Case, pictures: Path | None, index: int) -> dict[str, Any]:
     plan = er.plan_tasks(world, [er.Grab(who=WHO, object=THING)], settings=er.Settings(probes=0))
     row: dict[str, Any] = {
         "index": index, "name": chosen.name, "kind": chosen.kind, "place": chosen.place, "status": plan.status,
-        "why": plan.why, "seconds": round(time.process_time() - begun, 1),
+        "why": plan.why, "seconds": round(time.process_time() - begun, 1), "fits": fits_hand(chosen.mesh),
     }  # fmt: skip
     if plan.status == "found":
         hold = plan.world.holds[-1]
@@ -108,7 +109,8 @@ def described(row: dict[str, Any]) -> str:
     if row["status"] == "found":
         how = f"{'held' if row['held'] else 'NOT HELD'} by {', '.join(row['fingers'])} ({row['cosine']})"
         how += "" if row["proven"] else ", not proven"
-    return f"{row['index']:3d} {row['name']}, {row['seconds']} s: {how}"
+    size = "" if row["fits"] else " (no hand spans it)"
+    return f"{row['index']:3d} {row['name']}{size}, {row['seconds']} s: {how}"
 
 
 def text(rows: list[dict[str, Any]]) -> str:
@@ -118,7 +120,13 @@ def text(rows: list[dict[str, Any]]) -> str:
         held = sum(bool(r.get("held")) for r in some)
         return f"{held}/{len(some)} ({100 * held / max(len(some), 1):.0f} %)"
 
-    lines = [f"{len(rows)} objects, held: {share(rows)}"]
+    fit = [r for r in rows if r["fits"]]
+    seconds = sorted(r["seconds"] for r in rows)
+    lines = [
+        f"{len(rows)} objects, held: {share(rows)}; of those that a hand spans: {share(fit)}",
+        f"found and proven: {sum(bool(r.get('proven')) for r in rows)}",
+        f"processor time: median {seconds[len(seconds) // 2]} s, most {seconds[-1]} s",
+    ]
     for key in ("place", "kind"):
         lines += ["", f"| {key} | held |", "|---|---|"]
         lines += [f"| {n} | {share([r for r in rows if r[key] == n])} |" for n in dict.fromkeys(r[key] for r in rows)]

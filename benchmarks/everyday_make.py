@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import trimesh
+from scipy.spatial import cKDTree
 
 import elbowroom as er
 from elbowroom.files.meshes import read_meshes
@@ -22,6 +23,10 @@ from elbowroom.geometry.transforms import placing, transform
 from elbowroom.props.makers import made
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
+
+# Metres between thumb and fingers of a hand 18 cm long, at most; a fingertip is a ball of a radius, so far off what it
+# touches, metres; sides are across from each other where their normals are along the line between them, as the cosine.
+SPAN_M, TIP_M, ROOM_M, ACROSS = 0.10, 0.008, 0.0015, 0.94
 
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
 WHO, THING = "ann", "thing"
@@ -117,6 +122,27 @@ def random_mesh(kind: str, rng: np.random.Generator) -> Mesh | None:
         mesh = _tool(kind, rng)
     low, high = mesh.bounds
     return mesh.moved(transform([*(-0.5 * (low + high)[:2]), -low[2]]))
+
+
+def fits_hand(mesh: Mesh) -> bool:
+    """Whether an object has two sides across from each other that a hand spans, with room for fingertips before both.
+
+    By points on the surface alone: nothing of the planner is asked.
+    """
+    solid = trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
+    points, faces = trimesh.sample.sample_surface(solid, 2500, seed=0)
+    points, normals = np.asarray(points), np.asarray(solid.face_normals)[faces]
+    tree = cKDTree(points)
+    room = tree.query(points + (TIP_M + ROOM_M) * normals)[0] > TIP_M
+    points, normals = points[room], normals[room]
+    for p, n in zip(points, normals, strict=True):
+        way = points - p
+        far = np.linalg.norm(way, axis=1)
+        way /= np.maximum(far, 1e-9)[:, None]
+        near = (far > 1e-4) & (far <= SPAN_M)
+        if np.any(near & (way @ n < -ACROSS) & (np.einsum("ij,ij->i", way, normals) > ACROSS)):
+            return True
+    return False
 
 
 def _tool(kind: str, rng: np.random.Generator) -> Mesh:

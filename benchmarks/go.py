@@ -20,6 +20,7 @@ from elbowroom.character.human import preset
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.open import read_scene
 from elbowroom.locomotion.departure import walk_from
+from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.repair.repair import repair
@@ -51,7 +52,7 @@ def straight(world: World, goal: np.ndarray) -> bool:
     clip = world.motion("ann")
     assert isinstance(clip, Clip)
     start = Pose.of(clip.root[-1], clip.rotations[-1])
-    walk = walk_from(clip.character, start, [clip.root[-1, :2], goal], fps=FPS)
+    walk = walk_from(clip.character, start, [clip.root[-1, :2], goal], options=WalkOptions(fps=FPS))
     return repair(world.with_character("ann", walk), "ann", budget=60.0).found
 
 

@@ -22,7 +22,8 @@ from elbowroom.kernels.meeting import point
 from elbowroom.kernels.space import CHECKS, TALLY
 from elbowroom.kernels.validity import place_limb
 from elbowroom.search.birrt import Path
-from elbowroom.spaces.limb import LimbSpace, moves_of, places_of
+from elbowroom.spaces.limb import LimbSpace, places_of
+from elbowroom.world.fast import LimbCheck
 
 # Stretches shorter than this share of a way are not halved any more.
 _LEAST = 1e-9
@@ -106,6 +107,17 @@ class Proven:
     share: float = 0.0
     checks: int = 0
     asked: int = 0
+
+
+def moves_of(check: LimbCheck) -> NDArray[np.bool_]:
+    """Return whether searched joints move pieces, (E, n)."""
+    out = np.zeros((len(check.limb.joint), len(check.joints)), dtype=bool)
+    for e, joint in enumerate(check.limb.joint):
+        while joint >= 0:
+            if check.limb.source[joint] >= 0:
+                out[e, check.limb.source[joint]] = True
+            joint = check.limb.parent[joint]
+    return out
 
 
 def prove(space: LimbSpace, path: Path) -> Proven:

@@ -60,11 +60,15 @@ class Tour:
             picture.convert("RGB").save(path, quality=88, method=6)
         print(path)
 
+    def field(self, label: str) -> Any:
+        """Field beside a label."""
+        beside = f"//label[normalize-space()='{label}']/ancestor::p/parent::div/parent::div//input"
+        return self.window.locator(f"xpath={beside}").first
+
     def tick(self, labels: tuple[str, ...], on: bool) -> None:
         """Tick boxes of the tab that is open, or not."""
         for label in labels:
-            beside = f"//label[normalize-space()='{label}']/ancestor::p/parent::div/parent::div//input"
-            self.window.locator(f"xpath={beside}").set_checked(on, force=True)
+            self.field(label).set_checked(on, force=True)
 
     # --- the stops
 
@@ -97,6 +101,16 @@ class Tour:
         time.sleep(7.0)  # the label is drawn late where drawing is slow
         self.take("view")
         self.tick(shown, False)
+
+    def beside(self) -> None:
+        """The motion beside the clip before planning."""
+        self.tab("View")
+        self.studio.player.seek(1.85)
+        self.window.get_by_text("Side by side", exact=True).first.click()
+        self.field("Compare with").click()
+        self.window.get_by_role("option", name="before planning").click()
+        self.rest()
+        self.take("beside")
 
     def target(self) -> None:
         """A target for a hand is dragged: who reaches for it is seen at once."""
@@ -173,7 +187,17 @@ def main() -> None:
             window.get_by_role("alert").get_by_role("button").dispatch_event("click")  # that WebGL is done so
             tour = Tour(page, window, told.output)
             tour.rest()
-            stops = [tour.first, tour.view, tour.drag, tour.target, tour.files, tour.dark, tour.curves, tour.trees]
+            stops = [
+                tour.first,
+                tour.view,
+                tour.beside,
+                tour.drag,
+                tour.target,
+                tour.files,
+                tour.dark,
+                tour.curves,
+                tour.trees,
+            ]
             for stop in stops:
                 if not told.only or stop.__name__ in told.only:
                     stop()

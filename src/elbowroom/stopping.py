@@ -39,7 +39,7 @@ class _Deadline:
 
 _look: ContextVar[Callable[[], None] | None] = ContextVar("_look", default=None)
 _deadline: ContextVar[_Deadline | None] = ContextVar("_deadline", default=None)
-_watch: ContextVar[Callable[[str, float], None] | None] = ContextVar("_watch", default=None)
+_watch: ContextVar[Callable[[str, float | None], None] | None] = ContextVar("_watch", default=None)
 _left_out: list[Callable[[], float]] = []
 
 
@@ -108,8 +108,8 @@ def may_stop_here() -> None:
 
 
 @contextmanager
-def watched(watch: Callable[[str, float], None]) -> Iterator[None]:
-    """Call `watch` with what work of this thread does, and the share of it that is done, in 0..1."""
+def watched(watch: Callable[[str, float | None], None]) -> Iterator[None]:
+    """Call `watch` with what work of this thread does, and the share of it that is done, in 0..1, None if unknown."""
     token = _watch.set(watch)
     try:
         yield
@@ -117,8 +117,8 @@ def watched(watch: Callable[[str, float], None]) -> Iterator[None]:
         _watch.reset(token)
 
 
-def report(doing: str, share: float) -> None:
-    """Tell whoever watches what is being done and how far it is."""
+def report(doing: str, share: float | None = None) -> None:
+    """Tell whoever watches what is being done and how far it is, in 0..1."""
     watch = _watch.get()
     if watch is not None:
         watch(doing, share)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.finish.least import between, fewer, rounder, shorter, smaller, surely
+from elbowroom.finish.least import between, confirmed, fewer, rounder, shorter, smaller
 from elbowroom.finish.nudge import Core
 from elbowroom.geometry.rotations import Array
 
@@ -14,25 +14,25 @@ REACH = np.array([1.0, 1.0, 0.5])
 LEAN = np.array([0.9, -0.5, 0.4])
 
 
-def needed(lean: Array, core: Core) -> bool:
+def needed(offset: Array, core: Core) -> bool:
     """A third of a radian of the first number from 1.0 to 1.2 s, coming and going in a quarter of a second."""
     held = core.begin <= 1.0 and core.end >= 1.2
-    return bool(lean[0] >= 0.33 and held and core.begin - core.first >= 0.25 and core.last - core.end >= 0.25)
+    return bool(offset[0] >= 0.33 and held and core.begin - core.first >= 0.25 and core.last - core.end >= 0.25)
 
 
-def always(lean: Array, core: Core) -> bool:
+def always(offset: Array, core: Core) -> bool:
     return True
 
 
 def test_numbers_that_are_not_needed_go() -> None:
     assert np.array_equal(fewer(needed, LEAN, REACH, WIDE), (0.9, 0.0, 0.0))
-    assert np.array_equal(fewer(lambda lean, core: np.array_equal(lean, LEAN), LEAN, REACH, WIDE), LEAN)
+    assert np.array_equal(fewer(lambda offset, core: np.array_equal(offset, LEAN), LEAN, REACH, WIDE), LEAN)
     assert np.count_nonzero(fewer(always, LEAN, REACH, WIDE)) == 1
 
 
 def test_the_smallest_share_stays() -> None:
-    lean = smaller(needed, LEAN, WIDE)
-    assert 0.33 <= lean[0] < 0.33 + 0.9 / 8.0 and np.allclose(lean, LEAN * lean[0] / 0.9)
+    offset = smaller(needed, LEAN, WIDE)
+    assert 0.33 <= offset[0] < 0.33 + 0.9 / 8.0 and np.allclose(offset, LEAN * offset[0] / 0.9)
 
 
 def test_the_height_becomes_as_short_as_it_may_and_the_ends_stay() -> None:
@@ -57,8 +57,8 @@ def test_open_ends_stay_open(ends: Core) -> None:
 
 def test_what_few_looks_take_for_enough_is_looked_at_closely() -> None:
     narrow = Core(0.5, 1.0, 1.2, 1.7)
-    found = surely(lambda lean, core: bool(lean[0] >= 0.36), np.array([0.34, 0.0, 0.0]), (narrow, WIDE))
+    found = confirmed(lambda offset, core: bool(offset[0] >= 0.36), np.array([0.34, 0.0, 0.0]), (narrow, WIDE))
     assert found is not None and 0.36 <= found[0][0] < 0.4 and found[1] == narrow
-    found = surely(lambda lean, core: core.begin < 0.95, LEAN, (narrow, between(narrow, WIDE), WIDE))
+    found = confirmed(lambda offset, core: core.begin < 0.95, LEAN, (narrow, between(narrow, WIDE), WIDE))
     assert found is not None and found[1] == Core(0.25, 0.9, 1.4, 2.05)
-    assert surely(lambda lean, core: False, LEAN, (narrow, WIDE)) is None
+    assert confirmed(lambda offset, core: False, LEAN, (narrow, WIDE)) is None

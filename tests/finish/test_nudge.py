@@ -7,9 +7,9 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.character.limits import JointLimit
-from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
 from elbowroom.finish.least import relax
 from elbowroom.finish.nudge import Core, nudge
+from elbowroom.finish.offsets import FootOffsets, Hanging, JointOffsets
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -52,8 +52,8 @@ BASE = CLIP.rotations[:, ARM]
 WEIGHTS = CORE.weights(TIMES)
 
 
-def arm_leans() -> JointLeans:
-    return JointLeans([limit(j) for j in ARM], BASE, WEIGHTS, [1.0, 1.0, 1.0])
+def arm_offsets() -> JointOffsets:
+    return JointOffsets([limit(j) for j in ARM], BASE, WEIGHTS, [1.0, 1.0, 1.0])
 
 
 def arm_check(path: Keyed, size: float = 0.06) -> LimbCheck:
@@ -78,15 +78,15 @@ def test_weights_come_and_go_without_a_jump() -> None:
 
 
 def test_leans_of_joints_keep_their_ranges_and_the_ends() -> None:
-    ways = arm_leans()
-    leans = np.random.default_rng(0).normal(size=(40, len(ways.reach))) * 2.0
-    q = ways.frames(leans, EVERY)
+    offsets = arm_offsets()
+    leans = np.random.default_rng(0).normal(size=(40, len(offsets.reach))) * 2.0
+    q = offsets.frames(leans, EVERY)
     assert q.shape == (40, FRAMES, 3, 4)
     assert rot.angle_between(q[:, WEIGHTS == 0.0], BASE[WEIGHTS == 0.0]).max() < 1e-6
     whole = q[:, WEIGHTS == 1.0]
     for j, joint in enumerate(ARM):
         assert limit(joint).excess(whole[:, :, j]).max() < 1e-6
-    assert rot.angle_between(ways.frames(np.zeros((1, 9)), EVERY)[0], BASE).max() < 1e-6
+    assert rot.angle_between(offsets.frames(np.zeros((1, 9)), EVERY)[0], BASE).max() < 1e-6
 
 
 def test_spines_bend_forwards_and_arms_hang_on() -> None:
@@ -95,11 +95,11 @@ def test_spines_bend_forwards_and_arms_hang_on() -> None:
     above = [*spine, PERSON.role("right_clavicle")]
     base = CLIP.rotations[:, joints]
     hang = Hanging(3, (0, 1, 2, -1), CLIP.rotations[:, above])
-    ways = JointLeans([limit(j) for j in joints], base, WEIGHTS, [1, 1, 1, 0], (0, 1, 2), (hang,))
-    lean = np.zeros((1, len(ways.reach)))
-    lean[0, -3] = -0.3
+    offsets = JointOffsets([limit(j) for j in joints], base, WEIGHTS, [1, 1, 1, 0], (0, 1, 2), (hang,))
+    offset = np.zeros((1, len(offsets.reach)))
+    offset[0, -3] = -0.3
     q = np.array(CLIP.rotations)
-    q[:, joints] = ways.frames(lean, EVERY)[0]
+    q[:, joints] = offsets.frames(offset, EVERY)[0]
     new, old = CLIP.with_(rotations=q).world(), CLIP.world()
     head = PERSON.role("head")
     assert new[60, head, 1, 3] < old[60, head, 1, 3] - 0.1  # forwards is -y
@@ -110,54 +110,54 @@ def test_leans_of_feet_put_them_elsewhere_unturned() -> None:
     ik = LimbIK(PERSON, "left_leg")
     T = CLIP.world()
     share = WEIGHTS[:, None]
-    ways = FootLeans(ik, T[:, ik.parent], T[:, LEG[2]], CLIP.rotations[:, LEG], share, 0.5 * share)
+    offsets = FootOffsets(ik, T[:, ik.parent], T[:, LEG[2]], CLIP.rotations[:, LEG], share, 0.5 * share)
     q = np.array(CLIP.rotations)
-    q[:, LEG] = ways.frames(np.array([[0.05, -0.08, 0.06, 0.1, 0.0]]), EVERY)[0]
+    q[:, LEG] = offsets.frames(np.array([[0.05, -0.08, 0.06, 0.1, 0.0]]), EVERY)[0]
     foot = CLIP.with_(rotations=q).world()[:, LEG[2]]
     moved = foot[:, :3, 3] - T[:, LEG[2], :3, 3]
     assert np.allclose(moved, WEIGHTS[:, None] * (0.05, -0.08, 0.03), atol=1e-5)
     assert np.allclose(foot[:, :3, :3], T[:, LEG[2], :3, :3], atol=1e-5)
     turned = np.array(CLIP.rotations)
-    turned[:, LEG] = ways.frames(np.array([[0.0, 0.0, 0.0, 0.0, 0.2]]), EVERY)[0]
+    turned[:, LEG] = offsets.frames(np.array([[0.0, 0.0, 0.0, 0.0, 0.2]]), EVERY)[0]
     foot = CLIP.with_(rotations=turned).world()[:, LEG[2]]
     assert np.allclose(foot[:, :3, 3], T[:, LEG[2], :3, 3], atol=1e-5)
     apart = rot.angle_between(rot.from_matrix(foot[:, :3, :3]), rot.from_matrix(T[:, LEG[2], :3, :3]))
     assert np.allclose(apart, 0.2 * WEIGHTS, atol=1e-5)
-    far = ways.frames(np.array([[2.0, 0.0, 0.0, 0.0, 0.0]]), EVERY)[0]
+    far = offsets.frames(np.array([[2.0, 0.0, 0.0, 0.0, 0.0]]), EVERY)[0]
     assert np.isnan(far[60]).all()
 
 
 def test_nudge_is_free_small_and_leaves_the_rest() -> None:
     check = arm_check(to_the_hand())
     assert first_hit(check, BASE, TIMES) is not None
-    done = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, seed=4)
+    done = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, seed=4)
     q = done.frames
     assert q is not None and done.checks > 0
     assert not check.hits_batch(q, TIMES).any()
     assert np.array_equal(q[WEIGHTS == 0.0], BASE[WEIGHTS == 0.0])
     away: Array = rot.angle_between(q, BASE)
     assert 0.05 < away.max() < 0.8
-    again = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, seed=4).frames
+    again = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, seed=4).frames
     assert again is not None and np.array_equal(q, again)
 
 
 def test_nothing_is_given_where_nothing_is_free() -> None:
     shoulder = CLIP.positions([1.0])[0, ARM[0]]
     check = arm_check(Keyed.along([0.0], [shoulder]), 0.3)
-    done = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS)
+    done = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS)
     # two draws tell that no lean helps: the first is all that is made after a deadline
-    first = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, until=0.0)
+    first = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, until=0.0)
     assert done.frames is None and 0 < done.checks <= 2 * first.checks
 
 
 def test_a_lean_is_drawn_back_to_the_least_that_is_free() -> None:
     check = arm_check(to_the_hand())
     for seed in range(3):
-        lean = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, seed=seed).lean
-        assert lean is not None
+        offset = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, seed=seed).offset
+        assert offset is not None
 
-        def hit(share: float, lean: Array = lean) -> bool:
-            q = np.where((WEIGHTS == 0.0)[:, None, None], BASE, arm_leans().frames(share * lean[None], EVERY)[0])
+        def hit(share: float, offset: Array = offset) -> bool:
+            q = np.where((WEIGHTS == 0.0)[:, None, None], BASE, arm_offsets().frames(share * offset[None], EVERY)[0])
             return first_hit(check, q, TIMES) is not None
 
         assert not hit(1.0) and hit(0.85)
@@ -165,14 +165,14 @@ def test_a_lean_is_drawn_back_to_the_least_that_is_free() -> None:
 
 def test_after_a_deadline_no_more_leans_are_drawn() -> None:
     check = arm_check(to_the_hand())
-    late = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, until=0.0)
-    assert late.checks < 0.5 * nudge(check, arm_leans(), BASE, TIMES, WEIGHTS).checks
+    late = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, until=0.0)
+    assert late.checks < 0.5 * nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS).checks
 
 
 def test_what_is_passed_between_two_frames_is_a_hit() -> None:
-    lean = np.zeros((2, 9))
-    lean[:, 1] = (-0.3, 0.3)
-    q = arm_leans().frames(lean, np.array([60]))[:, 0]
+    offset = np.zeros((2, 9))
+    offset[:, 1] = (-0.3, 0.3)
+    q = arm_offsets().frames(offset, np.array([60]))[:, 0]
     clip = CLIP.rotations[60].copy()
     clip[ARM] = rot.slerp(q[0], q[1], 0.5)
     wrist = CLIP.with_(root=CLIP.root[:1], rotations=clip[None]).positions()[0, ARM[2]]
@@ -186,9 +186,9 @@ def test_what_is_passed_between_two_frames_is_a_hit() -> None:
 
 def test_relaxed_frames_are_free_and_nearer_to_the_base() -> None:
     check = arm_check(to_the_hand())
-    lean = np.zeros((1, 9))
-    lean[0, :5] = (-0.6, 0.5, 0.0, 0.9, 0.0)
-    wide = arm_leans().frames(lean, EVERY)[0]
+    offset = np.zeros((1, 9))
+    offset[0, :5] = (-0.6, 0.5, 0.0, 0.9, 0.0)
+    wide = arm_offsets().frames(offset, EVERY)[0]
     wide = np.where((WEIGHTS == 0.0)[:, None, None], BASE, wide)
     assert first_hit(check, wide, TIMES) is None
     q = relax(check, wide, TIMES, BASE, seed=1)

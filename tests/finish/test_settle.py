@@ -7,7 +7,7 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue
-from elbowroom.finish.rounding import bell, interpolate, rounded, way_of_wrist
+from elbowroom.finish.rounding import bell, interpolate, rounded, wrist_travel
 from elbowroom.finish.settle import between_free, first_hit, settle, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -69,7 +69,7 @@ def test_bell_has_no_speed_at_its_ends_and_is_fastest_half_way() -> None:
 
 def test_wrist_has_even_speed_along_its_way(open_space: LimbSpace) -> None:
     a, b = open_space.state(LOW), open_space.state(HIGH)
-    q, along = way_of_wrist(open_space, Path(np.stack([a, b]), "found"))
+    q, along = wrist_travel(open_space, Path(np.stack([a, b]), "found"))
     even = interpolate(along, q, np.linspace(0.0, 1.0, 50))
     wrist = np.array([open_space.marks(open_space.state(x))[1] for x in even])
     step = np.linalg.norm(np.diff(wrist, axis=0), axis=1)

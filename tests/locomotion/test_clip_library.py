@@ -17,7 +17,7 @@ from elbowroom.locomotion.library import PER_RAD_M, ClipLibrary, point_of, thinn
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import route
 from elbowroom.locomotion.standing import idle
-from elbowroom.locomotion.walk import run, walk, walk_along, walk_route
+from elbowroom.locomotion.walk import WalkOptions, run, walk, walk_along, walk_route
 from elbowroom.motion.edit import mirror
 
 bench = benchmark_module("clip_library")
@@ -135,7 +135,9 @@ def test_crouching_along_a_part_of_the_way() -> None:
     body = human()
     way = route([[0.0, 0.0], [0.0, -3.0]], 0.0, 0.0)
     clip = walk_route(
-        body, way, fps=30.0, library=recorded_cycles(), low=lambda s: smoothstep(s) * smoothstep(way.length - s)
+        body,
+        way,
+        WalkOptions(fps=30.0, library=recorded_cycles(), low=lambda s: smoothstep(s) * smoothstep(way.length - s)),
     )
     head = clip.positions()[:, body.role("head"), 2]
     assert head.min() < head[0] - 0.2 and abs(head[-1] - head[0]) < 0.02

@@ -10,7 +10,7 @@ from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on, 
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import route
-from elbowroom.locomotion.walk import walk_route
+from elbowroom.locomotion.walk import WalkOptions, walk_route
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import worst_quality
 
@@ -33,7 +33,7 @@ def ends(clip: Clip) -> tuple[np.ndarray, float]:
     ],
 )
 def test_it_ends_where_and_as_it_is_to_with_planted_feet(path: list, face: float, manner: str) -> None:
-    clip = walk_route(WOMAN, route(path, 0.0, face, manner), fps=30.0)
+    clip = walk_route(WOMAN, route(path, 0.0, face, manner), WalkOptions(fps=30.0))
     place, heading = ends(clip)
     np.testing.assert_allclose(place, path[-1], atol=0.01)
     assert abs((heading - face + np.pi) % (2.0 * np.pi) - np.pi) < 0.03
@@ -41,14 +41,16 @@ def test_it_ends_where_and_as_it_is_to_with_planted_feet(path: list, face: float
 
 
 def test_sideways_steps_do_not_cross() -> None:
-    clip = walk_route(WOMAN, route([[0, 0], [1.5, 0]], 0.0, 0.0, "left"), fps=30.0)
+    clip = walk_route(WOMAN, route([[0, 0], [1.5, 0]], 0.0, 0.0, "left"), WalkOptions(fps=30.0))
     T = clip.world()
     left, right = (T[:, WOMAN.role(f"{side}_foot"), 0, 3] for side in ("left", "right"))
     assert (left - right).min() > 0.08
 
 
 def test_feet_of_slow_side_steps_rise_without_a_leap_of_the_shin() -> None:
-    clip = walk_route(WOMAN, route([[0, 0], [1.0, 0]], 0.0, 0.0, "left"), 0.3, fps=60.0, library=recorded_cycles())
+    clip = walk_route(
+        WOMAN, route([[0, 0], [1.0, 0]], 0.0, 0.0, "left"), WalkOptions(speed=0.3, library=recorded_cycles())
+    )
     for side in ("left", "right"):
         q = clip.rotations[:, WOMAN.role(f"{side}_shin")]
         assert 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=1)), 0.0, 1.0)).max() < 0.2
@@ -57,7 +59,7 @@ def test_feet_of_slow_side_steps_rise_without_a_leap_of_the_shin() -> None:
 def test_a_walk_begins_as_somebody_stands() -> None:
     before = er.place(er.idle(WOMAN, 0.5, 30.0, seed=3), (1.0, 2.0), 0.7)
     pose = Pose.of(before.root[-1], before.rotations[-1])
-    clip = walk_from(WOMAN, pose, [[1.0, 2.0], [2.5, 2.0]], face=0.0, fps=30.0)
+    clip = walk_from(WOMAN, pose, [[1.0, 2.0], [2.5, 2.0]], face=0.0, options=WalkOptions(fps=30.0))
     np.testing.assert_allclose(clip.root[0], pose.root, atol=1e-9)
     np.testing.assert_allclose(np.abs(np.sum(clip.rotations[0] * pose.rotations, axis=-1)), 1.0, atol=1e-9)
     first, soon = (WOMAN.skeleton.at(Pose.of(clip.root[k], clip.rotations[k])) for k in (0, 12))
@@ -92,7 +94,7 @@ def test_it_ends_on_the_footprints_that_are_given(left: tuple, right: tuple) -> 
         side: (np.array([x, y]), np.radians(heading)) for side, (x, y, heading) in (("left", left), ("right", right))
     }
     place, face = stance_on(WOMAN, feet)
-    clip = walk_from(WOMAN, pose, [[0.0, 0.0], place], face, fps=30.0, last=feet)
+    clip = walk_from(WOMAN, pose, [[0.0, 0.0], place], face, options=WalkOptions(fps=30.0, last=feet))
     found = footprints_of(WOMAN, Pose.of(clip.root[-1], clip.rotations[-1]))
     for side, (at, heading) in feet.items():
         np.testing.assert_allclose(found[side][0], at, atol=1e-3)
@@ -101,5 +103,5 @@ def test_it_ends_on_the_footprints_that_are_given(left: tuple, right: tuple) -> 
 
 
 def test_a_way_of_a_few_millimetres_moves_no_foot() -> None:
-    clip = walk_route(WOMAN, route([[0, 0], [0.004, 0]], 0.0, 0.0, "left"), fps=30.0)
+    clip = walk_route(WOMAN, route([[0, 0], [0.004, 0]], 0.0, 0.0, "left"), WalkOptions(fps=30.0))
     assert len(clip) > 1 and np.ptp(clip.root[:, 0]) < 0.05

@@ -195,6 +195,7 @@ def test_strips_have_a_tile_for_every_time_with_its_label():
     changed = np.nonzero(np.any(sheet != bare, axis=(0, 2)))[0]
     assert {int(c) // 83 for c in changed} == {0, 1, 2, 3}
     assert strip(world, [0.0, 0.5, 0.9], size=(60, 60), columns=2).shape == (123, 123, 3)
+    assert strip(world, n=9, size=(20, 20)).shape == (43, 112, 3)  # two rows, of five and four
     path = strip(World().with_character("ann", walker(4.0)), n=3, layout="path", size=(300, 100))
     assert path.shape == (100, 300, 3)
     with pytest.raises(BadValue):

@@ -17,7 +17,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import cut, stacked
 from elbowroom.plan.prove import prove
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.repair.whole_clip import begun_later, moved_ways
+from elbowroom.plan.repair.whole_clip import begun_later, shifted_clips
 from elbowroom.plan.result import Plan
 from elbowroom.world.edit import Edit, motions
 from elbowroom.world.world import World
@@ -107,7 +107,7 @@ def test_a_clip_that_begins_later_stands_still_after_its_artificial_frames() -> 
     assert len(later) == len(clip) + 15 and later.start == clip.start
     assert np.array_equal(later.root[:2], clip.root[:2]) and (later.root[2:18] == clip.root[2]).all()
     assert np.array_equal(later.root[17:], clip.root[2:]) and np.array_equal(later.rotations[17:], clip.rotations[2:])
-    delays = [way.delay for way in moved_ways(World(floor=0.0).with_character("ann", stroll()), "ann", 0.0, 0.33)]
+    delays = [way.delay for way in shifted_clips(World(floor=0.0).with_character("ann", stroll()), "ann", 0.0, 0.33)]
     assert delays == pytest.approx([4 / 60, 9 / 60, 19 / 60]), "whole frames within the bound, small ones first"
 
 

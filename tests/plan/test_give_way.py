@@ -13,7 +13,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.director import Director
-from elbowroom.plan.freeing import free_arm, set_aside
+from elbowroom.plan.freeing import clear_free_arm, free_arm
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import Plan
@@ -63,12 +63,12 @@ def test_a_free_hand_that_would_hang_into_a_table_is_raised() -> None:
     table = box((0.3, 0.3, 0.04)).moved(_at(palm))
     postures = Postures(bare().with_static("table", table), "ann", 0.0)
     assert not postures.valid(pose)
-    aside = set_aside(postures, body, pose, "left_arm", 0.005)
-    assert aside is not None and postures.valid(aside)
+    cleared = clear_free_arm(postures, body, pose, "left_arm", 0.005)
+    assert cleared is not None and postures.valid(cleared)
     arm = set(body.subtree(body.chain("left_arm").joints[0]))
     rest = [j for j in range(len(body.parents)) if j not in arm]
-    assert np.array_equal(aside.rotations[rest], pose.rotations[rest]), "only the free arm is moved"
-    shoulder, elbow = body.skeleton.at(aside)[list(body.chain("left_arm").joints[:2]), :3, 3]
+    assert np.array_equal(cleared.rotations[rest], pose.rotations[rest]), "only the free arm is moved"
+    shoulder, elbow = body.skeleton.at(cleared)[list(body.chain("left_arm").joints[:2]), :3, 3]
     assert elbow[2] < shoulder[2], "people do not raise the elbow above the shoulder for that"
 
 

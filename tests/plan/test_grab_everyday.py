@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
+import pytest
 
 import elbowroom as er
 from elbowroom.geometry.mesh import Mesh
@@ -14,7 +17,9 @@ from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
+from elbowroom.plan.verbs.grasp_choice import takings
 from elbowroom.plan.verbs.slide import slide_to_edge
+from elbowroom.posing.grasps import closed_on
 from elbowroom.props.kitchen import plate
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -48,6 +53,25 @@ def test_a_plate_is_slid_over_the_edge() -> None:
     assert 0.05 < out < 0.1 and T[1, 3] < EDGE_M  # it stands out, and does not fall
     assert abs(T[2, 3] - T_before[2, 3]) < 0.001 and np.allclose(T[:3, :3], T_before[:3, :3], atol=0.01)
     assert not any(hold.during[1] > d.actor("ann").now for hold in d.world.holds)
+
+
+def test_the_floor_has_no_edge_to_slide_over() -> None:
+    world = room(plate())
+    flat = world.with_(objects={}, static={}).with_object("thing", plate(), Still(transform([-0.1, -0.42, 0.0003])))
+    d = Director(flat, Settings(), 60.0, 0)
+    with pytest.raises(PlanningFailure, match="no edge"):
+        slide_to_edge(d, d.actor("ann"), Grab(who="ann", object="thing"))
+
+
+def test_a_wide_tin_is_taken_with_the_thumb_across_from_the_fingers() -> None:
+    d = Director(room(cylinder(0.044, 0.11)), Settings(), 60.0, 0)
+    actor = d.actor("ann")
+    mesh = d.world.objects["thing"].mesh
+    for taking in islice(takings(d, actor, "thing", GRAB, "grab thing"), 3):
+        assert closed_on(actor.body, mesh, taking.grasp).holds
+    # hands that hold nothing are other ones, and come only where they are asked for
+    for taking in islice(takings(d, actor, "thing", GRAB, "grab thing", manner="loose"), 1):
+        assert not closed_on(actor.body, mesh, taking.grasp).holds
 
 
 def test_a_heavy_bar_is_refused() -> None:

@@ -183,8 +183,8 @@ def test_the_body_gives_way_before_a_limb_is_searched(
     aside = RepairResult(world.with_character("ann", turned({"spine1": angle})), ())
     assert (cost(stroll(), clip_of(aside.world, "ann")) > LARGE) == searches
     asked: list[object] = []
-    monkeypatch.setattr(ladder, "leaned", lambda *_: None)
-    monkeypatch.setattr(ladder, "searched", lambda *some: asked.append(some))
+    monkeypatch.setattr(ladder, "by_offset", lambda *_: None)
+    monkeypatch.setattr(ladder, "by_search", lambda *some: asked.append(some))
     monkeypatch.setattr(ladder, "_each_body", lambda *_: iter([aside]))
     assert by_limbs(world, episode, options(), bodies=True)[0] is aside
     assert bool(asked) == searches

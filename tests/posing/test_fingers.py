@@ -19,7 +19,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import inverse, transform
-from elbowroom.posing.fingers import TOUCH, Closed, close_fingers
+from elbowroom.posing.fingers import OPPOSED, TOUCH, Closed, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps import Grasp, propose_grasps
 
@@ -95,6 +95,19 @@ def test_the_check_can_fail() -> None:
     assert not all(fine(gap) for gap in measured_gaps(body, "left", closed, pushed, mesh).values())
     aside = T @ transform([0.0, 0.0, 1.0])
     assert not any(fine(gap) for gap in measured_gaps(body, "left", closed, aside, mesh).values())
+
+
+def test_a_thing_is_held_between_thumb_and_fingers_only() -> None:
+    body = person("woman")
+    mesh, grasps = taken("woman", "right", "cylinder")
+    closed, _ = closed_by(body, grasps[0], mesh)
+    assert closed.holds and closed.across < OPPOSED
+    # a wall before the hand is touched from one side, however many fingers are on it
+    wall, hand = box([1.0, 1.0, 0.02]), propose_grasps(body, "right", box([1.0, 1.0, 0.4]))[0]
+    T = inverse(hand.T_thing_hand) @ transform(0.2 * hand.T_thing_hand[:3, 3] / abs(hand.T_thing_hand[:3, 3]).max())
+    assert hand.open.name == "flat"
+    on_wall = close_fingers(body, "right", T, wall, hand.open, hand.shape)
+    assert not on_wall.holds and on_wall.across > OPPOSED
 
 
 def test_fingers_that_meet_nothing_end_in_the_closed_shape() -> None:

@@ -8,8 +8,9 @@ from hand_things import JAR, blob, thing
 
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.solids import box, cylinder, lathe, sphere
+from elbowroom.geometry.solids import box, cylinder, lathe, merge, sphere
 from elbowroom.geometry.transforms import transform
+from elbowroom.posing.grasps_bars import bars
 from elbowroom.posing.grasps_form import form_of, part_near
 
 TURNED = transform([0.3, -0.2, 0.9], about([0.3, 0.5, 0.8], 1.1))
@@ -52,3 +53,24 @@ def test_the_part_at_a_handle_is_the_bar() -> None:
     assert part is not None
     used = part.vertices[np.unique(part.faces)]
     assert np.allclose(np.sort(np.ptp(used, axis=0)), [0.014, 0.014, 0.18], atol=2e-3)
+
+
+@pytest.mark.parametrize("T", [np.eye(4), TURNED], ids=["straight", "turned"])
+def test_the_bar_of_a_larger_thing_is_found(T: np.ndarray) -> None:
+    grip = cylinder(0.012, 0.14).moved(transform([0.0, 0.0, 0.2]))
+    whole = merge([sphere(0.1), grip]).moved(T)
+    form = form_of(whole)
+    assert form is not None
+    found = bars(form, 1.0)
+    assert found
+    for bar in found:
+        middle = np.linalg.inv(T) @ form.T_thing_form @ np.append(bar.middle, 1.0)
+        axis = T[:3, :3].T @ form.T_thing_form[:3, :3] @ bar.axis
+        assert np.hypot(*middle[:2]) < 0.004 and 0.12 < middle[2] < 0.28
+        assert abs(axis[2]) > 0.97 and abs(bar.thick - 0.024) < 0.004
+
+
+def test_balls_and_boards_have_no_bar() -> None:
+    for mesh in (sphere(0.02), box([0.2, 0.2, 0.1]), blob(3)):
+        form = form_of(mesh)
+        assert form is not None and not bars(form, 1.0)

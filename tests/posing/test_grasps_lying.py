@@ -15,7 +15,7 @@ from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.posing.fingers_model import hand_model
-from elbowroom.posing.grasps import closed_on, propose_grasps
+from elbowroom.posing.grasps import closed_on, edge_grasps, propose_grasps
 from elbowroom.posing.grasps_seats import hand_seats
 from elbowroom.props.kitchen import bowl
 
@@ -57,3 +57,18 @@ def test_tips_stay_on_their_plane_as_they_close(who: str, width: float) -> None:
     for share in (0.0, 0.5, 1.0):
         reach = -seats.model.lowest(mixed(seat.open, seat.shape, share), -x) - plane
         assert abs(reach) < 0.002 * seats.scale, share
+
+
+@pytest.mark.parametrize("hand", ["left", "right"])
+def test_what_stands_out_over_an_edge_is_taken_there(hand: str) -> None:
+    mesh, out = box([0.4, 0.14, 0.018]), np.array([0.8, -0.6, 0.0])
+    corner = np.array([0.2, -0.07, 0.0])
+    grasps = edge_grasps(person(), hand, mesh, out, UP)
+    assert len(grasps) > 5
+    model, held = hand_model(person(), hand), 0
+    for grasp in grasps:
+        closed = closed_on(person(), mesh, grasp)
+        tips = [grasp.T_thing_hand @ np.append(model.tip(f, closed.shape), 1.0) for f in model.fingers if f.number < 3]
+        assert (corner - np.mean(tips, axis=0)[:3]) @ out < 0.11  # fingers lie along it
+        held += closed.holds
+    assert held > 0.8 * len(grasps)

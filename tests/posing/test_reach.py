@@ -17,7 +17,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import mirror
 from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.reach import Reached, ReachStyle, reach
-from elbowroom.posing.reach_help import help_for, way_to
+from elbowroom.posing.reach_help import direction_to, help_for
 from elbowroom.posing.reach_parts import below_floor, parts_of, start_of
 from elbowroom.posing.reach_search import Search
 
@@ -119,7 +119,7 @@ def test_what_is_missing_agrees_with_brute_force(place: tuple[float, float, floa
     assert abs(np.linalg.norm(wrist - T[:3, 3]) - found.missing) < 2e-3
     assert balance_margin(body, found.pose) > 0.005
     start = start_of(parts_of(body, "right", pose), pose, 0.0)
-    search = Search(start, way_to(start, T[:3, 3], ReachStyle()), T[:3, 3], ReachStyle())
+    search = Search(start, direction_to(start, T[:3, 3], ReachStyle()), T[:3, 3], ReachStyle())
     low, high = search.bounds()
     rng = np.random.default_rng(3)
     helps = low + (high - low) * rng.random((4000, len(low)))
@@ -162,7 +162,7 @@ def test_effort_is_a_line_of_help() -> None:
     body, pose = standing("person")
     start = start_of(parts_of(body, "right", pose), pose, 0.0)
     goal = np.array([-0.2, -0.6, 0.5])
-    helps = help_for(start, way_to(start, goal, ReachStyle()), np.linspace(0.0, 1.0, 5), ReachStyle())
+    helps = help_for(start, direction_to(start, goal, ReachStyle()), np.linspace(0.0, 1.0, 5), ReachStyle())
     assert np.all(helps[0] == 0.0) and np.all(np.diff(np.abs(helps[:, 1:4]), axis=0) >= 0.0)
     assert np.all(helps[1:, 0] > 0.0)
 

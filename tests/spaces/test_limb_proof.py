@@ -11,7 +11,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.search.birrt import Path, plan
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb, way_out
+from elbowroom.spaces.limb import LimbSpace, escape, plan_limb
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
@@ -100,8 +100,8 @@ def test_ways_out_take_time() -> None:
     near = [float(t) for t, c in zip(when, codes, strict=True) if c != 0 and check.free(ASIDE, float(t))]
     assert near  # in doubt for the fast test, free for the exact one
     early, late = near[0], near[-1]
-    out = way_out(space, space.state(ASIDE, late), 1, forward=True)
-    back = way_out(space, space.state(ASIDE, early), 1, forward=False)
+    out = escape(space, space.state(ASIDE, late), 1, forward=True)
+    back = escape(space, space.state(ASIDE, early), 1, forward=False)
     assert out is not None and out[0] > late and back is not None and back[0] < early
     path = plan_limb(space, space.state(ASIDE, late), space.state(ACROSS, 2.0), 1)
     assert path.found and prove(space, path).free

@@ -196,6 +196,36 @@ def test_everything_can_be_shown_besides(seat: Seat) -> None:
     seat.until(lambda: not page.extras.shown, "lines are gone")
 
 
+def test_two_motions_are_shown_side_by_side(seat: Seat) -> None:
+    seat.rest()
+    compare, studio = seat.page.panel.view.compare, seat.studio
+    seat.tab("View")
+    seat.unfold("Side by side", "Compare with")
+    seat.press("Keep this motion")
+    seat.reads("Kept as '1: seed 0'")
+    seat.choose("Compare with", "1: seed 0")
+    seat.until(lambda: compare.beside.world is studio.world, "the motion that was kept is shown")
+    assert np.linalg.norm(compare.shift) > 1.0  # beside it, not on top of it
+    seat.choose("Compare with", "before planning")
+    seat.until(lambda: compare.beside.world is studio.original, "the clip before planning is shown")
+    seat.fill("Distance (m)", "2.5", lambda: bool(np.isclose(np.linalg.norm(compare.shift), 2.5)))
+    seat.choose("Compare with", "nothing")
+    seat.until(lambda: compare.beside.world is None, "it is gone")
+
+
+def test_a_pose_is_pinned_between_in_and_out_points(seat: Seat) -> None:
+    studio = seat.studio
+    seat.tab("Tasks")
+    seat.choose("Action", "repair")
+    studio.player.seek(0.5)
+    seat.choose("Limb", "left_arm")
+    seat.press("Pin")
+    field = seat.field("Keep")
+    seat.until(lambda: field.input_value() == "left_arm 0.50-0.50", "the arm is pinned at the time shown")
+    seat.fill("Keep", "", lambda: True)
+    seat.choose("Action", "touch")
+
+
 def test_frames_are_typed_and_in_and_out_points_are_set_by_keys(seat: Seat) -> None:
     seat.rest()
     player, fps = seat.studio.player, seat.studio.board.fps

@@ -20,7 +20,20 @@ from elbowroom.studio.exporting import as_command, as_python, export
 from elbowroom.studio.page_timeline import bars_of, drawn
 from elbowroom.studio.places import target_name
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres
+from elbowroom.studio.task_forms import (
+    EITHER,
+    POINT,
+    POSE,
+    VERBS,
+    answers,
+    in_words,
+    kept_from,
+    task_from,
+    time_from,
+    whats,
+    wheres,
+    with_pins,
+)
 from elbowroom.world.certificate import certify
 
 
@@ -201,6 +214,17 @@ def test_a_repair_is_asked_to_keep_limbs_and_to_stay_near(studio: Studio) -> Non
     assert task_from(studio, "repair", given, told) == {"who": "ann"}
     with pytest.raises(BadValue, match="has no end"):
         task_from(studio, "repair", {**given, "keep": "left_arm 1.2"}, {})
+
+
+def test_limbs_and_poses_are_pinned_at_the_time_shown_or_between_in_and_out(studio: Studio) -> None:
+    studio.player.seek(1.0)
+    assert with_pins("right_arm", "left_arm", studio, "ann") == "right_arm, left_arm 1.00-1.00"
+    studio.player.mark("in")
+    studio.player.seek(1.5)
+    studio.player.mark("out")
+    kept = kept_from(with_pins("", POSE, studio, "ann"))
+    assert [one["limb"] for one in kept] == list(studio.original.body("ann").chains)
+    assert all(one["during"] == [1.0, 1.5] for one in kept)
 
 
 def test_a_target_is_dragged_and_the_task_follows(studio: Studio) -> None:

@@ -13,15 +13,16 @@ large as the hull.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
 from elbowroom.character.body import Skin
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape, capsule
@@ -47,6 +48,36 @@ _SKIN_OF_ROUNDING = 1e-6
 
 
 def shapes_from_skin(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> tuple[Shape, ...]:
+    """One enclosing shape for each joint that owns a piece of the skin, from the disk where it was fitted before."""
+    surface = (skin.vertices, skin.faces, skin.joints, skin.weights, skin.inverse_bind)
+    about = (package_sources(), *contents((skeleton, roles, surface)))
+    held = remembered("shapes", about, lambda: _as_arrays(_fitted(skeleton, roles, skin)))
+    corners = np.split(held["vertices"], np.cumsum(held["corners"])[:-1])
+    faces = np.split(held["faces"], np.cumsum(held["triangles"])[:-1])
+    return tuple(
+        Shape(str(name), int(j), "mesh" if len(f) else "capsule", size, T, Mesh(v, f) if len(f) else None)
+        for name, j, size, T, v, f in zip(
+            held["names"], held["joints"], held["sizes"], held["T"], corners, faces, strict=True
+        )
+    )
+
+
+def _as_arrays(shapes: Sequence[Shape]) -> Arrays:
+    """Capsules and convex meshes as arrays by name; corners and triangles of all meshes in a row."""
+    meshes = [s.mesh or Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32)) for s in shapes]
+    return {
+        "names": np.array([s.name for s in shapes], str),
+        "joints": np.array([s.joint for s in shapes]),
+        "sizes": np.array([s.size for s in shapes]),
+        "T": np.array([s.T_joint_shape for s in shapes]),
+        "corners": np.array([len(m.vertices) for m in meshes]),
+        "triangles": np.array([len(m.faces) for m in meshes]),
+        "vertices": np.concatenate([m.vertices for m in meshes]),
+        "faces": np.concatenate([m.faces for m in meshes]),
+    }
+
+
+def _fitted(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> list[Shape]:
     """One enclosing shape for each joint that owns a piece of the skin."""
     names = {j: part for part, j in roles.items()}
     at_rest = skin.posed(skeleton.T_rest)
@@ -60,7 +91,7 @@ def shapes_from_skin(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -
         name = names.get(j, skeleton.names[j])
         most = _MOST_CORNERS_OF_FEET if name.endswith(("_foot", "_toes")) else _MOST_CORNERS
         shapes.append(enclosing_shape(name, j, points, near, most))
-    return tuple(shapes)
+    return shapes
 
 
 def yielding(roles: Mapping[str, int]) -> dict[int, int]:
@@ -123,8 +154,8 @@ def enclosing_shape(name: str, joint: int, points: Array, near: float, most: int
     volume.
     """
     try:
-        hull = ConvexHull(points)
-    except (QhullError, ValueError):
+        hull = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):
         hull = None
     if hull is None or min(np.ptp(points, axis=0)) < _THIN:
         a, b, radius = least_capsule(points)
@@ -139,7 +170,8 @@ def enclosing_shape(name: str, joint: int, points: Array, near: float, most: int
         return fitted
     mesh = convex_mesh(outline)
     if len(outline) > most:
-        with suppress(QhullError):  # a sliver too thin to be cut out of space by planes keeps all of its corners
+        # a sliver too thin to be cut out of space by planes keeps all of its corners
+        with suppress(scipy.spatial.QhullError):
             mesh = simpler_hull(points, hull, most)
     return Shape(name, joint, "mesh", np.zeros(3), np.eye(4), mesh)
 
@@ -173,7 +205,7 @@ def least_capsule(points: Array, steps: int = 260) -> tuple[Array, Array, float]
 
 def convex_mesh(points: Array) -> Mesh:
     """Convex hull of points (N, 3) as triangles that face outwards."""
-    hull = ConvexHull(points)
+    hull = scipy.spatial.ConvexHull(points)
     used, faces = np.unique(hull.simplices, return_inverse=True)
     corners = points[used]
     faces = faces.reshape(-1, 3)
@@ -183,7 +215,7 @@ def convex_mesh(points: Array) -> Mesh:
     return Mesh(corners, faces.astype(np.int32))
 
 
-def simpler_hull(points: Array, hull: ConvexHull, most: int) -> Mesh:
+def simpler_hull(points: Array, hull: scipy.spatial.ConvexHull, most: int) -> Mesh:
     """A convex mesh of at most so many corners that still holds every point.
 
     It is the body between a few of the hull's own planes: those that differ most, larger facets first.
@@ -202,6 +234,6 @@ def simpler_hull(points: Array, hull: ConvexHull, most: int) -> Mesh:
     planes = normalize(np.array(chosen))
     offset = np.max(planes @ points[hull.vertices].T, axis=1) + _SKIN_OF_ROUNDING
     inside = points[hull.vertices].mean(axis=0)
-    body = HalfspaceIntersection(np.column_stack([planes, -offset]), inside)
+    body = scipy.spatial.HalfspaceIntersection(np.column_stack([planes, -offset]), inside)
     found = body.intersections[np.all(np.isfinite(body.intersections), axis=1)]
     return convex_mesh(found)

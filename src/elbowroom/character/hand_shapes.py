@@ -98,12 +98,14 @@ _TIPS = np.array(
         (0.070, 41, -17, 4, 14, 18, 29, 37, 21, 52),
         (0.085, 41, -20, -1, 16, 15, 27, 31, 19, 48),
         (0.095, 42, -20, -7, 18, 12, 28, 24, 17, 43),
+        (0.110, 33, -26, -6, 24, 21, 22, 24, 12, 39),
+        (0.125, 19, -32, -14, 29, 23, 19, 16, 5, 47),
     ]
 )
 # How much more the ring and the little finger are bent than the middle finger then, degrees: knuckle, middle joint.
 _TIPS_CURLED = ((4.0, 12.0), (6.0, 20.0))
 # What tips close to: past each other, so that they meet on anything between them, metres.
-TIPS_SHUT, WIDEST_TIPS = -0.005, 0.088
+TIPS_SHUT, WIDEST_TIPS = -0.005, 0.116
 
 # Fingers laid along a flat thing and the thumb across from them, all shut: what `clasp` closes to.
 CLASP = _shape("pinch", (28, 50, 14, 16, 22), (58, 0, 46, 24), (60, 0, 46, 24), (60, 1, 52, 28), (58, 2, 54, 30))

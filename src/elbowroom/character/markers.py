@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial import cKDTree
 
 from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions
 from elbowroom.character.body import Character, Marker, Skin
@@ -127,7 +127,7 @@ def markers_for(
         if hand is not None and elbow is not None and f"{side}_middle1" not in at:
             # A hand without fingers goes on as the forearm does.
             at[f"{side}_middle1"] = hand + FIRST_JOINT["middle"][0] * sizes.length["hand"] * normalize(hand - elbow)
-    surface = None if skin is None else cKDTree(skin.posed(skeleton.T_rest))
+    surface = None if skin is None else scipy.spatial.cKDTree(skin.posed(skeleton.T_rest))
     middle, limbs = _middle_places(sizes), _limb_places(sizes)
     out: dict[str, Marker] = {}
     for label in MARKERS:

@@ -74,8 +74,10 @@ class Progressing:
         self.doing = doing
         self._part, self._begun_s, self._share = "", 0.0, 0.0
 
-    def text(self, part: str, share: float, now_s: float) -> str:
+    def text(self, part: str, share: float | None, now_s: float) -> str:
         """The line for a part of which a share in 0..1 is done at a time of the clock, seconds."""
+        if share is None:
+            return f"{self.doing}: {part}"
         if part != self._part or share < self._share:
             self._part, self._begun_s = part, now_s
         self._share = share
@@ -109,7 +111,7 @@ class Clock:
                     said.doing = doing
                     progress.update(shown, description=escape(doing))
 
-                def watch(part: str, share: float) -> None:
+                def watch(part: str, share: float | None) -> None:
                     progress.update(shown, description=escape(said.text(part, share, time.monotonic())))
 
                 with watched(watch):

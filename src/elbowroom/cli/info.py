@@ -30,8 +30,8 @@ def info(
     from elbowroom.files.open import ImportHints, open_file
 
     file = named(file)
-    told_of = ImportHints(units, up, fps, fix_rig, asf, body_model)
-    facts = _storyboard(file) if is_storyboard(file) else describe(open_file(file, told_of))
+    hints = ImportHints(units, up, fps, fix_rig, asf, body_model)
+    facts = _storyboard(file) if is_storyboard(file) else describe(open_file(file, hints))
     if as_json:
         print_json(facts)
         return

@@ -116,8 +116,8 @@ def print_edit(number: int, facts: Mapping[str, Any]) -> None:
     begin, end = facts["during"]
     strength = "muted" if facts["muted"] else f"strength {facts['strength']:g}"
     limb = facts["limb"].replace("_", " ")
-    told = f"edit {number + 1}: {facts['who'][0]}, {limb}, {begin:.2f}–{end:.2f} s, {facts['what']} ({strength})"
-    out.print(told, highlight=False, soft_wrap=True, markup=False)
+    text = f"edit {number + 1}: {facts['who'][0]}, {limb}, {begin:.2f}–{end:.2f} s, {facts['what']} ({strength})"
+    out.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
 def exit_code(plan: Plan, accept_unproven: bool = False) -> int:

@@ -166,8 +166,8 @@ def glb_edits(story: Mapping[str, Any], layers: Mapping[str, Clip]) -> Edited:
 
 def _layers(story: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Animations of bases by character, and facts on edits, as the extras of a GLB have them."""
-    told = story.get("layers")
-    base, edits = (told.get("base"), told.get("edits")) if isinstance(told, dict) else (None, None)
+    given = story.get("layers")
+    base, edits = (given.get("base"), given.get("edits")) if isinstance(given, dict) else (None, None)
     listed = edits[:_MOST] if isinstance(edits, list) else []
     return base if isinstance(base, dict) else {}, [facts for facts in listed if isinstance(facts, dict)]
 
@@ -203,8 +203,8 @@ def edit_of(facts: object, layer: Layer) -> Edit | None:
 
 def _who(facts: Any) -> str:
     """Character of an edit."""
-    told = facts.get("who") if isinstance(facts, dict) else None
-    return told[0] if isinstance(told, list) and told and isinstance(told[0], str) else ""
+    given = facts.get("who") if isinstance(facts, dict) else None
+    return given[0] if isinstance(given, list) and given and isinstance(given[0], str) else ""
 
 
 def _number(value: object) -> bool:

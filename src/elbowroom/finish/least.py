@@ -1,6 +1,6 @@
-"""The least of a lean that was found: fewer and smaller turns, and for a shorter time, as long as it is free.
+"""Minimisation of an offset that was found: fewer and smaller rotations, for a shorter time, as long as it is free.
 
-All that is tried is counted, so that it always ends alike.
+All trials are counted, so the result never depends on the clock.
 """
 
 from __future__ import annotations
@@ -17,87 +17,87 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast import LimbCheck
 
-# How often a lean, or a side of its time, is halved.
+# Bisections of an offset, or of a side of its time.
 _HALVES = 4
-# Seconds in which a lean comes or goes at the shortest.
+# Shortest fade of an offset, seconds.
 _RAMP_S = 0.2
-# Numbers of a lean below this share of the largest are left as they are: taking them away changes little.
+# Numbers below this share of the largest are not removed: that would change little.
 _HARDLY = 0.05
 
-# Multiples of what few looks find to be the least, tried in turn until all looks do.
+# Factors on the minimum of a coarse check, tried in turn until the full check passes.
 _MORE = (1.0, 1.06, 1.15)
 
-# Whether a lean (K,) with a core is free and smooth.
+# Returns whether an offset (K,) with a core is free and smooth.
 Fits = Callable[[Array, Core], bool]
 
 
-def fewer(fits: Fits, lean: Array, reach: Array, core: Core) -> Array:
-    """A lean (K,) without the numbers that it does not need, by how readily each is used, `reach` (K,): what is used
-    least readily goes first."""
-    size = np.abs(lean) / np.maximum(reach, 1e-9)
+def fewer(fits: Fits, offset: Array, reach: Array, core: Core) -> Array:
+    """An offset (K,) without the numbers it does not need; those with the smallest weight `reach` (K,) go first."""
+    size = np.abs(offset) / np.maximum(reach, 1e-9)
     for k in np.argsort(-size, kind="stable"):
         if size[k] < _HARDLY * size.max():
             break
-        without = lean.copy()
+        without = offset.copy()
         without[k] = 0.0
         may_stop_here()
         if without.any() and fits(without, core):
-            lean = without
-    return lean
+            offset = without
+    return offset
 
 
-def rounder(fits: Fits, lean: Array, core: Core, during: tuple[float, float]) -> Core:
-    """A core whose height is shorter, so that it comes and goes in more time: things are hardly touched at the ends of
-    the seconds `during` which a lean is needed."""
+def rounder(fits: Fits, offset: Array, core: Core, during: tuple[float, float]) -> Core:
+    """A core with a shorter peak and longer fades: at the ends of the seconds `during` a collision it is shallow."""
     middle = float(np.clip(0.5 * sum(during), core.begin, core.end))
 
     def later(share: float) -> Core:
         return replace(core, begin=middle + share * (core.begin - middle))
 
     if core.begin > core.first:
-        core = later(least_share(lambda share: fits(lean, later(share)), _HALVES))
+        core = later(least_share(lambda share: fits(offset, later(share)), _HALVES))
 
     def sooner(share: float) -> Core:
         return replace(core, end=max(middle + share * (core.end - middle), core.begin))
 
-    return sooner(least_share(lambda share: fits(lean, sooner(share)), _HALVES)) if core.end < core.last else core
+    return sooner(least_share(lambda share: fits(offset, sooner(share)), _HALVES)) if core.end < core.last else core
 
 
-def shorter(fits: Fits, lean: Array, core: Core) -> Core:
-    """A core that begins later and ends sooner, with the same height."""
+def shorter(fits: Fits, offset: Array, core: Core) -> Core:
+    """A core that begins later and ends earlier, with the same peak."""
 
     def later(share: float) -> Core:
         first = max(core.first, core.begin - _RAMP_S)
         return replace(core, first=first + share * (core.first - first))
 
     if core.begin > core.first:
-        core = later(least_share(lambda share: fits(lean, later(share)), _HALVES))
+        core = later(least_share(lambda share: fits(offset, later(share)), _HALVES))
 
     def sooner(share: float) -> Core:
         last = min(core.last, core.end + _RAMP_S)
         return replace(core, last=last + share * (core.last - last))
 
-    return sooner(least_share(lambda share: fits(lean, sooner(share)), _HALVES)) if core.end < core.last else core
+    return sooner(least_share(lambda share: fits(offset, sooner(share)), _HALVES)) if core.end < core.last else core
 
 
-def smaller(fits: Fits, lean: Array, core: Core) -> Array:
-    """The smallest share of a lean (K,) that fits, the whole of it doing so."""
-    return least_share(lambda share: fits(share * lean, core), _HALVES) * lean
+def smaller(fits: Fits, offset: Array, core: Core) -> Array:
+    """The smallest fraction of an offset (K,) that fits, given that the whole does."""
+    return least_share(lambda share: fits(share * offset, core), _HALVES) * offset
 
 
-def surely(fits: Fits, lean: Array, cores: Sequence[Core]) -> tuple[Array, Core] | None:
-    """A lean (K,) that few looks have found, or a little more of it, in the first of some cores in which all looks find
-    it to fit; None where they find none."""
+def confirmed(fits: Fits, offset: Array, cores: Sequence[Core]) -> tuple[Array, Core] | None:
+    """An offset (K,) that passed a coarse check, or slightly more of it, in the first core that passes the full one.
+
+    None where none does.
+    """
     for core in cores:
         for more in _MORE:
             may_stop_here()
-            if fits(more * lean, core):
-                return more * lean, core
+            if fits(more * offset, core):
+                return more * offset, core
     return None
 
 
 def between(a: Core, b: Core) -> Core:
-    """The core half way from one to another."""
+    """The core half way between two."""
     return Core(*(0.5 * (x + y) for x, y in zip(astuple(a), astuple(b), strict=True)))
 
 
@@ -106,14 +106,14 @@ def relax(
 ) -> Array:
     """Frames (T, n, 4) with less departure from a base (T, n, 4): straight pieces of the departure, where free.
 
-    This is smoothing by random straight pieces (S2), of the turn from the base instead of the posture: what is left of
-    a detour lies over the motion, which goes on underneath. It ends after `vain` rounds in a row without gain.
+    Smoothing by random straight pieces (S2) of the rotation from the base instead of the posture, so that the base
+    motion goes on underneath. Ends after `vain` rounds in a row without gain.
     """
     rng = np.random.default_rng(seed)
     away = rot.continuous(rot.multiply(rot.conjugate(base), frames))
     out, lost = np.array(frames), 0
     for number in range(rounds):
-        # the whole first: often nothing but the middle of the way was ever needed
+        # the whole first: often only the middle of the path was ever needed
         i, j = (0, len(out) - 1) if number == 0 else np.sort(rng.integers(0, len(out), 2))
         if lost >= vain:
             break

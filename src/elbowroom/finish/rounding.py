@@ -1,4 +1,4 @@
-"""Speed along a path (K7), corners made round, and no jerk where a motion leaves and joins another."""
+"""Speed along a path (K7), rounded corners, and smooth joins to another motion."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb import LimbSpace
 
-# How closely a path is followed for the way of its wrist, in the units of its space.
-WAY_SPACING = 0.01
-# What the hand's own turning counts for against the way of the wrist.
+# Spacing of a path for measuring the wrist's travel, in the units of its space.
+TRAVEL_SPACING = 0.01
+# Weight of the hand's rotation against the travel of the wrist.
 _TURNING = 0.5
 
 
 def bell(times: ArrayLike) -> Array:
-    """Shares (T,) of a way, -2 h³ + 3 h² over the times (T,): no speed at both ends, fastest half way."""
+    """Shares (T,) of a path, -2 h³ + 3 h² over the times (T,): zero speed at both ends, fastest half way."""
     t = np.asarray(times, dtype=float)
     return smoothstep((t - t[0]) / max(t[-1] - t[0], 1e-12))
 
 
-def way_of_wrist(space: LimbSpace, path: Path, spacing: float = WAY_SPACING) -> tuple[Array, Array]:
-    """Postures (M, n, 4) along a path, closely, and how far the wrist is along its way at each, 0 to 1 (M,).
+def wrist_travel(space: LimbSpace, path: Path, spacing: float = TRAVEL_SPACING) -> tuple[Array, Array]:
+    """Postures (M, n, 4) closely spaced along a path, and the wrist's share of its travel at each, 0 to 1 (M,).
 
-    The way is measured against the body as it stands at the path's first time. Where the hand turns in place, points
-    of it count instead.
+    Travel is measured relative to the body at the path's first time. Where the hand rotates in place, points on it
+    count instead.
     """
     rows = space.dense(path, spacing)
     q = rot.continuous(space.rotations(rows))
@@ -50,11 +50,11 @@ def interpolate(at: ArrayLike, q: Array, wanted: ArrayLike) -> Array:
 
 
 def rounded(q: ArrayLike, window: float | Array, base: ArrayLike | None = None) -> Array:
-    """Rotations (T, n, 4) with corners rounded over `window` frames to either side, or (T,) of them, each its own.
+    """Rotations (T, n, 4) with corners rounded over `window` frames to either side, or (T,) of them.
 
-    What is smoothed is the turn from a base motion (T, n, 4), by default from standing still: fine detail of the base
-    stays. At both ends posture and velocity are those of the base plus a constant turn: velocity goes on without a
-    jump where the motion leaves and joins its base.
+    Smooths the rotation from a base motion (T, n, 4), by default from standing still: fine detail of the base stays. At
+    both ends posture and velocity are those of the base plus a constant rotation: velocity is continuous where the
+    motion leaves and joins its base.
     """
     q = np.asarray(q, dtype=float)
     under = np.zeros_like(q) + (1.0, 0.0, 0.0, 0.0) if base is None else np.asarray(base, dtype=float)
@@ -88,7 +88,8 @@ def _led(q: Array, first: Array, span: int) -> Array:
     off = rot.log(rot.multiply(rot.conjugate(q[0]), first))
     speed = rot.log(rot.multiply(rot.conjugate(q[0]), q[1]))
     s = np.arange(span + 1)[:, None, None] / span
-    # quintic pieces: value 1 and slope 1 at s = 0; value, slope and bend 0 at s = 1, bend 0 at s = 0
+    # quintic pieces: value 1 and slope 1 at s = 0; value, slope and second derivative 0 at s = 1, second derivative 0
+    # at s = 0
     value = 1.0 - smootherstep(s)
     slope = s - s**3 * (6.0 - 8.0 * s + 3.0 * s * s)
     bent = off * value - speed * span * slope
@@ -99,10 +100,10 @@ def _led(q: Array, first: Array, span: int) -> Array:
 
 
 def joined(q: ArrayLike, at: int, reach: int) -> Array:
-    """Rotations (T, n, 4), smoothed about frame `at`: each becomes a mean of its neighbours.
+    """Rotations (T, n, 4), smoothed around frame `at` by averages of neighbours.
 
-    The mean is taken over most neighbours at `at` itself and over none from `2 * reach` frames off: there, and at both
-    ends, frames stay what they are.
+    The window is widest at `at` itself and zero from `2 * reach` frames off: there, and at both ends, frames stay the
+    same.
     """
     q = rot.continuous(np.asarray(q, dtype=float))
     out = q.copy()

@@ -1,4 +1,4 @@
-"""A path becomes frames: the most beautiful of several ways to go along it that is free between frames, too."""
+"""Frames of a path: the smoothest of several timings that is free between frames, too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
-from elbowroom.finish.rounding import WAY_SPACING, bell, interpolate, rounded, way_of_wrist
+from elbowroom.finish.rounding import TRAVEL_SPACING, bell, interpolate, rounded, wrist_travel
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
@@ -17,21 +17,21 @@ from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
 
-# Half widths of rounding, seconds, tried from wide to narrow.
+# Half-widths of rounding, seconds, tried from wide to narrow.
 _WINDOWS = (0.2, 0.12, 0.07, 0.04)
-# Where no window will do for all frames, each has its own: so much less about what is not free, so often.
+# Where no window works for all frames, each has its own: this factor smaller around collisions, so often.
 _LESS, _NARROWER = 0.4, 16
-# Of the bell: as a share of the way, in places along it.
+# Samples of the bell-shaped timing along the path.
 _ALONG, _PLACES = 0.15, 200
-# Shares of a path's own times that are kept where the bell alone is not free, tried in turn.
+# Shares of a path's own timing that are kept where the bell alone is not free, tried in turn.
 _OWN_TIMES = (0.4, 0.7)
-# Looks between frames: metres that points of the limb travel at most from one to the next.
+# Largest travel of points of the limb between checks, metres.
 _STEP = 0.005
 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """Local rotations (T, n, 4) at the times asked for, whether they are free, and how they go along the path."""
+    """Local rotations (T, n, 4) at the requested times, whether they are free, and the kind of timing."""
 
     rotations: Array
     free: bool
@@ -41,11 +41,11 @@ class Settled:
 def settle(
     space: LimbSpace, path: Path, times: ArrayLike, base: ArrayLike | None = None, *, slow_ends: bool = True
 ) -> Settled:
-    """Frames at times (T,) that go along a path of a limb, free at and between them, as smooth as may be.
+    """Frames at times (T,) along a path of a limb, free at and between frames, as smooth as possible.
 
-    `base` (T, n, 4) is the motion that the frames leave and join at their ends, its velocity too; without one they
-    begin and end at rest. `slow_ends` tries the bell over the wrist's way first; a path whose own times matter, such
-    as one that returns to where it began, goes without. Where nothing is free the plain path is given, not free.
+    `base` (T, n, 4) is the motion that the frames leave and join at their ends, velocity included; without one they
+    begin and end at rest. `slow_ends` tries the bell-shaped speed of the wrist first; a path whose own times matter,
+    such as one that returns to its start, does without. Where nothing is free the plain path is returned as not free.
     """
     t = np.asarray(times, dtype=float)
     if not path.found or len(t) < 2 or not (np.diff(t) > 0.0).all():
@@ -65,9 +65,9 @@ def soften(
     base: Array | None = None,
     good: Callable[[Array], bool] | None = None,
 ) -> Settled:
-    """Frames (T, n, 4) with corners rounded as widely as is free; as they are where no rounding is.
+    """Frames (T, n, 4) with corners rounded as widely as is free; unchanged where no rounding is.
 
-    `good` says of frames whether they are wanted; where none are, the plain ones are given as not free.
+    `good` accepts or rejects frames; where all are rejected, the plain ones are returned as not free.
     """
     rate = (len(times) - 1) / (times[-1] - times[0])
 
@@ -94,9 +94,9 @@ def soften(
 
 
 def _rounded_where_free(check: LimbCheck, frames: Array, times: Array, base: Array | None) -> tuple[Array, bool]:
-    """Frames (T, n, 4) with corners rounded widely, less and less about those that are not free then; whether all are.
+    """Frames (T, n, 4) with corners rounded widely, less around collisions; and whether all are free.
 
-    A way that is tight somewhere has no corners elsewhere, and leaves its base without a jump.
+    A path that is tight somewhere has no corners elsewhere, and leaves its base without a jump.
     """
     rate = (len(times) - 1) / (times[-1] - times[0])
     windows = np.full(len(times), _WINDOWS[0] * rate)
@@ -115,17 +115,18 @@ def _rounded_where_free(check: LimbCheck, frames: Array, times: Array, base: Arr
 
 
 def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> bool:
-    """Return whether frames (T, n, 4) at times (T,), slerped in between, are free; the exact test settles doubts.
+    """Return whether frames (T, n, 4) at times (T,), slerped in between, are free; the exact test resolves uncertain
+    cases.
 
-    Points of the limb travel no more than `step` metres from look to look.
+    Points of the limb travel no more than `step` metres between checks.
     """
     return first_hit(check, q, t, step) is None
 
 
 def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> float | None:
-    """A time at which frames, or what is slerped between them, are not free; None where all looks find them free.
+    """A time at which frames, or what is slerped between them, collide; None where all checks find them free.
 
-    Frames come before what is between them, and sure hits before doubts, so that what is bad is found early.
+    Frames come before what is between them, and sure hits before uncertain ones, so that collisions are found early.
     """
     hit = hit_at(check, q, t)
     if hit is not None or len(t) < 2:
@@ -139,7 +140,7 @@ def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> floa
 
 
 def hit_at(check: LimbCheck, q: Array, t: Array) -> float | None:
-    """One of the times (N,) at which postures (N, n, 4) are not free, None where all are."""
+    """One of the times (N,) at which postures (N, n, 4) collide, None where all are free."""
     codes = check.batch(q, t, resolve_uncertain=True, until_hit=True)
     sure = np.flatnonzero(codes == HIT)
     if len(sure):
@@ -152,23 +153,25 @@ def hit_at(check: LimbCheck, q: Array, t: Array) -> float | None:
 
 
 def _spread(count: int) -> NDArray[np.int64]:
-    """Numbers below `count` in an order that soon has been everywhere: every eighth, then those between."""
+    """Indices below `count` in a spread-out order: every eighth, then those between."""
     return np.concatenate([np.arange(first, count, 8) for first in (0, 4, 2, 6, 1, 3, 5, 7)]).astype(np.int64)
 
 
 def own_times(space: LimbSpace, path: Path, times: Array) -> Array:
-    """Frames (T, n, 4) of a path at its own times; one that has none is gone along evenly."""
+    """Frames (T, n, 4) of a path at its own times; evenly timed if it has none."""
     if space.timed:
         rows = space.dense(path, 0.01)
         return rot.continuous(interpolate(rows[:, 0], space.rotations(rows), times))
-    q, along = way_of_wrist(space, path)
+    q, along = wrist_travel(space, path)
     return rot.continuous(interpolate(along, q, (times - times[0]) / (times[-1] - times[0])))
 
 
 def _bells(space: LimbSpace, path: Path, t: Array, base: Array | None) -> Iterator[tuple[str, Array]]:
-    """Frames with bell-shaped speed along the wrist's way, the roundest first, with their names; then those that keep
-    to a path's own times by some share, since it may be free at those alone."""
-    q, along = way_of_wrist(space, path)
+    """Named frames with bell-shaped speed of the wrist, the roundest first.
+
+    Then those that keep a share of the path's own timing, since it may be free only then.
+    """
+    q, along = wrist_travel(space, path)
     places = np.linspace(0.0, 1.0, _PLACES)
     even = interpolate(along, q, places)
     rate = (len(t) - 1) / (t[-1] - t[0])
@@ -177,7 +180,7 @@ def _bells(space: LimbSpace, path: Path, t: Array, base: Array | None) -> Iterat
         frames = interpolate(places, way, bell(t))
         yield name, frames if base is None else rounded(frames, _WINDOWS[1] * rate, base)
     if space.timed and base is None:
-        own = np.interp(t, space.dense(path, WAY_SPACING)[:, 0], along)
+        own = np.interp(t, space.dense(path, TRAVEL_SPACING)[:, 0], along)
         for share in _OWN_TIMES:
             for way in (round_way, even):
                 frames = interpolate(places, way, bell(t) + share * (own - bell(t)))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.kept import kept, remembered
@@ -65,8 +65,8 @@ def hull_of(mesh: Mesh) -> Mesh:
 def _hull_of(mesh: Mesh) -> Mesh:
     points = mesh.vertices[np.unique(mesh.faces)]
     try:
-        hull = ConvexHull(points)
-    except (QhullError, ValueError):
+        hull = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):
         return mesh
     faces = hull.simplices.copy()
     a, b, c = np.moveaxis(points[faces], 1, 0)

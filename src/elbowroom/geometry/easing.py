@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import convolve1d, maximum_filter1d
 
 from elbowroom.geometry.rotations import Array
 
@@ -24,7 +24,9 @@ def smootherstep(s: ArrayLike) -> Array:
 def covering(need: Array, width: int) -> Array:
     """A smooth curve nowhere below `need` (T,), made over `width` frames, an odd number."""
     window = np.hanning(width + 2)[1:-1]
-    return convolve1d(maximum_filter1d(need, width, mode="nearest"), window / window.sum(), mode="nearest")
+    return scipy.ndimage.convolve1d(
+        scipy.ndimage.maximum_filter1d(need, width, mode="nearest"), window / window.sum(), mode="nearest"
+    )
 
 
 def between(keys: Array, times: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:

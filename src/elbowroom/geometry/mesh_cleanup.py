@@ -8,10 +8,8 @@ A shell with such a crack would count as open, and a body inside of it as free.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
@@ -43,7 +41,7 @@ def stitched(points: Array, faces: NDArray) -> tuple[Array, NDArray]:
     if not len(rim[0]):
         return points, faces
     corners = np.unique(rim[0])
-    pairs = cKDTree(points[corners]).query_pairs(CRACK_M, output_type="ndarray")
+    pairs = scipy.spatial.cKDTree(points[corners]).query_pairs(CRACK_M, output_type="ndarray")
     if len(pairs):
         goes_to = np.arange(len(points))
         np.minimum.at(goes_to, corners[pairs.max(axis=1)], corners[pairs.min(axis=1)])
@@ -110,7 +108,7 @@ def _on_edges(points: Array, ends: NDArray) -> tuple[NDArray, NDArray, Array]:
     a, b = points[ends[:, 0]], points[ends[:, 1]]
     length = np.linalg.norm(b - a, axis=1)
     corners = np.unique(ends)
-    tree = cKDTree(points[corners])
+    tree = scipy.spatial.cKDTree(points[corners])
     counts = tree.query_ball_point(0.5 * (a + b), 0.5 * length + CRACK_M, return_length=True)
     found: list[tuple[NDArray, NDArray, Array]] = []
     # ends are two of those near: only edges with more need to be looked at
@@ -188,7 +186,7 @@ def check_finite(mesh: Mesh, name: str) -> None:
 
 
 def has_area(vertices: Array, faces: NDArray) -> NDArray[np.bool_]:
-    """Which faces (F,) are more than a line."""
+    """Mask (F,) of faces that are more than a line."""
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     b, c = b - a, c - a
     longest = np.maximum(np.einsum("ij,ij->i", b, b), np.einsum("ij,ij->i", c, c))
@@ -201,7 +199,9 @@ def components(faces: NDArray) -> NDArray[np.int32]:
         return np.zeros(0, np.int32)
     a, b = faces[:, [0, 0]].ravel(), faces[:, [1, 2]].ravel()
     n = int(faces.max()) + 1
-    _, label = connected_components(coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n)), directed=False)
+    _, label = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n)), directed=False
+    )
     _, dense = np.unique(label[faces[:, 0]], return_inverse=True)
     return dense.reshape(-1).astype(np.int32)
 
@@ -258,8 +258,8 @@ def _turned_alike(faces: NDArray) -> NDArray:
     a, b = face[one], face[two]
     rows = np.concatenate([a, a + n])
     columns = np.concatenate([np.where(agree, b, b + n), np.where(agree, b + n, b)])
-    graph = coo_matrix((np.ones(len(rows), np.int8), (rows, columns)), shape=(2 * n, 2 * n))
-    _, label = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_matrix((np.ones(len(rows), np.int8), (rows, columns)), shape=(2 * n, 2 * n))
+    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     flip = label[n:] < label[:n]
     out = faces.copy()
     out[flip] = out[flip][:, ::-1]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
@@ -39,7 +39,7 @@ class SmoothNormals:
         corners = (place[faces] + count * back[:, None]).reshape(-1)
         rows = np.repeat(np.arange(len(faces)), 3)
         ones = np.ones(len(corners), dtype=np.float32)
-        self._sum = sparse.csr_matrix((ones, (corners, rows)), shape=(2 * count, len(faces)))
+        self._sum = scipy.sparse.csr_matrix((ones, (corners, rows)), shape=(2 * count, len(faces)))
 
     def __call__(self, vertices: Array) -> Array:
         """Unit normals (V, 3) for vertices (V, 3) of the same mesh, posed."""
@@ -71,13 +71,13 @@ def creased(vertices: Array, faces: NDArray[np.int32], crease: float = np.radian
     face = np.repeat(np.arange(len(faces)), 3)
     fan = np.bincount(place)[place] > _FAN
     few = np.flatnonzero(~fan)
-    at_place = sparse.csr_matrix(
+    at_place = scipy.sparse.csr_matrix(
         (np.ones(len(few), dtype=np.int8), (few, place[few])), shape=(len(place), place.max() + 1)
     )
     pairs = (at_place @ at_place.T).tocoo()
     alike = np.einsum("ij,ij->i", unit[face[pairs.row]], unit[face[pairs.col]]) > np.cos(crease)
     row, col = pairs.row[alike], pairs.col[alike]
-    gather = sparse.csr_matrix((np.ones(len(row)), (row, face[col])), shape=(len(place), len(faces)))
+    gather = scipy.sparse.csr_matrix((np.ones(len(row)), (row, face[col])), shape=(len(place), len(faces)))
     normals = gather @ area
     normals[fan] = unit[face[fan]]
     return normalize(normals).reshape(-1, 3, 3)

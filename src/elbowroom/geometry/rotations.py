@@ -7,8 +7,8 @@ that `a` made; `rotate(multiply(a, b), v) == rotate(a, rotate(b, v))`.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from elbowroom.kernels import turns
 
@@ -86,7 +86,7 @@ def to_matrix(q: ArrayLike) -> Array:
 def from_matrix(m: ArrayLike) -> Array:
     """Quaternions of rotation matrices (..., 3, 3); slightly skewed ones give the nearest rotation's."""
     a = np.asarray(m, dtype=float)
-    flat = Rotation.from_matrix(a.reshape(-1, 3, 3)).as_quat(scalar_first=True)
+    flat = scipy.spatial.transform.Rotation.from_matrix(a.reshape(-1, 3, 3)).as_quat(scalar_first=True)
     return flat.reshape(*a.shape[:-2], 4)
 
 
@@ -173,14 +173,18 @@ def mean(q: ArrayLike, weights: ArrayLike | None = None) -> Array:
 def from_euler(order: str, angles: ArrayLike) -> Array:
     """Intrinsic Euler angles in radians, e.g. order 'ZYX' = Rz Ry Rx on column vectors, (..., n) -> (..., 4)."""
     a = np.asarray(angles, dtype=float)
-    flat = Rotation.from_euler(order.upper(), a.reshape(-1, len(order))).as_quat(scalar_first=True)
+    flat = scipy.spatial.transform.Rotation.from_euler(order.upper(), a.reshape(-1, len(order))).as_quat(
+        scalar_first=True
+    )
     return flat.reshape(*a.shape[:-1], 4)
 
 
 def to_euler(order: str, q: ArrayLike) -> Array:
     """Intrinsic Euler angles in radians, the inverse of `from_euler` up to the usual ambiguity."""
     a = np.asarray(q, dtype=float)
-    flat = Rotation.from_quat(a.reshape(-1, 4), scalar_first=True).as_euler(order.upper(), suppress_warnings=True)
+    flat = scipy.spatial.transform.Rotation.from_quat(a.reshape(-1, 4), scalar_first=True).as_euler(
+        order.upper(), suppress_warnings=True
+    )
     return flat.reshape(*a.shape[:-1], 3)
 
 

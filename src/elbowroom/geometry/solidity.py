@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -140,10 +139,10 @@ class Edges:
         """Number (F,) of the piece that each face belongs to where only some edges (E,) join faces."""
         n = len(self.faces)
         use = across[self.edge]
-        links = coo_matrix(
+        links = scipy.sparse.coo_matrix(
             (np.ones(int(use.sum()), np.int8), (self.face[use], n + self.edge[use])), shape=(n + len(self.uses),) * 2
         )
-        _, label = connected_components(links, directed=False)
+        _, label = scipy.sparse.csgraph.connected_components(links, directed=False)
         _, number = np.unique(label[:n], return_inverse=True)
         return number.reshape(-1)
 
@@ -191,8 +190,8 @@ def _regions(vertices: Array, faces: NDArray, edges: Edges) -> NDArray[np.int64]
     first = np.append(0, np.flatnonzero(last)[:-1] + 1)
     following = np.append(order[1:], order[:1])
     following[last] = order[first]
-    links = coo_matrix((np.ones(3 * n, np.int8), (ahead[order], behind[following])), shape=(2 * n, 2 * n))
-    _, label = connected_components(links, directed=False)
+    links = scipy.sparse.coo_matrix((np.ones(3 * n, np.int8), (ahead[order], behind[following])), shape=(2 * n, 2 * n))
+    _, label = scipy.sparse.csgraph.connected_components(links, directed=False)
     return label.reshape(n, 2)
 
 

@@ -1,4 +1,4 @@
-"""The body frame of a stride: a frame on the floor that goes and turns evenly while the body sways about it."""
+"""Body frame of a stride: a frame on the floor that moves and turns uniformly while the body sways about it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.course import facing, leftwards
 
-_HARMONICS = 9  # of a cycle that are kept: about 9 Hz of a walk
+_HARMONICS = 9  # harmonics of a cycle that are kept: about 9 Hz of a walk
 
 
 @dataclass(frozen=True, eq=False)
 class BodyFrame:
-    """A frame that moves evenly over a stride of frames: at frame `begin` at `origin` (2,), heading `ahead`; velocity
-    (3,): forwards, left, m/s, turn to the left, rad/s."""
+    """A frame that moves uniformly over a stride: at frame `begin` at `origin` (2,), heading `ahead`.
+
+    velocity (3,): forwards, left, m/s, turn to the left, rad/s.
+    """
 
     begin: int
     fps: float
@@ -27,7 +29,7 @@ class BodyFrame:
 
     @staticmethod
     def of(pelvis: Array, heading: Array, begin: int, end: int, fps: float) -> BodyFrame:
-        """The frame of a stride about whose origin the pelvis sways evenly."""
+        """The frame of a stride about whose origin the pelvis sways symmetrically."""
         seconds = (end - begin) / fps
         turn = float(heading[end] - heading[begin]) / seconds
         frames = np.arange(begin, end)
@@ -40,14 +42,16 @@ class BodyFrame:
         return frame.moved(frame.seen(pelvis[frames], frames)[:, :2].mean(axis=0))
 
     def moved(self, by: Array) -> BodyFrame:
-        """The frame that rides on this one at a place (2,), forwards and left."""
+        """The frame rigidly attached to this one at (2,), forwards and left."""
         origin = self.origin + by[0] * facing(self.ahead) + by[1] * leftwards(self.ahead)
         turn = self.velocity[2]
         velocity = self.velocity + turn * np.array([-by[1], by[0], 0.0])
         return BodyFrame(self.begin, self.fps, origin, self.ahead, velocity)
 
     def along(self, mode: str) -> tuple[BodyFrame, Array]:
-        """The frame turned so that it goes just forwards, back or sideways, and the turn (4,) from it to this one."""
+        """The frame rotated so that it moves purely forwards, back or sideways, and the rotation (4,) from it to this
+        one.
+        """
         if mode == "turn":
             return self, rot.IDENTITY
         v = self.velocity
@@ -62,7 +66,7 @@ class BodyFrame:
         return self.ahead + self.velocity[2] * (np.asarray(frames, dtype=float) - self.begin) / self.fps
 
     def seen(self, points: Array, frames: ArrayLike) -> Array:
-        """Points (N, 3) at frames (N,) as seen from the frame: forwards, left, up."""
+        """Points (N, 3) at frames (N,) in the frame's axes: forwards, left, up."""
         t = (np.asarray(frames, dtype=float) - self.begin) / self.fps
         half = 0.5 * self.velocity[2] * t
         middle = self.ahead + half
@@ -87,14 +91,14 @@ def closed(values: Array, begin: int, end: int, at: Array) -> Array:
 
 
 def sampled(values: Array, at: Array) -> Array:
-    """Values (N, D) at frames (N,), which may lie between, of values (T, D)."""
+    """Values (T, D) interpolated at fractional frames (N,), (N, D)."""
     k = np.clip(at.astype(int), 0, len(values) - 2)
     s = (at - k)[:, None]
     return (1.0 - s) * values[k] + s * values[k + 1]
 
 
 def band_limited(values: Array) -> Array:
-    """Periodic values (P, D) without the harmonics that are noise."""
+    """Periodic values (P, D) without the high harmonics, which are noise."""
     waves = np.fft.rfft(values, axis=0)
     waves[_HARMONICS + 1 :] = 0.0
     return np.fft.irfft(waves, len(values), axis=0)

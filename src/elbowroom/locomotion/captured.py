@@ -1,8 +1,8 @@
-"""A gait from recorded cycles: feet where the steps have them, all else blended from a library.
+"""Gait from recorded cycles: feet on planned steps, everything else blended from a library.
 
 Where `gait` reads published tables, this reads a `ClipLibrary`: pelvis, trunk, head and arms at each time's speed, turn
-rate and phase; the bend of the loaded knee, from which the pelvis has its height; and the path of each foot in the
-air, bent at both ends to leave one foothold and to land on the next. Feet that stand are exact by inverse kinematics.
+rate and phase; flexion of the loaded knee, which gives the height of the pelvis; and the path of each foot in the air,
+bent at both ends to leave one foothold and to land on the next. Standing feet are exact by inverse kinematics.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep, smoothstep
@@ -32,39 +31,40 @@ from elbowroom.locomotion.steps import Gait, Stance, Steps
 from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised, toes_between
 from elbowroom.locomotion.terrain import Terrain
 
-_BLEND_S = 0.10  # seconds: over which weights of cycles are evened
-_MODE_S = 0.25  # seconds: over which one way of going passes into another
-# A first or last step is short but not slow: cadence is that of this share of the fastest speed within so many seconds.
+_BLEND_S = 0.10  # seconds over which weights of cycles are smoothed
+_MODE_S = 0.25  # seconds over which one mode of walking fades into another
+# First and last steps are short but not slow: their cadence is that of this share of the fastest speed within so many
+# seconds.
 _BRISK, _NEARBY_S = 0.75, 2.5
 _LEAST_WIDTH = 0.53  # of the hips' half distance: narrower, and legs touch
 _MOST_STRIKE = np.radians(35.0)
 _MOST_PUSH = np.radians(72.0)
-_SOON_S = 0.004  # seconds, for velocities at the ends of a swing
-_SUDDEN_M_S = 1.5  # m/s that a swing's velocity is changed by at its ends at most
+_SOON_S = 0.004  # step of finite differences at the ends of a swing, seconds
+_SUDDEN_M_S = 1.5  # largest change of a swing's velocity at its ends, m/s
 _SUDDEN_RAD_S = 12.0
-# leg lengths: by which the sole of a foot in the air clears the floor (Winter 1992), and that of a short step
+# leg lengths by which a swinging sole clears the floor (Winter 1992), and that of a short step
 _CLEARS = 0.015
 _STEP_OVER = 0.035
-_LOW_STEP = 0.45  # share of its height with which the foot is lifted in a step of no length
-# shares of the recorded lift of a foot, and of its roll, that are left to who goes sideways: few such strides were
+_LOW_STEP = 0.45  # share of the lift height in a step of no length
+# shares of the recorded lift of a foot, and of its roll, that remain when going sideways: few such strides were
 # recorded, lively ones, with knees that come far to the front
 _LOW_ASIDE, _FLAT_ASIDE = 0.35, 0.4
-# metres: who goes slower than this for each rad/s of turn rather turns on the spot
+# metres: below this speed per rad/s of turn the body turns on the spot
 _RATHER_M = 0.25
-# m/s, scaled: nobody is slowed down further, however tight the curve
+# m/s, scaled: slowest speed in a curve, however tight
 _SLOWEST_M_S = 0.25
-# m/s, scaled: runs are those from the second on, walks those up to the first (Hreljac 1995: people change at 2 m/s)
+# m/s, scaled: walks up to the first, runs from the second on (Hreljac 1995: people change at 2 m/s)
 WALKS, _RUNS = 1.95, 2.3
-# Who goes lower than recorded crouching bows by so many radians, with hips back by leg lengths for balance, and with
-# less of a crouch, or belly and thighs would meet; shares of the bow by which the head goes along and arms hang
-# forward. Tuned on the woman: crown at 1.08 m.
+# Below recorded crouching the trunk pitches by so many radians, with the hips back by leg lengths for balance, and with
+# less crouch, or belly and thighs would meet; shares of the pitch taken by the head and by hanging arms. Tuned on the
+# woman: crown at 1.08 m.
 _STOOP_RAD, _STOOP_BACK, _STOOP_LEGS = np.radians(73.0), 0.12, 0.57
 _STOOP_HEAD, _STOOP_ARMS = 0.9, 0.75
 
 
 @dataclass(frozen=True)
 class CapturedStyle(Style):
-    """Gait at a moment as the library has it: share of stance, angles of the sole (radians)."""
+    """Gait at a moment from the library: stance share, angles of the sole (radians)."""
 
     of_duty: Array | float = 0.62
     of_strike: Array | float = 0.0
@@ -88,8 +88,10 @@ class CapturedStyle(Style):
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """Weights (N, K) of a library's nodes over a course, its velocities (N, 3) forwards, left (m/s), turn (rad/s), and
-    the share of running (N,)."""
+    """Weights (N, K) of a library's nodes over a course.
+
+    Velocities (N, 3) forwards, left (m/s), turn (rad/s), and the share of running (N,).
+    """
 
     weights: Array
     velocity: Array
@@ -105,10 +107,10 @@ class Blend:
         shares = ways(scaled, library, course.low * np.ones(len(own)))
         weights = np.zeros((len(own), len(library.nodes)))
         for family, share in shares.items():
-            share = gaussian_filter1d(share, _MODE_S * rate, mode="nearest")
+            share = scipy.ndimage.gaussian_filter1d(share, _MODE_S * rate, mode="nearest")
             weights += share[:, None] * library.weights(scaled, family)
             shares[family] = share
-        weights = gaussian_filter1d(weights, _BLEND_S * rate, axis=0, mode="nearest", truncate=3.0)
+        weights = scipy.ndimage.gaussian_filter1d(weights, _BLEND_S * rate, axis=0, mode="nearest", truncate=3.0)
         return Blend(weights, own, shares.get("run", np.zeros(len(own))))
 
     def mean(self, values: Array) -> Array:
@@ -117,12 +119,12 @@ class Blend:
 
 
 def velocities(course: Course) -> Array:
-    """Velocity of the body on a course (N, 3) as the body sees it: forwards and left, m/s, turn to the left, rad/s."""
+    """Velocity of the body on a course (N, 3) in its own axes: forwards and left, m/s, turn to the left, rad/s."""
     return _per_metre(course.curve, course.s) * course.speed[:, None]
 
 
 def _per_metre(curve: Curve, s: Array) -> Array:
-    """Way forwards and left, and turn to the left (radians), for each metre at places (N,) of a curve, (N, 3)."""
+    """Travel forwards and left, and turn to the left (radians), per metre at positions (N,) of a curve, (N, 3)."""
     return np.concatenate([curve.going(s), curve.turn(s)[:, None]], axis=1)
 
 
@@ -130,9 +132,9 @@ def fastest(
     figure: Figure, curve: Curve, library: ClipLibrary | None,
     low: Callable[[Array], Array] | None = None, family: str = "walk",
 ) -> Callable[[Array], Array] | None:  # fmt: skip
-    """Highest speeds (N,), m/s, at places (N,) of a curve that a library has; None without one.
+    """Highest speeds (N,), m/s, at positions (N,) of a curve that a library supports; None without one.
 
-    low: share (N,) of crouching at places (N,).
+    low: share (N,) of crouching at positions (N,).
     """
     if library is None:
         return None
@@ -151,7 +153,9 @@ def fastest(
 
 
 def directions(velocity: Array) -> dict[str, NDArray[np.bool_]]:
-    """Which velocities (N, 3) of the reference leg go to the side, and which back; none of those that rather turn."""
+    """Masks of velocities (N, 3) of the reference leg that go sideways, and backwards; without those that rather
+    turn.
+    """
     v, aside, turns = np.abs(velocity).T
     goes = np.hypot(v, aside) > _RATHER_M * turns
     return {"side": goes & (aside > v), "back": goes & (aside <= v) & (velocity[:, 0] < 0.0)}
@@ -160,7 +164,7 @@ def directions(velocity: Array) -> dict[str, NDArray[np.bool_]]:
 def ways(velocity: Array, library: ClipLibrary, low: Array) -> dict[str, Array]:
     """Shares (N,) of the families by velocities (N, 3) of the reference leg, as far as the library has them.
 
-    low (N,): share by which who goes ahead crouches, see `Course`.
+    low (N,): share of crouching when going ahead, see `Course`.
     """
     low = np.minimum(low, 1.0) - _STOOP_LEGS * np.clip(low - 1.0, 0.0, 1.0)
     shares = {family: there.astype(float) for family, there in directions(velocity).items()}
@@ -171,12 +175,14 @@ def ways(velocity: Array, library: ClipLibrary, low: Array) -> dict[str, Array]:
 
 
 def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
-    """Cadence, share of stance, angles and width of steps along a course as the library has them."""
+    """Cadence, stance share, angles and width of steps along a course from the library."""
     times, pace = course.times, np.sqrt(figure.scale)
     rate = 1.0 / (times[1] - times[0])
     blend = Blend.along(figure, course, library)
     style = _style(figure, blend, library)
-    fast = _BRISK * maximum_filter1d(np.abs(course.speed), 2 * round(_NEARBY_S * rate) + 1, mode="nearest")
+    fast = _BRISK * scipy.ndimage.maximum_filter1d(
+        np.abs(course.speed), 2 * round(_NEARBY_S * rate) + 1, mode="nearest"
+    )
     ahead, size = blend.velocity[:, :2], np.linalg.norm(blend.velocity[:, :2], axis=1)[:, None]
     ahead = np.where(size > 1e-3, ahead / np.maximum(size, 1e-3), [1.0, 0.0])
     quick = np.column_stack([np.maximum(size, fast[:, None]) * ahead, blend.velocity[:, 2]])
@@ -202,13 +208,13 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
 
 
 def _half_width(figure: Figure, blend: Blend, library: ClipLibrary) -> Array:
-    """Half the distance between the feet (N,), metres: as recorded, and never so narrow that legs touch."""
+    """Half the distance between the feet (N,), metres: as recorded, but wide enough that legs do not touch."""
     least = _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
     return np.maximum(blend.mean(library.numbers[:, 4]) * figure.leg, least)
 
 
 def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:
-    """The style over a course's times. Contacts of runners are told too short by their speed: tables have them."""
+    """The style over a course's times. Detected contacts of runners are too short: tables replace them."""
     speed = np.linalg.norm(blend.velocity[:, :2], axis=1) / np.sqrt(figure.scale)
     tables = Style(speed, 1.0)
     numbers = blend.mean(library.numbers[:, 1:4])
@@ -226,9 +232,9 @@ def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:
 def perform(
     figure: Figure, course: Course, steps: Steps, library: ClipLibrary, terrain: Terrain, seed: int, rate: float
 ) -> tuple[dict[str, Array], Array]:
-    """Turns by role and pelvis positions (N, 3) over the course's times."""
+    """Rotations by role and pelvis positions (N, 3) over the course's times."""
     times = course.times
-    heading = gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
+    heading = scipy.ndimage.gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
     blend = Blend.along(figure, course, library)
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
@@ -256,12 +262,12 @@ def perform(
 def _knees(
     library: ClipLibrary, blend: Blend, stances: tuple[Stance, ...], side: str, times: Array, usual: Array
 ) -> Array:
-    """Bend (N,) that the knee of a foot that stands is to have. usual (N,): seconds that a stance takes."""
+    """Flexion (N,) of the knee of a standing foot. usual (N,): duration of a stance, seconds."""
     each = np.array([node.feet[SIDES.index(side)].knee for node in library.nodes])
     over = blend.mean(each)
     share = np.full(len(times), 0.5)
     for stance in stances:
-        # who stands for long has the begin and the end of a stance, and between them its middle
+        # a long stance has the beginning and end of a recorded one, with its middle held between them
         near = (times >= stance.begin) & (times <= stance.end)
         early = np.clip((times[near] - stance.begin) / usual[near], 0.0, 0.5)
         late = np.clip(1.0 - (stance.end - times[near]) / usual[near], 0.5, 1.0)
@@ -275,14 +281,14 @@ def _knees(
 def _upper_body(
     figure: Figure, turns: Array, heading: Array, course: Course, blend: Blend, wave: Variation, stoop: Array
 ) -> Callable[[Array], tuple[Array, dict[str, Array]]]:
-    """The trunk as `Going` has it, from turns (N, R, 4) of the blend: pelvis, chest and head in the body frame.
+    """The trunk as `Going` takes it, from blended rotations (N, R, 4): pelvis, chest and head in the body frame.
 
-    stoop (N,): bow of who goes lower than recorded, radians.
+    stoop (N,): bow of a walk lower than recorded, radians.
     """
     times = course.times
     part = {name: turns[:, k] for k, name in enumerate(PARTS)}
     ahead = rot.about(UP, heading)
-    # the gaze turns before the body does; recorded cycles have what that makes in an even turn
+    # the gaze turns before the body does; recorded cycles contain this for steady turns
     coming = np.interp(times + HEAD_LEAD_S, times, heading) - heading - HEAD_LEAD_S * blend.velocity[:, 2]
     look = (
         heading
@@ -319,7 +325,7 @@ def _carried(
 ) -> Carry:
     """Swings of a side as recorded, bent at both ends to leave one foothold and to land on the next.
 
-    outwards (N, 2): metres by which the foot passes wider of the other than recorded.
+    outwards (N, 2): extra distance from the other foot, metres.
     """
 
     def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -332,12 +338,12 @@ def _carried(
         aside = float((b.place - a.place) @ leftwards(ahead)) / max(far, 1e-3)
         low = 1.0 - (1.0 - _LOW_ASIDE) * aside * aside
         scale = leg * np.array([size, size, low * (_LOW_STEP + (1.0 - _LOW_STEP) * size)])
-        off = CubicSpline(SHARES, foot.swing)
+        off = scipy.interpolate.CubicSpline(SHARES, foot.swing)
         axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
         ends = np.array([a.end, b.begin])
 
         def path(t: Array) -> Array:
-            """Ankle and angle of the sole (n, 4) before the ends are met."""
+            """Ankle and angle of the sole (n, 4) before the ends are matched."""
             u = (t - a.end) / span
             ease = smoothstep(u)[:, None]
             own = off(np.clip(u, 0.0, 1.0))
@@ -359,7 +365,7 @@ def _carried(
         whole += span * (u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1])
         room = np.sin(np.pi * u[:, 0]) ** 2
         whole[:, :2] += room[:, None] * outwards[frames]
-        # off the floor at once and until shortly before the landing, short steps clearly so, or they would scrape along
+        # off the floor at once and until shortly before landing, clearly so in short steps, to avoid scraping
         clear = leg * (_CLEARS + (_STEP_OVER - _CLEARS) * (1.0 - smoothstep(far / leg - 0.2)))
         over = 1.0 - (2.0 * u[:, 0] - 1.0) ** 4
         ground, slope = ground_under(a, b, u[:, 0])
@@ -372,6 +378,6 @@ def _carried(
 
 
 def _stood(stance: Stance, walker: Walker, t: Array) -> Array:
-    """Ankle and angle of the sole (N, 4) of a foot that stands."""
+    """Ankle and angle of the sole (N, 4) of a standing foot."""
     ankle = footwork.stance_ankle(stance, walker.sole, t)
     return np.concatenate([ankle, footwork.stance_pitch(stance, t)[:, None] + stance.slope], axis=1)

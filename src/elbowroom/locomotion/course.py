@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
@@ -18,15 +17,15 @@ from elbowroom.geometry.headings import leftwards as leftwards
 from elbowroom.geometry.rotations import Array
 
 _STEP = 0.02  # metres between samples of a curve
-_ROUNDINGS = (0.16, 0.24, 0.36, 0.5)  # metres, the first that leaves no bend tighter than can be walked
+_ROUNDINGS = (0.16, 0.24, 0.36, 0.5)  # metres, the first without a bend too tight to be walked
 _TIGHTEST = 3.0  # 1/m
 _SIDEWAYS = 1.1  # m/s², comfortable centripetal acceleration (Vieilledent et al. 2001: speed falls with curvature)
-_TURN = np.radians(75.0)  # rad/s, the fastest turn that is still walked
-# seconds over which changes of speed are smoothed, and of who waits for somebody on the way
+_TURN = np.radians(75.0)  # rad/s, the fastest turn while walking
+# seconds over which changes of speed are smoothed, and for a walker that waits on the way
 _SOFT_S, _WAITING_S = 0.12, 0.35
-# m/s of who steps aside and of who goes backwards, at most
+# top speed sideways and backwards, m/s
 _ASIDE, _BACKWARDS = 0.5, 0.7
-# m/s², of gait initiation and termination of a walk; who is faster than that, m/s, gains as much more
+# m/s² of gait initiation and termination of a walk; above that speed, m/s, proportionally more
 _SPEED_UP, _FASTER_M_S = 0.8, 1.6
 
 
@@ -34,12 +33,12 @@ _SPEED_UP, _FASTER_M_S = 0.8, 1.6
 class Curve:
     """A smooth curve on the floor: `at(s)` (N, 2) and `heading(s)` (N,), s in metres from its start.
 
-    Heading 0 faces -Y, positive to the left. Before its start and after its end it goes straight on.
+    Heading 0 faces -Y, positive to the left. Beyond its ends it continues straight.
     """
 
     length: float
-    _place: CubicSpline
-    _heading: CubicSpline
+    _place: scipy.interpolate.CubicSpline
+    _heading: scipy.interpolate.CubicSpline
     first: float = 0.0  # the curve is known from here, which may lie before its start
 
     def at(self, s: Array) -> Array:
@@ -57,11 +56,11 @@ class Curve:
         return np.where(inside, self._heading(np.clip(s, self.first, self.length), 1), 0.0)
 
     def turn(self, s: Array) -> Array:
-        """Turn of the body for each metre (N,), rad/m: it faces where the curve leads."""
+        """Turn of the body per metre (N,), rad/m: it faces along the curve."""
         return self.bend(s)
 
     def going(self, s: Array) -> Array:
-        """Way forwards and to the left (N, 2) of the body for each metre: forwards alone."""
+        """Travel forwards and to the left (N, 2) of the body per metre: forwards alone."""
         return np.stack([np.ones(len(s)), np.zeros(len(s))], axis=-1)
 
 
@@ -73,7 +72,7 @@ def arc(length: float, bend: float, before: float = 0.0) -> Curve:
         points = np.stack([0.0 * s, -s], axis=-1)
     else:
         points = np.stack([(1.0 - np.cos(h)) / bend, -np.sin(h) / bend], axis=-1)
-    return Curve(length, CubicSpline(s, points), CubicSpline(s, h), -before)
+    return Curve(length, scipy.interpolate.CubicSpline(s, points), scipy.interpolate.CubicSpline(s, h), -before)
 
 
 def through(path: ArrayLike | Callable[[float], ArrayLike], longest: float) -> Curve:
@@ -93,7 +92,7 @@ def through(path: ArrayLike | Callable[[float], ArrayLike], longest: float) -> C
         raise BadValue("a path to walk along needs to be at least 0.3 m long.")
     # Centripetal knots keep the spline from overshooting at uneven points.
     knots = np.concatenate([[0.0], np.cumsum(np.sqrt(np.linalg.norm(np.diff(points, axis=0), axis=1)))])
-    spline = CubicSpline(knots, points, bc_type="natural")
+    spline = scipy.interpolate.CubicSpline(knots, points, bc_type="natural")
     dense = spline(np.linspace(0.0, knots[-1], 40 * len(points) + 200))
     run = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
     n = max(int(run[-1] / _STEP), 8)
@@ -110,24 +109,24 @@ def _by_length(points: Array) -> Curve:
     s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     tangent = np.gradient(points, s, axis=0)
     heading = np.unwrap(heading_of(tangent))
-    heading = gaussian_filter1d(heading, 5.0, mode="nearest")
-    return Curve(float(s[-1]), CubicSpline(s, points), CubicSpline(s, heading))
+    heading = scipy.ndimage.gaussian_filter1d(heading, 5.0, mode="nearest")
+    return Curve(float(s[-1]), scipy.interpolate.CubicSpline(s, points), scipy.interpolate.CubicSpline(s, heading))
 
 
 def _rounded(points: Array, width: float) -> Array:
-    """Points with corners rounded over `width` metres and the ends kept where they are."""
+    """Points with corners rounded over `width` metres and the ends fixed."""
     reach = min(int(4 * width / _STEP), len(points) - 1)
     ends = 2.0 * points[:1] - points[1 : reach + 1][::-1], 2.0 * points[-1:] - points[-reach - 1 : -1][::-1]
     padded = np.concatenate([ends[0], points, ends[1]])
-    return gaussian_filter1d(padded, width / _STEP, axis=0, mode="nearest")[reach : reach + len(points)]
+    return scipy.ndimage.gaussian_filter1d(padded, width / _STEP, axis=0, mode="nearest")[reach : reach + len(points)]
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Sampled at `times` (N,): place along the curve (m) and speed (m/s).
+    """Samples at `times` (N,): position along the curve (m) and speed (m/s).
 
-    `low`: share of crouching, from 1 to 2 stooping lower than recorded; `steps`: how many times as many steps as usual,
-    shorter ones, are taken; `arms`: whether these swing, and are kept off the body.
+    `low`: share of crouching, from 1 to 2 stooping lower than recorded; `steps`: factor on the number of steps, which
+    are then shorter; `arms`: whether these swing, and are kept off the body.
     """
 
     curve: Curve
@@ -139,7 +138,7 @@ class Course:
     arms: bool = True
 
     def along(self, t: ArrayLike) -> Array:
-        """Place along the curve at times, metres."""
+        """Position along the curve at times, metres."""
         return np.interp(np.asarray(t, dtype=float), self.times, self.s)
 
 
@@ -151,32 +150,36 @@ def steady(curve: Curve, times: Array, speed: Array) -> Course:
 
 
 def _fastest(curve: Curve, s: Array, speed: float) -> Array:
-    """Speed (N,) at ways (N,), less where the body does not face where it goes."""
+    """Speed limit (N,) at positions (N,), less where the body does not face along the curve."""
     forwards, aside = curve.going(s).T
     moving = np.maximum(np.hypot(forwards, aside), 1e-6)
     ahead = forwards / moving
     slow = np.where(ahead < 0.0, _BACKWARDS, _ASIDE) + (speed - _ASIDE) * smootherstep((ahead - 0.3) / 0.6)
-    return np.minimum(speed, gaussian_filter1d(np.where(moving > 0.2, slow, speed), 0.12 / s[1], mode="nearest"))
+    return np.minimum(
+        speed, scipy.ndimage.gaussian_filter1d(np.where(moving > 0.2, slow, speed), 0.12 / s[1], mode="nearest")
+    )
 
 
 def speed_limits(curve: Curve, s: Array, speed: float, fastest: Callable[[Array], Array] | None = None) -> Array:
-    """Highest speeds (N,) at evenly spaced ways (N,) of a curve: less in tight turns, sideways and backwards.
+    """Highest speeds (N,) at evenly spaced positions (N,) of a curve: less in tight turns, sideways and backwards.
 
-    `fastest` tells the walker's own, see `from_rest_to_rest`.
+    `fastest` gives the walker's own, see `from_rest_to_rest`.
     """
     ds = s[1]
     bend, turn = (
-        np.maximum(gaussian_filter1d(np.abs(x), 0.12 / ds, mode="nearest"), 1e-6)
+        np.maximum(scipy.ndimage.gaussian_filter1d(np.abs(x), 0.12 / ds, mode="nearest"), 1e-6)
         for x in (curve.bend(s), curve.turn(s))
     )
     cap = np.minimum(_fastest(curve, s, speed), np.minimum(np.sqrt(_SIDEWAYS / bend), _TURN / turn))
     if fastest is not None:
         cap = np.minimum(cap, fastest(s))
-    return gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
+    return scipy.ndimage.gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
 
 
 def speeds_within(cap: Array, step: float, speed_up: ArrayLike) -> Array:
-    """Speeds (N,) from rest to rest below some (N,), at places `step` apart, gaining and losing `speed_up` at most."""
+    """Speeds (N,) from rest to rest below limits (N,), at positions `step` apart, with accelerations up to
+    `speed_up`.
+    """
     squared, more = cap**2, 2.0 * step * np.broadcast_to(np.asarray(speed_up, dtype=float), cap.shape)
     squared[0] = squared[-1] = 0.0
     for k in range(1, len(cap)):
@@ -196,8 +199,8 @@ def from_rest_to_rest(
 ) -> Course:
     """Course from standing at the curve's start to standing at its end, slower in tight turns.
 
-    `stand` are the seconds before and after; `fastest` tells the highest speeds (N,) at places (N,) along the
-    curve where the walker has such, `not_before` when those places may be reached at the earliest, seconds (N,).
+    `stand` are the seconds before and after; `fastest` gives the walker's highest speeds (N,) at positions (N,) along
+    the curve, `not_before` the earliest times of those positions, seconds (N,).
     """
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
@@ -206,9 +209,9 @@ def from_rest_to_rest(
     t = np.concatenate([[0.0], np.cumsum(2.0 * ds / (v[1:] + v[:-1]))])
     soft = _SOFT_S
     if not_before is not None:
-        # who comes too early is slower from then on: what is left takes as long as before
+        # a walker that is too early slows down from then on: the rest takes as long as before
         t, soft = t + np.maximum.accumulate(np.maximum(not_before(s) - t, 0.0)), _WAITING_S
     times = np.arange(-stand, t[-1] + stand, 1.0 / rate)
-    # Smoothing in time makes the start and the stop soft without changing the distance.
-    place = gaussian_filter1d(np.interp(times, t, s), soft * rate, mode="nearest")
+    # Smoothing in time softens start and stop without changing the distance.
+    place = scipy.ndimage.gaussian_filter1d(np.interp(times, t, s), soft * rate, mode="nearest")
     return Course(curve, times, place, np.gradient(place, times))

@@ -1,8 +1,8 @@
-"""Gait cycles in recorded clips: strides found by their contacts, in terms that fit every body.
+"""Gait cycles in recorded clips: strides found by their contacts, normalised to fit every body.
 
-A stride goes from a contact of the left foot to its next one. It is told in the body frame: a frame on the floor that
-advances and turns evenly over the stride, about which the pelvis sways. Lengths are in leg lengths, speeds and rates
-those of the reference leg at the same Froude number, so that a stride of any person fits any other.
+A stride goes from a contact of the left foot to its next one. It is expressed in the body frame: a frame on the floor
+that advances and turns uniformly over the stride, about which the pelvis sways. Lengths are in leg lengths, speeds and
+rates those of the reference leg at the same Froude number, so that a stride of any person fits any other.
 """
 
 from __future__ import annotations
@@ -27,37 +27,38 @@ from elbowroom.motion.edit import without_lead
 from elbowroom.motion.retarget import retarget
 from elbowroom.motion.retarget_pose import has_feet, leg_length
 
-# Parts whose turns are kept: the first three in the body frame, the others against their parents.
+# Parts whose rotations are stored: the first three in the body frame, the others against their parents.
 TRUNK = ("pelvis", "chest", "head")
 LIMBS = ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toes")
 PARTS = (*TRUNK, *(f"{side}_{part}" for side in SIDES for part in LIMBS))
 PHASES = 32  # samples of a cycle
-SHARES = np.linspace(0.0, 1.0, 17)  # at which a stance or a swing is sampled
-# A stride is left out where its two steps take times more different than this share of it,
+SHARES = np.linspace(0.0, 1.0, 17)  # samples of a stance or a swing
+# A stride is left out where the durations of its two steps differ by more than this share of it,
 _UNEVEN = 0.11
-_UNEVEN_MOST = 0.2  # turning in place and going sideways
+_UNEVEN_MOST = 0.2  # or by this when turning in place and going sideways;
 # or where the body at its end is not as at its start: radians in trunk and legs, in arms; m/s of the body.
 _OPEN_RAD = np.radians(28.0)
 _OPEN_ARM_RAD = np.radians(40.0)
 _UNSTEADY_M_S = 0.45
-# Strides last between these, seconds of the reference leg.
+# Shortest and longest stride, seconds of the reference leg.
 _STRIDE_S = (0.45, 3.2)
-# Slower than this, m/s of the reference leg, a body goes nowhere; slower than this, rad/s, it does not turn either.
+# Speeds below which a body goes nowhere, m/s of the reference leg, and does not turn, rad/s.
 _IN_PLACE_M_S = 0.16
 _TURNING_RAD_S = np.radians(14.0)
 # Directions of travel, radians from straight ahead, within which a stride counts as forwards, back, sideways.
 _ASTRAY = np.radians(33.0)
 _BRISK_M_S = 1.5
-# Flight makes a run: both feet are on the ground for less than this share of the stride. A crouch has the hips below
-# this share of their standing height.
+# A stride with less double support than this share is a run. In a crouch the hips are below this share of their
+# standing height.
 _RUN_DUTY = 0.5
 _CROUCH = 0.84
-# A stride whose speed changes by this much, m/s of the reference leg, between its steps starts or stops.
+# A stride whose speed changes by this much between its steps starts or stops, m/s of the reference leg.
 _STARTS_M_S = 0.3
-# Radians that a person's posture may differ from the usual, in full up to about half of it; and of the usual head.
+# Largest deviation of a person's posture from the usual, radians, unclamped up to about half of it; and that of the
+# head.
 _OWN_RAD = np.radians(5.0)
 _LOOKS_DOWN_RAD = np.radians(4.0)
-# The same of the knee when it is straightest in stance (Winter 1991: 5 to 8 degrees), and how much it may differ.
+# The same for the straightest knee in stance (Winter 1991: 5 to 8 degrees), and its largest deviation.
 _STRAIGHTEST_RAD = np.radians(6.0)
 _OWN_KNEE_RAD = np.radians(3.0)
 MODES = ("walk", "brisk", "turn", "run", "crouch", "side", "back", "start", "stop")
@@ -68,9 +69,10 @@ class FootCycle:
     """One foot in a cycle.
 
     duty: share of the cycle on the ground; strike, push: angles of the sole at contact (toes up) and at the end (heel
-    up), radians; place (3,): ankle in the body frame amid the stance, forwards and left in leg lengths, and heading of
-    the toes; knee (S,): bend over the stance, radians; swing (S, 4): ankle off the straight way between both ends,
-    forwards, left, up in leg lengths, and angle of the sole (toes up), over the swing; step: its length, leg lengths.
+    up), radians; place (3,): ankle in the body frame in mid-stance, forwards and left in leg lengths, and heading of
+    the toes; knee (S,): flexion over the stance, radians; swing (S, 4): ankle relative to the straight line between
+    both ends, forwards, left, up in leg lengths, and angle of the sole (toes up), over the swing; step: its length, leg
+    lengths.
     """
 
     duty: float
@@ -87,8 +89,8 @@ class Cycle:
     """A stride from left contact to left contact, the right one at phase 0.5.
 
     velocity (3,): forwards and left, m/s, and turn to the left, rad/s; rate: strides per second; all of the reference
-    leg. turns (P, R, 4): of `PARTS`; offset (P, 3): pelvis against the body frame, leg lengths, its height over
-    the floor; opening: how far the ends were apart before they were joined, radians.
+    leg. turns (P, R, 4): of `PARTS`; offset (P, 3): pelvis relative to the body frame, leg lengths, its height over the
+    floor; opening: mismatch of the ends before they were joined, radians.
     """
 
     source: str
@@ -101,7 +103,7 @@ class Cycle:
     opening: float = 0.0
 
     def mirrored(self) -> Cycle:
-        """The same with left and right exchanged, a left contact at phase 0 again."""
+        """The cycle with left and right exchanged, a left contact at phase 0 again."""
         half = PHASES // 2
         turns = np.roll(self.turns, -half, axis=0)[:, [PARTS.index(_other(p)) for p in PARTS]]
         offset = np.roll(self.offset, -half, axis=0) * [1.0, -1.0, 1.0]
@@ -128,17 +130,17 @@ def reference() -> Figure:
 
 
 def cycles_of(clip: Clip, name: str = "") -> list[Cycle]:
-    """Gait cycles of a clip on any rig with feet; none where nobody takes two even steps."""
+    """Gait cycles of a clip on any rig with feet; none without two even steps."""
     if not has_feet(clip.character):
         raise BadValue(f"'{name or clip.name}' has no gait cycles: its rig has no feet.")
     body = reference()
     own = without_lead(clip)
-    told = retarget(own, body.character)
-    contacts = foot_contacts(told)
-    stride = _Recording.measured(own, told, body, contacts)
+    retargeted = retarget(own, body.character)
+    contacts = foot_contacts(retargeted)
+    stride = _Recording.measured(own, retargeted, body, contacts)
     found = []
     for first, other in ((0, 1), (1, 0)):
-        for a, b, between in _strides(steps(contacts, SIDES[first]), steps(contacts, SIDES[other]), len(told)):
+        for a, b, between in _strides(steps(contacts, SIDES[first]), steps(contacts, SIDES[other]), len(retargeted)):
             made = stride.cycle(a, b, between, name or clip.name, first)
             if made is not None:
                 found.append(made)
@@ -146,7 +148,9 @@ def cycles_of(clip: Clip, name: str = "") -> list[Cycle]:
 
 
 def _bend(clip: Clip, side: str) -> Array:
-    """Bend of a knee (T,) on the clip's own rig, radians: on another one a centimetre of height makes ten degrees."""
+    """Flexion of a knee (T,) on the clip's own rig, radians: on another one a centimetre of height makes ten
+    degrees.
+    """
     at = clip.positions()
     hip, knee, ankle = (at[:, clip.character.role(f"{side}_{part}")] for part in ("thigh", "shin", "foot"))
     cosine = np.sum(rot.normalize(knee - hip) * rot.normalize(ankle - knee), axis=1)
@@ -154,10 +158,10 @@ def _bend(clip: Clip, side: str) -> Array:
 
 
 def _upright(turns: Array, mode: str, speed: float) -> Array:
-    """Turns (P, R, 4) of a cycle with pelvis, chest and head bent forwards on average about as usual at a speed (m/s).
+    """Rotations (P, R, 4) of a cycle with pelvis, chest and head pitched about as usual at a speed (m/s).
 
-    How a rig's or a marker set's trunk rests tells little of how the person holds it: recorded heads would nod by up
-    to 40 degrees from person to person. What goes beyond the usual is taken down; limbs stay as they are in the world.
+    The rest pose of a rig's or marker set's trunk says little about the person's posture: recorded heads would nod by
+    up to 40 degrees from person to person. Deviations beyond the usual are reduced; limbs keep their world rotations.
     """
     if mode == "crouch":
         return turns
@@ -178,7 +182,7 @@ def _upright(turns: Array, mode: str, speed: float) -> Array:
                 j = PARTS.index(f"{side}_{name}")
                 out[:, j] = rot.multiply(inner, turns[:, j])
                 if name == "clavicle":
-                    # the shoulder stays on the chest, the arm as it hangs
+                    # the shoulder stays on the chest, the arm keeps hanging
                     arm = PARTS.index(f"{side}_upper_arm")
                     out[:, arm] = rot.multiply(rot.multiply(rot.conjugate(turns[:, j]), out[:, j]), turns[:, arm])
                     out[:, j] = turns[:, j]
@@ -186,9 +190,9 @@ def _upright(turns: Array, mode: str, speed: float) -> Array:
 
 
 def _straightened(feet: tuple[FootCycle, FootCycle], mode: str) -> tuple[FootCycle, FootCycle]:
-    """Both feet with the knees of who walks upright about as straight as usual where they are straightest in stance.
+    """Both feet with upright walkers' knees about as straight as usual where they are straightest in stance.
 
-    Rigs and fitted bodies have their knees bent by 10 to 30 degrees all the time where their legs are too long.
+    Rigs and fitted bodies whose legs are too long have knees bent by 10 to 30 degrees all the time.
     """
     if mode in ("run", "crouch"):
         return feet
@@ -199,7 +203,7 @@ def _straightened(feet: tuple[FootCycle, FootCycle], mode: str) -> tuple[FootCyc
 
 
 def _strides(mine: tuple[Step, ...], its: tuple[Step, ...], frames: int) -> list[tuple[Step, Step, tuple[Step, Step]]]:
-    """Steps of a foot that follow each other, and those of the other foot that end and begin between them."""
+    """Consecutive steps of a foot, and those of the other foot that end and begin between them."""
     out = []
     for a, b in pairwise(mine):
         inside = [k for k, s in enumerate(its) if a.first < s.first < b.first]
@@ -213,9 +217,11 @@ def _strides(mine: tuple[Step, ...], its: tuple[Step, ...], frames: int) -> list
 
 @dataclass(frozen=True, eq=False)
 class _Recording:
-    """A clip on the reference figure, measured: turns (T, R, 4) with the trunk's in the world, pelvis (T, 3), heading
-    (T,), and by foot ankles (T, 3), pitch (T,), heading (T,), knee bend (T,). `pace`: by which the recorded person's
-    legs are slower than those of the reference, so that speeds are to be multiplied by it."""
+    """A clip on the reference figure, measured.
+
+    turns (T, R, 4) with the trunk's in the world, pelvis (T, 3), heading (T,), and by foot ankles (T, 3), pitch (T,),
+    heading (T,), knee flexion (T,). `pace`: factor on speeds for the recorded person's leg length.
+    """
 
     fps: float
     leg: float
@@ -230,7 +236,7 @@ class _Recording:
 
     @staticmethod
     def measured(own: Clip, clip: Clip, body: Figure, contacts: Contacts) -> _Recording:
-        """Measure a clip that was brought onto a figure from its own rig."""
+        """Measure a clip that was retargeted to a figure from its own rig."""
         character = body.character
         T = clip.world()
         world = rot.multiply(rot.from_matrix(T[..., :3, :3]), rot.conjugate(body.rotations))
@@ -255,7 +261,7 @@ class _Recording:
         return _Recording(clip.fps, body.leg, pace, turns, pelvis, heading, ankles, pitch, toes, knees)
 
     def cycle(self, a: Step, b: Step, between: tuple[Step, Step], name: str, first: int) -> Cycle | None:
-        """The stride of foot `first` from step a to step b; None where it is none that can be gone on with."""
+        """The stride of foot `first` from step a to step b; None where it cannot be repeated."""
         off, landed = between
         seconds = (b.first - a.first) / self.fps
         amid = (landed.first - a.first) / (b.first - a.first)
@@ -281,8 +287,9 @@ class _Recording:
         return Cycle(name, mode, frame.velocity * self.pace, self.pace / seconds, turns, pelvis, feet, opening)
 
     def _closed_turns(self, frame: BodyFrame, begin: int, end: int, at: Array) -> tuple[Array, float, float]:
-        """Turns (P, R, 4) over a cycle in the body frame, ends joined; how far these were apart in trunk and legs, and
-        in arms, radians."""
+        """Rotations (P, R, 4) over a cycle in the body frame, ends joined; and the mismatch of trunk and legs, and of
+        arms, radians.
+        """
         frames = np.arange(begin, end + 1)
         own = self.turns[frames].copy()
         back = rot.about(UP, -frame.heading(frames))[:, None]
@@ -326,7 +333,7 @@ class _Recording:
         return "brisk" if speed > _BRISK_M_S else "walk"
 
     def _foot(self, frame: BodyFrame, foot: int, leaves: Step, lands: Step, stands: Step, duty: float) -> FootCycle:
-        """One foot: its stance, and its swing from the end of one step to the begin of another."""
+        """One foot: its stance, and its swing from the end of one step to the beginning of another."""
         ankle, pitch = self.ankles[foot], self.pitch[foot]
         stance = np.linspace(stands.first, stands.last, len(SHARES))
         middle = 0.5 * (stands.first + stands.last)

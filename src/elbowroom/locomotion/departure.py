@@ -1,8 +1,8 @@
-"""Walks that begin as somebody stands: feet where they are, the rest led over into the gait."""
+"""Walks that begin from a stance: feet in place, the rest blended into the gait."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,26 +16,24 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.clearance import feet_clear
 from elbowroom.locomotion.course import facing, heading_of, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
-from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.route import Manner, route
 from elbowroom.locomotion.steps import Footprints
-from elbowroom.locomotion.terrain import LEVEL, Terrain
-from elbowroom.locomotion.walk import NO_FEET, STANDS_S, walk_route
+from elbowroom.locomotion.walk import STANDS_S, WalkOptions, walk_route
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
 
-# Seconds over which the legs and the root become those of the walk, both feet on the ground, and over which the rest
-# does: arms that were stretched out take longer.
+# Seconds over which legs and root blend into the walk, both feet on the ground, and over which the rest does: arms that
+# were stretched out take longer.
 _LEGS_S, _REST_S = STANDS_S, 0.9
-# Seconds in which feet that are led over are lifted out of the floor.
+# Seconds in which blended feet are lifted out of the floor.
 _LIFTS_S = 0.06
-# Who puts the feet elsewhere, and goes less far than this, steps back by it first, metres; tuned on both feet of a
+# A body that only moves its feet, and goes less far than this, steps back by it first, metres; tuned on both feet of a
 # woman put 10 cm outwards: with less, one of them stays.
 SHUFFLED_M = 0.12
 
 
 def stance_of(character: Character, pose: Pose) -> tuple[Array, float]:
-    """Place (2,) on the floor over which somebody stands in a posture, and the heading of the body."""
+    """Position (2,) of a standing body on the floor in a posture, and its heading."""
     body = figure(character)
     T = character.skeleton.at(pose)
     pelvis = character.role("pelvis")
@@ -45,25 +43,25 @@ def stance_of(character: Character, pose: Pose) -> tuple[Array, float]:
 
 
 def stance_on(character: Character, feet: Footprints) -> tuple[Array, float]:
-    """Place (2,) on the floor over which somebody stands on both footprints, and the heading of the body."""
+    """Position (2,) on the floor of a body that stands on both footprints, and its heading."""
     heading = float(heading_of(np.sum([facing(feet[side][1]) for side in SIDES], axis=0)))
     return _over(figure(character), [feet[side][0] for side in SIDES], heading), heading
 
 
 def _over(body: Figure, ankles: Sequence[Array], heading: float) -> Array:
-    """Place (2,) between two ankles (2,) each that a standing body has its origin over."""
+    """Position (2,) between two ankles (2,) that is below a standing body's origin."""
     x, y = np.mean([body.at(f"{side}_foot")[:2] for side in SIDES], axis=0)
     return np.mean(ankles, axis=0) - x * leftwards(heading) + y * facing(heading)
 
 
 def footprints_of(character: Character, pose: Pose) -> Footprints:
-    """Footprints of feet that stand in a posture."""
+    """Footprints of standing feet in a posture."""
     T = character.skeleton.at(pose)
     return {side: _footprint(figure(character), T, side) for side in SIDES}
 
 
 def standing_height(character: Character, pose: Pose) -> float:
-    """Height of the ground under the lower foot of somebody who stands in a posture, metres."""
+    """Height of the ground under the lower foot of a standing posture, metres."""
     T, body = character.skeleton.at(pose), figure(character)
     return min(float(T[character.role(f"{s}_foot"), 2, 3]) - float(body.at(f"{s}_foot")[2]) for s in SIDES)
 
@@ -74,39 +72,27 @@ def walk_from(
     path: ArrayLike,
     face: float | None = None,
     manner: Manner | Sequence[Manner] = "forward",
-    *,
-    last: Footprints = NO_FEET,
-    speed: float = 1.2,
-    fps: float = 60.0,
     floor: float = 0.0,
-    seed: int = 0,
-    terrain: Terrain = LEVEL,
-    not_before: Callable[[Array], Array] | None = None,
-    low: Callable[[Array], Array] | None = None,
-    library: ClipLibrary | None = None,
+    *,
+    options: WalkOptions,
 ) -> Clip:
-    """Walk from how somebody stands along points (N, 2), the first of them left out, to stand facing a heading.
+    """Walk from a stance along points (N, 2), the first of them left out, to stand facing a heading.
 
-    The first frame is the posture itself; it ends on footprints `last`, where these are given. `terrain` is the ground
-    that feet stand on, heights above the floor; `library`: recorded cycles to walk like, see `walk`.
+    The first frame is the posture itself. Heights of the options' terrain are above the floor.
     """
     place, heading = stance_of(character, pose)
     points = np.concatenate([place[None], np.asarray(path, dtype=float).reshape(-1, 2)[1:]])
-    if last and np.linalg.norm(points[-1] - place) < SHUFFLED_M:
-        # feet that are put elsewhere under a body that stays need a way to be stepped on
+    if options.last and np.linalg.norm(points[-1] - place) < SHUFFLED_M:
+        # feet that are moved under a fixed body need a path to step on
         back = points[-1] - SHUFFLED_M * facing(heading if face is None else face)
         points, manner = np.stack([place, back, points[-1]]), "forward"
     manners = manner if isinstance(manner, str) else list(manner)
-    made = walk_route(
-        character, route(points, heading, face, manners), speed, fps=fps, seed=seed,
-        feet=footprints_of(character, pose), last=last, terrain=terrain, library=library, not_before=not_before,
-        low=low,
-    )  # fmt: skip
+    made = walk_route(character, route(points, heading, face, manners), options, footprints_of(character, pose))
     return _start_clear(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), pose), floor)
 
 
 def _start_clear(clip: Clip, floor: float) -> Clip:
-    """The clip with feet that are led over out of a floor at some height; the first frame stays."""
+    """The clip with blended feet lifted out of a floor at some height; the first frame stays."""
     n = min(int(_LEGS_S * clip.fps) + 4, len(clip))
     begin = clip.with_(root=clip.root[:n] - np.array([0.0, 0.0, floor]), rotations=clip.rotations[:n])
     lifted = feet_clear(begin)
@@ -119,14 +105,14 @@ def _start_clear(clip: Clip, floor: float) -> Clip:
 
 
 def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
-    """Ankle (2,) and heading of a foot as it stands, joints at T (J, 4, 4)."""
+    """Ankle (2,) and heading of a standing foot, joints at T (J, 4, 4)."""
     joint = body.character.role(f"{side}_foot")
     turn = rot.multiply(rot.from_matrix(T[joint, :3, :3]), rot.conjugate(body.rotations[joint]))
     return T[joint, :2, 3], float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
 
 
 def led_over(clip: Clip, pose: Pose) -> Clip:
-    """The clip beginning with a posture, from which it is led over."""
+    """The clip with its beginning blended from a posture."""
     character, n = clip.character, len(clip)
     T = character.skeleton.at(pose)
     t = np.arange(n) / clip.fps

@@ -1,4 +1,4 @@
-"""Room that a character takes while going in some manner, measured on its own gait."""
+"""Space that a character takes while walking in some mode, measured on its own gait."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from elbowroom.locomotion.course import leftwards
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.room import part
 from elbowroom.locomotion.route import ASIDE_RAD, Manner, route
-from elbowroom.locomotion.walk import walk_route
+from elbowroom.locomotion.walk import WalkOptions, walk_route
 
-# Shares of the body's height at which it is cut into bands: legs, hips and hands, chest, head.
+# Shares of the body's height that divide it into bands: legs, hips and hands, chest, head.
 BANDS = (0.0, 0.42, 0.62, 0.84, 1.0)
 _WAY_M = 2.4
-_LOOKS = 15.0  # a second
+_SAMPLES_PER_S = 15.0  # samples per second
 
 
 @dataclass(frozen=True)
 class Envelope:
-    """Metres from its middle to the side by band of height, with and without arms, and the height.
+    """Distance from its middle to the side by band of height, metres, with and without arms, and the height.
 
-    `middle` is where the middle of the trunk and the legs is beside the path, metres to the left: that of who goes
-    sideways is before the body.
+    `middle` is where the middle of trunk and legs is beside the path, metres to the left: when going sideways it is in
+    front of the body.
     """
 
     half: tuple[float, ...]
@@ -42,19 +42,19 @@ class Envelope:
 
     @property
     def width(self) -> float:
-        """Widest it gets, metres."""
+        """Largest width, metres."""
         return 2.0 * max(self.half)
 
 
 def envelope(character: Character, manner: Manner) -> Envelope:
-    """Measure a character going straight on in some manner, as recorded; made once for each."""
+    """Measure a character walking straight in some mode, as recorded; cached."""
     return kept(character, ("envelope", manner), lambda: _measured(character, manner))
 
 
 def _measured(character: Character, manner: Manner) -> Envelope:
     way = route([[0.0, 0.0], [0.0, -_WAY_M]], ASIDE_RAD[manner], ASIDE_RAD[manner], manner)
-    clip = walk_route(character, way, fps=60.0, library=recorded_cycles())
-    T = clip.world()[:: round(clip.fps / _LOOKS)]
+    clip = walk_route(character, way, WalkOptions(library=recorded_cycles()))
+    T = clip.world()[:: round(clip.fps / _SAMPLES_PER_S)]
     side, up = np.array([*leftwards(0.0), 0.0]), np.array([0.0, 0.0, 1.0])
     arms = {
         j
@@ -81,7 +81,7 @@ def _measured(character: Character, manner: Manner) -> Envelope:
 
 
 def _extent(character: Character, joint: int, T: Array, axis: Array) -> tuple[float, float]:
-    """Lowest and highest reach along an axis (3,) of a joint and its shapes over all frames."""
+    """Lowest and highest extent along an axis (3,) of a joint and its shapes over all frames."""
     one = part(character, (joint,), T)
     if one is None:
         along = T[:, joint, :3, 3] @ axis

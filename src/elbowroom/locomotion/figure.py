@@ -1,7 +1,7 @@
-"""A character measured for walking, poses put together from turns in one common frame, and limits of a clip.
+"""A character measured for walking, poses assembled in one common frame, and limits of a clip.
 
-Every rig is first brought to the same standing figure: facing -Y, arms straight out to the sides, palms down. A
-pose is then a turn of each body part against its parent in those axes, whatever frames the rig itself has.
+Every rig is first brought to the same standing figure: facing -Y, arms straight out to the sides, palms down. A pose is
+then a rotation of each body part against its parent in those axes, whatever frames the rig itself has.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from elbowroom.motion.clip import Clip
 SIDES = ("left", "right")
 _LEG = ("thigh", "shin", "foot")
 _NEEDED = ("pelvis", *(f"{side}_{part}" for side in SIDES for part in _LEG))
-# A child of each arm segment, in order of preference, that shows which way the segment points.
+# A child of each arm segment, in order of preference, that gives the direction of the segment.
 _ARM_ENDS = {"upper_arm": ("forearm",), "forearm": ("hand",), "hand": ("middle1", "index1", "ring1")}
 
 
-# An arm that is this near to straight out (radians) is left as it is: rest poses are not ruled with a ruler.
+# Arms this close to straight out (radians) are left as they are: rest poses are not exact.
 _STRAIGHT_ENOUGH = np.radians(12.0)
 
 
@@ -53,7 +53,7 @@ class Figure:
 
     @cached_property
     def scale(self) -> float:
-        """Length of the leg against the adults of the gait tables."""
+        """Length of the leg relative to the adults of the gait tables."""
         return self.leg / REFERENCE_LEG
 
     def hinge(self, role: str) -> Array:
@@ -72,7 +72,7 @@ class Figure:
     def assemble(self, turns: Mapping[str, Array], root: Array) -> tuple[Array, Array]:
         """Root positions (N, 3) and local rotations (N, J, 4) of poses.
 
-        turns: for each role the turn (N, 4) or (4,) against its parent in the standing figure's axes (the pelvis:
+        turns: for each role the rotation (N, 4) or (4,) against its parent in the standing figure's axes (the pelvis:
         against the world); root: position of the pelvis joint, (N, 3).
         """
         skeleton = self.character.skeleton
@@ -88,13 +88,13 @@ class Figure:
         pelvis = self.character.role("pelvis")
         if pelvis == 0:
             return root, local
-        # The rig has joints above the pelvis: they stand still relative to it, so the root follows.
+        # Joints above the pelvis are fixed relative to it, so the root follows.
         T = skeleton.forward(np.zeros((n, 3)), local)
         return root - T[:, pelvis, :3, 3], local
 
     @cached_property
     def but_legs(self) -> tuple[int, ...]:
-        """Joints other than those of pelvis and legs, whose turns may be clamped without moving a foot."""
+        """Joints other than those of pelvis and legs, whose rotations may be clamped without moving a foot."""
         legs = {j for side in SIDES for j in self.character.skeleton.subtree(self.character.role(f"{side}_thigh"))}
         return tuple(j for j in range(len(self.positions)) if j not in legs and j != self.character.role("pelvis"))
 
@@ -110,13 +110,13 @@ class Figure:
 
 
 def can_walk(character: Character) -> bool:
-    """Return whether a character has all parts that standing and walking take."""
+    """Return whether a character has all parts that standing and walking need."""
     return all(role in character.roles for role in _NEEDED)
 
 
 @lru_cache(maxsize=32)
 def figure(character: Character) -> Figure:
-    """Measure a character, once; `BadValue` where it lacks the parts that walking takes."""
+    """Measure a character, once; `BadValue` where it lacks parts that walking needs."""
     missing = [role for role in _NEEDED if role not in character.roles]
     if missing:
         raise BadValue(f"{character.name} cannot walk: it has no {', '.join(missing)}.")
@@ -144,7 +144,7 @@ def figure(character: Character) -> Figure:
 
 
 def _arm_fixes(character: Character, points: Array) -> dict[int, Array]:
-    """World turns that bring each arm segment of the rest pose straight out to its side."""
+    """World rotations that bring each arm segment of the rest pose straight out to its side."""
     fixes: dict[int, Array] = {}
     for side, x in (("left", 1.0), ("right", -1.0)):
         for part, ends in _ARM_ENDS.items():
@@ -176,7 +176,7 @@ def check(what: str, value: float, low: float, high: float, unit: str) -> None:
         raise BadValue(f"{what} must be between {low:g} and {high:g} {unit}, not {value:g}.")
 
 
-# Seconds of one built-in clip at most, and frames: 600 s at 60 a second. They take about 1.5 ms each to make.
+# Longest built-in clip, seconds and frames: 600 s at 60 fps. Frames take about 1.5 ms each.
 LONGEST_S = 600.0
 MOST_FRAMES = 36_000
 

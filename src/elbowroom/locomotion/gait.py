@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
@@ -25,17 +24,17 @@ from elbowroom.locomotion.swing import OUTWARDS, Carry, Walker, swung, tabled
 from elbowroom.locomotion.terrain import Terrain
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
-# a runner lands on a bent knee; less so where the mass is not put where the ground can carry it
+# a runner lands on a bent knee; less so where the mass does not follow the ground reaction
 _LEAST_RUNNING, _LEAST_UNCARRIED = np.radians(20.0), np.radians(12.0)
-# lean into a turn times scaled speed (radians m/s) beyond which legs have no room to fold as the push of the ground
-# asks for: the more they lean the lower is the body, and the quicker it is the more they fold
+# lean into a turn times scaled speed (radians m/s) beyond which legs cannot fold as the ground reaction requires: lean
+# lowers the body, and speed folds the legs more
 _TIGHT = np.radians(45.0)
-# m/s, scaled: slower walks are balanced as the tables have them, those that are faster by the second in full as runs
+# m/s, scaled: slower walks follow the tables; from there to the second the balance fades to that of runs
 _BRISK, _BRISKER = 1.45, 0.3
-_EVEN = 0.06  # seconds over which the height of who walks is evened before its bends count as pushes
-# of putting a runner's mass where the ground can carry it; in the first ones the trunk learns to bow
+_EVEN = 0.06  # seconds over which a walker's height is smoothed before its curvature counts as ground reaction
+# iterations of putting a runner's mass where the ground can carry it; in the first ones the trunk pitch is adjusted
 _ROUNDS, _BOWING = 4, 3
-# radians of bow for each unit of slope, up and down stairs, from this speed on, evened over seconds
+# forward pitch per unit of slope on stairs, radians, from this speed on, smoothed over seconds
 _BOWS_UP, _BOWS_DOWN, _STEEP_M_S, _BOWS_S = 0.2, 0.05, 0.3, 0.3
 HEAD_LEAD_S = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
 _ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, share of the cycle
@@ -43,7 +42,7 @@ _ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, shar
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """Small slow departures from the mean, made from a seed: unit signals (N,) by name."""
+    """Small slow deviations from the mean, from a seed: unit signals (N,) by name."""
 
     times: Array
     seed: int
@@ -67,9 +66,10 @@ def legs_of(figure: Figure) -> list[Limb]:
 
 @dataclass(frozen=True, eq=False)
 class Going:
-    """All of a gait over N frames but where the pelvis is: feet as they stand, the bend that each loaded knee is to
-    have (N,), and the trunk: for bows (N,), radians, world turns (N, 4) of the pelvis and turns of the upper body.
-    `carry` makes the swings of a side, over a terrain.
+    """Gait over N frames except for the pelvis position: feet, knee flexion and trunk.
+
+    Feet as they stand, the target flexion of each loaded knee (N,), and the trunk: for pitches (N,), radians, world
+    rotations (N, 4) of the pelvis and rotations of the upper body. `carry` makes the swings of a side, over a terrain.
     """
 
     figure: Figure
@@ -92,14 +92,14 @@ class Going:
 
     @property
     def borne(self) -> Array:
-        """By how much (N,) the mass is put where the ground can carry it: running, and in walks that stay brisk."""
+        """Weight (N,) of putting the mass where the ground can carry it: running, and brisk walks."""
         return self.run if self.run.any() else smootherstep((self.style.v - _BRISK) / _BRISKER)
 
     def over(self, place: Array, bow: Array, lift: Array | None = None) -> tuple[dict[str, Array], Array]:
-        """Turns by role and pelvis positions (N, 3) with the pelvis over places (N, 2) of the floor.
+        """Rotations by role and pelvis positions (N, 3) with the pelvis over positions (N, 2) on the floor.
 
-        bow (N,): of the trunk, forwards, added to what the tables have, radians; lift (N,): acceleration of a runner's
-        pelvis upwards, m/s²; without, what the knees' bends make it.
+        bow (N,): forward pitch of the trunk, added to that of the tables, radians; lift (N,): upward acceleration of a
+        runner's pelvis, m/s², by default from the knees.
         """
         figure, n = self.figure, len(self.times)
         pelvis, turns = self.trunk(bow)
@@ -110,23 +110,25 @@ class Going:
         rise = self.steps.rise(self.times) if self.steps.climbs else None
         z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift, rise)
         hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
-        ahead = CubicSpline(self.times, self.heading)
+        ahead = scipy.interpolate.CubicSpline(self.times, self.heading)
         for side, limb, sole, foot, hip in zip(SIDES, limbs, self.soles, self.feet, hips, strict=True):
-            walker = Walker(limb, sole, CubicSpline(self.times, hip), ahead, figure.scale, self.terrain)
+            walker = Walker(
+                limb, sole, scipy.interpolate.CubicSpline(self.times, hip), ahead, figure.scale, self.terrain
+            )
             moved = swung(foot, self.steps.of(side), walker, self.times, self.carry(side, walker))
             turns |= leg(side, limb, moved, hip, pelvis, self.heading)
         return turns, np.concatenate([place, z[:, None]], axis=-1)
 
     def _bowed(self) -> Array:
-        """Bow of the trunk (N,) of who climbs, forwards, radians: into what rises."""
+        """Forward pitch of the trunk (N,) on stairs, radians: into what rises."""
         if not self.steps.climbs:
             return np.zeros(len(self.times))
         speed = np.maximum(self.style.v * np.sqrt(self.figure.scale), _STEEP_M_S)
         slope = np.gradient(self.steps.rise(self.times)) * self.rate / speed
-        return gaussian_filter1d(np.where(slope > 0.0, _BOWS_UP, _BOWS_DOWN) * slope, _BOWS_S * self.rate)
+        return scipy.ndimage.gaussian_filter1d(np.where(slope > 0.0, _BOWS_UP, _BOWS_DOWN) * slope, _BOWS_S * self.rate)
 
     def performed(self, place: Array, bank: Array) -> tuple[dict[str, Array], Array]:
-        """Turns by role and pelvis positions (N, 3) near places (N, 2); bank (N,): lean into turns, radians."""
+        """Rotations by role and pelvis positions (N, 3) near positions (N, 2); bank (N,): lean into turns, radians."""
         tight = (np.abs(bank) * self.style.v).max() > _TIGHT
         if self.figure.character.masses is None or not self.borne.any() or tight:
             return self.over(place, self._bowed())
@@ -136,10 +138,10 @@ class Going:
 def perform(
     figure: Figure, course: Course, steps: Steps, style: Style, terrain: Terrain, seed: int, rate: float
 ) -> tuple[dict[str, Array], Array]:
-    """Turns by role and pelvis positions (N, 3) over the course's times."""
+    """Rotations by role and pelvis positions (N, 3) over the course's times."""
     times, scale = course.times, figure.scale
     wave = Variation(times, seed)
-    heading = gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
+    heading = scipy.ndimage.gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
     active = smootherstep(style.v / 0.5)
     turn = 2 * np.pi * steps.phase
     soles = [measure(figure, side) for side in SIDES]
@@ -148,7 +150,7 @@ def perform(
     feet = [footwork.standing(steps.of(s), sole, times, share) for s, sole in zip(SIDES, soles, strict=True)]
 
     bank = np.arctan(course.speed**2 * course.curve.bend(course.s) / GRAVITY)
-    bank = gaussian_filter1d(bank, 0.2 * rate, mode="nearest")
+    bank = scipy.ndimage.gaussian_filter1d(bank, 0.2 * rate, mode="nearest")
     place = course.curve.at(course.s) + _sway(course, heading, feet, style, rate)[:, None] * leftwards(heading)
     # the body is fastest in double support, slowest over the foot
     surge = 0.010 * scale * active * np.clip(style.v, 0, 1.5) * np.sin(2 * turn - 0.6) * style.mix(1.0, 0.4)
@@ -174,9 +176,9 @@ def perform(
 
 
 def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
-    """The gait near places (N, 2) of the pelvis, where running or brisk with the mass as the ground can move it.
+    """The gait near pelvis positions (N, 2), with the mass as the ground can move it where running or brisk.
 
-    Where the mass is depends on where the legs are, and that on where the pelvis is: hence in rounds.
+    The centre of mass depends on the legs, and these on the pelvis: hence iterations.
     """
     stepped = mass.push(going.steps, going.soles, going.times)
     character = going.figure.character
@@ -187,8 +189,8 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
         body = mass.carried(character, T, going.rate)
         aside = body.offset[:, :2]
         high = root[:, 2] + body.offset[:, 2]
-        # the push under who walks is what the height makes it
-        up = np.gradient(np.gradient(gaussian_filter1d(high, _EVEN * going.rate))) * going.rate**2
+        # the ground reaction of a walker follows from the height
+        up = np.gradient(np.gradient(scipy.ndimage.gaussian_filter1d(high, _EVEN * going.rate))) * going.rate**2
         given = replace(stepped, share=going.run * stepped.share + (1.0 - going.run) * (1.0 + up / GRAVITY))
         way = mass.over(place + aside, high, given, body.spin, going.borne, going.rate)
         lift = GRAVITY * (given.share - 1.0) - np.gradient(np.gradient(body.offset[:, 2])) * going.rate**2
@@ -198,9 +200,9 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
 
 
 def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, heading: Array) -> dict[str, Array]:
-    """Turns of thigh, shin, foot and toes for a foot on its way and the hip joint's path (N, 3)."""
-    # The knee points between where the body and where the foot is heading; a lifted foot leaves it to the body. Legs
-    # that a rig has turned out, knees and feet alike, stay so: turned in at the hips, its thighs would meet.
+    """Rotations of thigh, shin, foot and toes for a foot's path and the hip joint's path (N, 3)."""
+    # The knee points between the headings of body and foot; a lifted foot leaves it to the body. Legs that a rig has
+    # turned out, knees and feet alike, stay so: turned in at the hips, its thighs would collide.
     apart = (foot.heading - heading + np.pi) % (2 * np.pi) - np.pi
     across = heading + np.arctan2(limb.axis[1], limb.axis[0]) + 0.4 * apart
     axis = np.stack([np.cos(across), np.sin(across), np.zeros_like(across)], axis=-1)
@@ -211,7 +213,7 @@ def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, h
     bent = rot.about(limb.axis, solved.bend)
     shin = rot.multiply(solved.upper, bent)
     ankle = rot.multiply(rot.conjugate(shin), foot.turn)
-    # the ankle does not twist: what turns about the shin is done by the bent knee
+    # the ankle does not twist: the bent knee provides rotation about the shin
     twist = twist_about(ankle, limb.lower)
     return {
         f"{side}_thigh": rot.multiply(rot.conjugate(pelvis), solved.upper),
@@ -222,28 +224,28 @@ def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, h
 
 
 def _positive(x: Array) -> Array:
-    """x where it is positive, rounded at 0 over some 6 degrees."""
+    """Positive part of x, rounded at 0 over some 6 degrees."""
     return 0.5 * (x + np.sqrt(x * x + np.radians(6.0) ** 2))
 
 
 def _stance_knee(phase: Array, style: Style, active: Array) -> Array:
-    """Bend that a loaded knee is to have: of the tables when going, slightly bent when standing."""
+    """Flexion of a loaded knee: from the tables when walking, slightly bent when standing."""
     knee = np.clip(leg_angles(phase, style)[1], LEAST_KNEE, style.mix(np.radians(22.0), np.radians(60.0)))
     return active * knee + (1 - active) * np.radians(7.0)
 
 
 def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Style, rate: float) -> Array:
-    """Pelvis to the left of the course (N,), metres: towards the foot that carries."""
+    """Pelvis to the left of the course (N,), metres: towards the supporting foot."""
     left = leftwards(heading)
     middle = course.curve.at(course.s)
     weight = feet[0].load + feet[1].load + 1e-3
     off = [np.sum((f.ankle[:, :2] - middle) * left, axis=1) * f.load for f in feet]
-    towards = gaussian_filter1d((off[0] + off[1]) / weight, 0.13 * rate, mode="nearest")
-    # feet that are outside of the course for a whole turn do not draw the body after them
-    towards = towards - gaussian_filter1d(towards, 0.7 * rate, mode="nearest")
+    towards = scipy.ndimage.gaussian_filter1d((off[0] + off[1]) / weight, 0.13 * rate, mode="nearest")
+    # feet outside of the course for a whole turn do not pull the body after them
+    towards = towards - scipy.ndimage.gaussian_filter1d(towards, 0.7 * rate, mode="nearest")
     # Towards a foot half a step width away: the published excursion; standing on one leg at rest takes more.
     share = np.clip(1.35 * style.sway / (0.5 * style.step_width), 0.0, 0.85)
-    return gaussian_filter1d(towards * share, 0.04 * rate, mode="nearest")
+    return scipy.ndimage.gaussian_filter1d(towards * share, 0.04 * rate, mode="nearest")
 
 
 def _upper_body(
@@ -262,7 +264,7 @@ def _upper_body(
     )
     ahead = np.interp(times + HEAD_LEAD_S, times, heading)
     look = heading + np.clip(1.25 * (ahead - heading), np.radians(-28), np.radians(28))
-    look = gaussian_filter1d(look, 0.08 * rate, mode="nearest")
+    look = scipy.ndimage.gaussian_filter1d(look, 0.08 * rate, mode="nearest")
     head = turned(
         look + 0.18 * counter + np.radians(1.6) * wave.signal("head yaw", 0.08, 0.35),
         0.3 * bank + np.radians(0.7) * wave.signal("head roll"),

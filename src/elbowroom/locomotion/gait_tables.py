@@ -20,10 +20,11 @@ Speeds are scaled to the reference leg by equal Froude number (Alexander 1989), 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from elbowroom.geometry.rotations import Array
 
@@ -53,14 +54,18 @@ RUN_KNEE = (
 WALK_DUTY, RUN_DUTY = 0.62, 0.37  # share of stance in the cycle of the tables
 
 
-def curve(table: ArrayLike) -> CubicSpline:
+def curve(table: ArrayLike) -> scipy.interpolate.CubicSpline:
     """Periodic spline in radians over the cycle, 0..1, of a table at equal steps in degrees."""
     values = np.radians(np.asarray(table, dtype=float))
-    return CubicSpline(np.linspace(0.0, 1.0, len(values) + 1), np.append(values, values[0]), bc_type="periodic")
+    return scipy.interpolate.CubicSpline(
+        np.linspace(0.0, 1.0, len(values) + 1), np.append(values, values[0]), bc_type="periodic"
+    )
 
 
-_WALK = (curve(WALK_HIP), curve(WALK_KNEE))
-_RUN = (curve(RUN_HIP), curve(RUN_KNEE))
+@lru_cache(maxsize=1)
+def _curves() -> tuple[tuple[float, scipy.interpolate.CubicSpline, scipy.interpolate.CubicSpline], ...]:
+    """Share of stance, hip and knee of the walk and of the run."""
+    return (WALK_DUTY, curve(WALK_HIP), curve(WALK_KNEE)), (RUN_DUTY, curve(RUN_HIP), curve(RUN_KNEE))
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ def leg_angles(phase: ArrayLike, style: Style) -> tuple[Array, Array]:
     phase = np.asarray(phase, dtype=float) % 1.0
     duty = style.duty
     answers = []
-    for table_duty, curves in ((WALK_DUTY, _WALK), (RUN_DUTY, _RUN)):
+    for table_duty, *curves in _curves():
         warped = np.where(
             phase < duty, phase / duty * table_duty, 1.0 - (1.0 - phase) / (1.0 - duty) * (1.0 - table_duty)
         )

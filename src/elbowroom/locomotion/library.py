@@ -1,9 +1,9 @@
 """A library of gait cycles: points in speed and turn rate, triangulated; any point between blends three cycles.
 
 Pettré and Laumond (2005), as used by Esteves et al. (2006, 3.2.2): every cycle is a point (v, ω), the Delaunay
-triangulation tells which three to blend, barycentric coordinates by how much. Standing is a point, too, so that who
-slows down comes to stand, and the way from any point to standing keeps the curvature of its path: courses are slowed
-down into the recorded range, and nothing is extrapolated.
+triangulation gives the three to blend, barycentric coordinates the weights. Standing is a point, too, so that a walker
+that slows down comes to stand, and the line from any point to standing keeps the curvature of its path: courses are
+slowed down into the recorded range, and nothing is extrapolated.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial import ConvexHull, Delaunay
+import scipy
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
@@ -25,7 +24,7 @@ from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.pelvis import turned
 from elbowroom.locomotion.steps import OVER_RUN, OVER_WALK, TOE_OUT
 
-# Ways of going that are triangulated by themselves, and the modes of cycles in them.
+# Families that are triangulated separately, and the modes of cycles in them.
 FAMILIES = {
     "walk": ("walk", "brisk", "turn"),
     "run": ("run",),
@@ -33,22 +32,22 @@ FAMILIES = {
     "side": ("side",),
     "back": ("back",),
 }
-PER_RAD_M = 0.7  # metres: so much is a turn rate of 1 rad/s worth against a speed of 1 m/s
-# Cycles nearer to each other than this, m/s and turn rate in those terms, are one point.
+PER_RAD_M = 0.7  # metres: weight of a turn rate of 1 rad/s against a speed of 1 m/s
+# Cycles nearer to each other than this, m/s and weighted turn rate, are one point.
 _SAME = 0.05
-# Cycles that are no farther apart than this, in the same terms, are blended into one.
+# Cycles nearer than this, in the same units, are blended into one.
 _ALIKE = 0.1
-# A cycle that turns slower than this, rad/s, goes straight: it is made the mean of itself and its mirror image.
+# A cycle that turns slower than this, rad/s, counts as straight and is averaged with its mirror image.
 _STRAIGHT_RAD_S = np.radians(6.0)
 _STANDING_KNEE = np.radians(8.0)
-_FEWEST = 3  # points of a walk that are needed to blend
+_FEWEST = 3  # points of a walk that blending needs
 
 
 @dataclass(frozen=True, eq=False)
 class ClipLibrary:
     """Gait cycles as recorded; mirror images and standing are added to them.
 
-    source: where the recordings are from, with the words that their licence asks for.
+    source: where the recordings are from, with the wording that their licence requires.
     """
 
     cycles: tuple[Cycle, ...]
@@ -65,7 +64,7 @@ class ClipLibrary:
 
     @cached_property
     def nodes(self) -> tuple[Cycle, ...]:
-        """Cycles that are blended: standing, the recorded ones, those that are alike made one, and mirror images."""
+        """Cycles that are blended: standing, the recorded ones, similar ones merged, and mirror images."""
         out: list[Cycle] = []
         for modes in FAMILIES.values():
             lefts = [_to_the_left(c) for c in self.cycles if c.mode in modes]
@@ -80,7 +79,7 @@ class ClipLibrary:
 
     @cached_property
     def fields(self) -> dict[str, Field]:
-        """Triangulations by family; those without cycles are not there."""
+        """Triangulations by family; families without cycles are absent."""
         out = {}
         for family, modes in FAMILIES.items():
             inside = [k for k, c in enumerate(self.nodes) if c.mode in modes]
@@ -91,7 +90,7 @@ class ClipLibrary:
         return out
 
     def field(self, family: str) -> Field:
-        """Triangulation of a family, or of walks where nobody was recorded going that way."""
+        """Triangulation of a family, or of walks where that family was not recorded."""
         if family not in FAMILIES:
             raise BadValue(f"a gait is one of {', '.join(FAMILIES)}, not '{family}'.")
         return self.fields.get(family, self.fields["walk"])
@@ -104,7 +103,7 @@ class ClipLibrary:
         return out
 
     def reach(self, velocity: Array, family: str = "walk") -> Array:
-        """Factors (N,) by which velocities (N, 3) of the reference leg may be multiplied at most."""
+        """Largest factors (N,) on velocities (N, 3) of the reference leg within the recorded range."""
         return self.field(family).reach(_points(velocity, family))
 
     def without(self, *sources: str) -> ClipLibrary:
@@ -114,7 +113,8 @@ class ClipLibrary:
     @cached_property
     def numbers(self) -> Array:
         """Numbers of the nodes (K, 6): strides per second, duty, strike, push (radians), half the feet's distance, and
-        how far the pelvis is before where steps are planned for it (leg lengths)."""
+        the lead of the pelvis over its planned position (leg lengths).
+        """
         rows = []
         for c in self.nodes:
             left, right = c.feet
@@ -151,18 +151,18 @@ class Field:
     points: Array
 
     @cached_property
-    def triangles(self) -> Delaunay | None:
-        """The triangulation; None where all points are on a line."""
+    def triangles(self) -> scipy.spatial.Delaunay | None:
+        """The triangulation; None where all points are collinear."""
         spread = np.linalg.svd(self.points - self.points.mean(axis=0), compute_uv=False)
-        return Delaunay(self.points) if len(self.points) > 2 and spread[-1] > 1e-6 else None
+        return scipy.spatial.Delaunay(self.points) if len(self.points) > 2 and spread[-1] > 1e-6 else None
 
     @cached_property
-    def hull(self) -> ConvexHull | None:
-        """The border of the points; None where they are on a line."""
-        return ConvexHull(self.points) if self.triangles is not None else None
+    def hull(self) -> scipy.spatial.ConvexHull | None:
+        """The hull of the points; None where they are collinear."""
+        return scipy.spatial.ConvexHull(self.points) if self.triangles is not None else None
 
     def reach(self, query: Array) -> Array:
-        """Factors (N,) by which points (N, 2) may be multiplied at most to stay within the border."""
+        """Largest factors (N,) on points (N, 2) that stay within the hull."""
         if self.hull is None:
             return np.abs(self.points[:, 0]).max() / np.maximum(np.abs(query[:, 0]), 1e-9)
         normal, offset = self.hull.equations[:, :2], -self.hull.equations[:, 2]
@@ -170,12 +170,12 @@ class Field:
         return np.where(outwards > 1e-9, np.maximum(offset, 0.0) / np.maximum(outwards, 1e-9), np.inf).min(axis=1)
 
     def weights(self, query: Array) -> Array:
-        """Barycentric weights (N, n) at points (N, 2), or at the nearest of the border where those are outside."""
+        """Barycentric weights (N, n) at points (N, 2), or at the nearest point of the hull for those outside."""
         asked, back = np.unique(np.round(query, 9), axis=0, return_inverse=True)
         return self._weights(self.within(asked))[back.reshape(-1)]
 
     def within(self, query: Array) -> Array:
-        """The nearest points (N, 2) within the border."""
+        """The nearest points (N, 2) within the hull."""
         if self.hull is None:
             return query
         a = self.points[self.hull.vertices]
@@ -187,7 +187,7 @@ class Field:
         return np.where(outside[:, None], foot[np.arange(len(query)), nearest], query)
 
     def _weights(self, at: Array) -> Array:
-        """Barycentric weights (N, n) at points (N, 2) within the border."""
+        """Barycentric weights (N, n) at points (N, 2) within the hull."""
         out = np.zeros((len(at), len(self.points)))
         rows = np.arange(len(at))
         if self.triangles is None:
@@ -197,7 +197,7 @@ class Field:
             s = np.clip((at[:, 0] - along[k]) / np.maximum(along[k + 1] - along[k], 1e-9), 0.0, 1.0)
             out[rows, order[k]], out[rows, order[k + 1]] = 1.0 - s, s
             return out
-        # a hair inside, or rounding would leave points of the border without a triangle
+        # slightly inside, or rounding would leave border points without a triangle
         inner = at + 1e-7 * (self.points.mean(axis=0) - at)
         found = self.triangles.find_simplex(inner, tol=1e-9)
         lost = np.flatnonzero(found < 0)
@@ -211,15 +211,17 @@ class Field:
 
 
 def _to_the_left(cycle: Cycle) -> Cycle:
-    """The cycle or its mirror image, whichever turns to the left, or goes there."""
+    """The cycle or its mirror image, whichever turns or moves to the left."""
     return cycle.mirrored() if cycle.velocity[1 if cycle.mode == "side" else 2] < 0.0 else cycle
 
 
 def _merged(cycles: Sequence[Cycle]) -> list[Cycle]:
-    """Means of cycles that are alike in speed and turn rate: who goes a little faster does not become somebody else."""
+    """Means of cycles similar in speed and turn rate, so that a slight change of speed does not change the person."""
     if len(cycles) < 2:
         return list(cycles)
-    groups = fcluster(linkage([point_of(c) for c in cycles], "complete"), _ALIKE, "distance")
+    groups = scipy.cluster.hierarchy.fcluster(
+        scipy.cluster.hierarchy.linkage([point_of(c) for c in cycles], "complete"), _ALIKE, "distance"
+    )
     out = []
     for k in np.unique(groups):
         mine = [c for c, g in zip(cycles, groups, strict=True) if g == k]
@@ -228,7 +230,7 @@ def _merged(cycles: Sequence[Cycle]) -> list[Cycle]:
 
 
 def thinned(cycles: Iterable[Cycle]) -> tuple[Cycle, ...]:
-    """Cycles of which none is next to a better one of the same clip and family: those whose ends meet best stay."""
+    """Cycles without those next to a better one of the same clip and family: the best closed ones stay."""
     taken: list[Cycle] = []
     for cycle in sorted(cycles, key=lambda c: c.opening):
         near = (c for c in taken if c.source == cycle.source and c.mode == cycle.mode)
@@ -238,7 +240,7 @@ def thinned(cycles: Iterable[Cycle]) -> tuple[Cycle, ...]:
 
 
 def blend(cycles: Sequence[Cycle], weights: Sequence[float]) -> Cycle:
-    """The mean of cycles with weights that sum to 1, phase by phase."""
+    """The weighted mean of cycles, phase by phase; weights sum to 1."""
     cycles = _same_signs(cycles)
     w = np.asarray(weights, dtype=float)
 
@@ -268,7 +270,7 @@ def _mixed_foot(feet: Sequence[FootCycle], weights: Array) -> FootCycle:
 
 
 def standing(cycles: Sequence[Cycle]) -> Cycle:
-    """Standing at ease as a cycle in which nothing moves; its feet step as in the slowest walk."""
+    """Standing at ease as a cycle without motion; its feet step as in the slowest walk."""
     body = reference()
     slowest = min(cycles, key=lambda c: abs(c.velocity[0]) if c.mode == "walk" else np.inf)
     one = np.zeros(1)
@@ -297,7 +299,7 @@ def crouching(cycle: Cycle) -> Cycle:
 
 
 def point_of(cycle: Cycle) -> tuple[float, float]:
-    """Speed in the direction of the mode, and turn rate in its terms."""
+    """Speed in the direction of the mode, and weighted turn rate."""
     v = cycle.velocity
     along = {"back": -v[0], "side": v[1]}.get(cycle.mode, v[0])
     return (0.0 if cycle.mode == "turn" else float(along)), float(v[2]) * PER_RAD_M
@@ -318,7 +320,7 @@ def _distinct(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]
 
 
 def _same_signs(cycles: Sequence[Cycle]) -> tuple[Cycle, ...]:
-    """The same with quaternions of each part in the half space of the first cycle's, so that they can be averaged."""
+    """Cycles with each part's quaternions in the half space of the first cycle's, so that they can be averaged."""
     towards = cycles[0].turns.mean(axis=0)
     return tuple(
         replace(c, turns=c.turns * np.where(np.sum(c.turns * towards, axis=-1, keepdims=True) < 0.0, -1.0, 1.0))
@@ -327,7 +329,7 @@ def _same_signs(cycles: Sequence[Cycle]) -> tuple[Cycle, ...]:
 
 
 def _periodic(values: Array, at: Array) -> Array:
-    """Periodic values (P, ...) at fractional samples (N,), by a cubic through four of them (Catmull-Rom)."""
+    """Periodic values (P, ...) at fractional samples (N,), by Catmull-Rom splines."""
     n = len(values)
     k = np.floor(at).astype(int)
     s = (at - k).reshape(-1, *(1,) * (values.ndim - 1))

@@ -18,7 +18,7 @@ from elbowroom.locomotion.cycles import MODES, PARTS, PHASES, SHARES, Cycle, Foo
 from elbowroom.locomotion.library import ClipLibrary
 
 FORMAT = 1
-# Steps of stored angles (radians) and of lengths (leg lengths).
+# Quantisation of stored angles (radians) and lengths (leg lengths).
 _STEP = 1e-4
 # Numbers of each cycle: forwards, left (m/s), turn (rad/s), strides per second, opening (radians).
 _NUMBERS = 5
@@ -27,7 +27,7 @@ _FOOT_NUMBERS = 7
 
 
 def arrays_of(library: ClipLibrary) -> dict[str, NDArray]:
-    """Arrays by name; `cycles_of_arrays` is the way back."""
+    """Arrays by name; `library_of` is the inverse."""
     cycles = library.cycles
     numbers = [[*c.velocity, c.rate, c.opening] for c in cycles]
     feet = [[[f.duty, f.strike, f.push, *f.place, f.step] for f in c.feet] for c in cycles]
@@ -47,7 +47,7 @@ def arrays_of(library: ClipLibrary) -> dict[str, NDArray]:
 
 
 def shapes(count: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of the arrays of a library of so many cycles."""
+    """Shapes of the arrays of a library of `count` cycles."""
     return {
         "numbers": (count, _NUMBERS),
         "turns": (count, PHASES, len(PARTS), 3),
@@ -59,7 +59,7 @@ def shapes(count: int) -> dict[str, tuple[int, ...]]:
 
 
 def library_of(arrays: Mapping[str, NDArray] | Callable[[str], NDArray]) -> ClipLibrary:
-    """The library of arrays by name."""
+    """The library from arrays by name."""
     get = arrays if callable(arrays) else arrays.__getitem__
     turns, offset, knee, swing = (get(k) * _STEP for k in ("turns", "offset", "knee", "swing"))
     numbers, feet = get("numbers").astype(float), get("feet").astype(float)

@@ -1,6 +1,6 @@
-"""Limbs of two bones with a true hinge between them, solved for whole runs of frames.
+"""Limbs of two bones with a hinge between them, solved for many frames at once.
 
-Unlike `geometry.two_bone`, which swings a limb from where it is, the answer here depends on the target alone, and
+Unlike `geometry.two_bone`, which swings a limb from its present posture, the result depends on the target alone, and
 the hinge stays a hinge: the limb's plane is given by the direction of its hinge axis.
 """
 
@@ -18,14 +18,16 @@ from elbowroom.kernels.turns import Vector
 
 
 class Hinged(NamedTuple):
-    """World turn of the upper bone (N, 4), and turn of the hinge from how the limb stands (N,)."""
+    """World rotation of the upper bone (N, 4), and rotation of the hinge from the standing figure (N,)."""
 
     upper: Array
     bend: Array
 
 
 class Limb(NamedTuple):
-    """Upper and lower bone (3,) as they stand, unit hinge axis (3,) about which a positive turn bends the limb."""
+    """Upper and lower bone (3,) of the standing figure, unit hinge axis (3,) about which a positive rotation bends the
+    limb.
+    """
 
     upper: Array
     lower: Array
@@ -43,7 +45,7 @@ class Limb(NamedTuple):
         return np.arccos(np.clip(wanted, -1.0, 1.0))
 
     def solve(self, reach: Array, axis: Array, least: float = 0.0) -> Hinged:
-        """Turn the limb so that its end is at `reach` (N, 3) from its root and its hinge points along `axis` (N, 3).
+        """Rotate the limb so that its end is at `reach` (N, 3) from its root and its hinge points along `axis` (N, 3).
 
         `least` is the smallest flexion (radians): a target beyond it is approached along the line to it.
         """
@@ -55,7 +57,7 @@ class Limb(NamedTuple):
 
     @property
     def _frame(self) -> Array:
-        """The hinge frame as a turn (4,): its x is the hinge's axis."""
+        """The hinge frame as a rotation (4,): its x is the hinge's axis."""
         return rot.arc([1.0, 0.0, 0.0], self.axis)
 
     @property
@@ -66,7 +68,7 @@ class Limb(NamedTuple):
 
 
 def twist_about(q: Array, bone: Array) -> Array:
-    """The part of rotations (N, 4) that turns about a bone (3,): q = twist * swing, with the swing across the bone."""
+    """The part of rotations (N, 4) about a bone (3,): q = twist * swing, with the swing across the bone."""
     axis = rot.normalize(bone)
     half = np.arctan2(q[:, 1:] @ axis, q[:, 0])
     return rot.about(axis, 2.0 * half)

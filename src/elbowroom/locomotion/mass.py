@@ -1,8 +1,8 @@
-"""The centre of mass of who runs: it falls freely in flight, and on the ground the push passes through the foot.
+"""The centre of mass of a runner: in free fall in flight, on the ground driven by the reaction through the foot.
 
-A kinematic gait says where feet and joints are; where the body is over them follows from what the ground can give. The
-vertical push of each step is half a wave, and together these carry the weight. The push along the floor is such that
-the zero moment point goes from under the ankle over the ball to the toes.
+A kinematic gait gives feet and joints; where the body is over them follows from what the ground can provide. The
+vertical force of each step is half a wave, and together these carry the weight. The horizontal force is such that the
+zero moment point goes from under the ankle over the ball to the toes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
@@ -23,20 +23,22 @@ from elbowroom.locomotion.pelvis import GRAVITY, bent
 from elbowroom.locomotion.sole import Sole
 from elbowroom.locomotion.steps import Steps
 
-# Shares of a stance, and where the pressure is then: of the way from the heel to the ball, and on to the tips of toes
-# (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front); walking, it begins later.
+# Shares of a stance, and the centre of pressure then: share of the way from heel to ball, and on to the toe tips
+# (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front); in walking it begins
+# later.
 _SHARES = np.array([0.0, 0.15, 0.42, 1.0])
 _WALKED, _RUN = np.array([0.50, 0.80, 1.0, 1.0]), np.array([0.65, 0.90, 1.0, 1.0])
 _TO_TIP = np.array([0.0, 0.05, 0.25, 0.8])
-# Seconds: bends of the way of the mass slower than this follow the course, quicker ones the push; walking, running.
+# Seconds: slower curvature of the centre of mass's path follows the course, faster curvature the ground reaction;
+# walking, running.
 _FOLLOWS_WALK, _FOLLOWS_RUN = 0.03, 0.76
-# Powers that make of half a sine wave the push of a stance: greatest before its middle, and full.
+# Powers that shape half a sine wave into the force of a stance: largest before its middle, and full.
 _EARLY, _FULL = 0.85, 0.8
-_CHANGE = 0.25  # seconds: who begins to run is given over from the one to the other as softly
-SOFT = 0.012  # seconds: a foot that lands stops within this
-_BOWS_ALOFT, _BOWS = 0.5, 0.25  # seconds: slower bows are straightened up, in the air and on the ground
-_LIGHT = 0.001  # of the mass: what is lighter, as a finger is, has no momentum to speak of
-_LEAST_SHARE = 0.3  # of the weight: below this the ground takes up no turning of the body
+_CHANGE = 0.25  # seconds: fade from walking to running
+SOFT = 0.012  # seconds: a landing foot stops within this
+_BOWS_ALOFT, _BOWS = 0.5, 0.25  # seconds: slower pitching is straightened out, in the air and on the ground
+_LIGHT = 0.001  # of the mass: lighter parts, such as fingers, have negligible momentum
+_LEAST_SHARE = 0.3  # of the weight: below this load the ground takes up no angular momentum
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,7 @@ class Push:
 
 
 def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
-    """The push of each stance of a run, so that together they carry the weight."""
+    """The ground reaction of each stance of a run, together carrying the weight."""
     wave, at, total = np.zeros(len(times)), np.zeros((len(times), 2)), np.full(len(times), 1e-9)
     strides = []
     for side, sole in zip(SIDES, soles, strict=True):
@@ -67,14 +69,17 @@ def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
             total += near
             wave += here
     step = 0.5 * float(np.median(strides))
-    mean = gaussian_filter1d(wave, 0.7 * step / (times[1] - times[0]), mode="nearest")
+    mean = scipy.ndimage.gaussian_filter1d(wave, 0.7 * step / (times[1] - times[0]), mode="nearest")
     return Push(wave / np.maximum(mean, 0.1), at / total[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """The mass of a moving body: its centre against the pelvis (N, 3), metres; for each kg the change of its angular
-    momentum about it (N, 3), m²/s², and the inertia against which the trunk bows on the hips, m²."""
+    """The mass of a moving body.
+
+    Its centre relative to the pelvis (N, 3), metres; per kg the rate of change of its angular momentum (N, 3), m²/s²,
+    and the inertia against which the trunk pitches on the hips, m².
+    """
 
     offset: Array
     spin: Array
@@ -97,9 +102,9 @@ def carried(character: Character, T: Array, rate: float) -> Carried:
     inner = np.swapaxes(turn, -1, -2) @ turning[..., None]
     own = (turn @ (masses.inertia[heavy] @ inner))[..., 0]
     momentum = np.sum(masses.mass[heavy, None] * np.cross(at, velocity) + own, axis=1) / masses.total
-    soft = gaussian_filter1d(momentum, SOFT * rate, axis=0, mode="nearest")
+    soft = scipy.ndimage.gaussian_filter1d(momentum, SOFT * rate, axis=0, mode="nearest")
     against = com - T[:, character.role("pelvis"), :3, 3]
-    offset = gaussian_filter1d(against, SOFT * rate, axis=0, mode="nearest")
+    offset = scipy.ndimage.gaussian_filter1d(against, SOFT * rate, axis=0, mode="nearest")
     return Carried(offset, np.gradient(soft, axis=0) * rate, _of_trunk(character, T, com))
 
 
@@ -117,22 +122,22 @@ def _of_trunk(character: Character, T: Array, com: Array) -> float:
 
 
 def over(reference: Array, height: Array, given: Push, spin: Array, run: Array, rate: float) -> Array:
-    """Way of the centre of mass over the floor (N, 2): near the reference (N, 2), moved by the push alone.
+    """Path of the centre of mass over the floor (N, 2): near the reference (N, 2), moved by ground reaction alone.
 
-    height (N,): of the centre of mass, metres; spin (N, 3) as `Carried` has it; run (N,): 0 follows the reference.
+    height (N,): of the centre of mass, metres; spin (N, 3) as in `Carried`; run (N,): 0 follows the reference.
     """
-    draw = GRAVITY * given.share / height  # 1/s²: a body before its foot is driven on, behind it slowed down
+    draw = GRAVITY * given.share / height  # 1/s²: a body in front of its foot is accelerated, behind it decelerated
     takes_up = np.clip(given.share / _LEAST_SHARE, 0.0, 1.0) / height
     turned = takes_up[:, None] * np.stack([-spin[:, 1], spin[:, 0]], axis=-1)
     law = (turned - draw[:, None] * given.at) / rate**2
-    share = gaussian_filter1d(run, _CHANGE * rate, mode="nearest")
+    share = scipy.ndimage.gaussian_filter1d(run, _CHANGE * rate, mode="nearest")
     follows = _FOLLOWS_WALK ** (1.0 - share) * _FOLLOWS_RUN**share
     stiff = (follows * rate) ** 4
     return bent(reference, np.ones(len(reference)), law, stiff, -2.0 - draw / rate**2)
 
 
 def bowed(bow: Array, given: Push, body: Carried, heading: Array, rate: float) -> Array:
-    """The bow of the trunk (N,), radians, that keeps the angular momentum of who is in the air, from one that does not.
+    """Trunk pitch (N,), radians, that conserves angular momentum in flight, from one that does not.
 
     The legs' swing in the air would turn the body over backwards; the trunk turns against it, and on the ground back.
     """

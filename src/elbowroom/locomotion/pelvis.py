@@ -1,11 +1,10 @@
-"""The pelvis: its turns over the gait cycle, and a height from which the planted feet are always in reach."""
+"""The pelvis: its rotations over the gait cycle, and a height from which the planted feet are always in reach."""
 
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.linalg import solveh_banded
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -14,7 +13,7 @@ from elbowroom.locomotion.sole import Foot
 
 
 def bent(pull: Array, weight: Array, law: Array, stiff: Array, middle: ArrayLike = -2.0) -> Array:
-    """The curve x (N, ...) with the least sum of weight (x - want)² and stiff (x[k-1] + middle x[k] + x[k+1] - law)².
+    """Minimise the sum of weight (x - want)² and stiff (x[k-1] + middle x[k] + x[k+1] - law)² over a curve x (N, ...).
 
     pull: weight times want; weight, stiff (N,): of each frame; law, of the shape of pull; middle, (N,) or a number:
     with -2 the law is the second difference. The first and the last frame have no law.
@@ -33,12 +32,12 @@ def bent(pull: Array, weight: Array, law: Array, stiff: Array, middle: ArrayLike
     bands[1, 1 : n - 1] += hold * centre
     bands[1, 2:n] += hold * centre
     bands[0, 2:n] += hold
-    return solveh_banded(bands, right)
+    return scipy.linalg.solveh_banded(bands, right)
 
 
 GRAVITY = 9.81
-# seconds: bends of the height faster than this are smoothed away, walking and running; those that are lifted as the
-# ground pushes depart from that slowly
+# seconds: faster changes of height are smoothed away, walking and running; lifted by ground reaction they deviate
+# slowly
 _SMOOTH_WALK, _SMOOTH_RUN, _SMOOTH_LIFTED = 0.048, 0.03, 0.25
 _ROUNDS = 8
 _SLOW = 0.15  # seconds: a runner whose legs would not reach goes lower for several steps, not for a moment
@@ -46,7 +45,7 @@ _DUE = 0.009  # seconds
 
 
 def turned(yaw: Array, roll: Array, pitch: Array) -> Array:
-    """World turns (N, 4) of a body part: left about the vertical, then over to the left, then bent forwards."""
+    """World rotations (N, 4) of a body part: yaw to the left, then roll to the left, then forward pitch."""
     about_z = rot.about([0.0, 0.0, 1.0], yaw)
     about_y = rot.about([0.0, 1.0, 0.0], roll)
     about_x = rot.about([1.0, 0.0, 0.0], pitch)
@@ -59,11 +58,11 @@ def height(
 ) -> Array:  # fmt: skip
     """Height of the pelvis joint (N,) over N frames at `rate` per second.
 
-    hips: hip joints against the pelvis joint in world axes plus the pelvis' place on the floor, (N, 3) each; knees:
-    bend that each loaded knee is to have, (N,) radians. `lift` (N,) is the pelvis' acceleration where running; without,
-    it is even on the ground, and in the air the body falls freely. `rise` (N,) is the height of the ground as the body
-    follows it, where feet do not stand on one level. No planted foot is ever farther from its hip than a
-    knee bent by `least` (N,) reaches.
+    hips: hip joints relative to the pelvis joint in world axes plus the pelvis' position on the floor, (N, 3) each;
+    knees: target flexion of each loaded knee, (N,) radians. `lift` (N,) is the pelvis' acceleration when running; by
+    default it is even on the ground, and in the air the body falls freely. `rise` (N,) is the height of the ground as
+    the body follows it, where feet do not stand on one level. No planted foot is ever farther from its hip than a knee
+    bent by `least` (N,) reaches.
     """
     n = len(hips[0])
     want, weight = np.zeros(n), np.full(n, 1e-6)
@@ -77,8 +76,8 @@ def height(
         ceiling = base + np.sqrt(np.maximum(limb.length(least) ** 2 - across**2, 0.01))
         want += foot.load * target
         weight += foot.load
-        # already in reach a little before contact, or the falling body would straighten the knee on landing
-        due = maximum_filter1d(foot.planted.astype(float), 2 * int(_DUE * rate) + 1) > 0
+        # in reach a little before contact, or the falling body would straighten the knee on landing
+        due = scipy.ndimage.maximum_filter1d(foot.planted.astype(float), 2 * int(_DUE * rate) + 1) > 0
         most = np.minimum(most, np.where(foot.planted | (due & (run < 0.5)), ceiling, np.inf))
     aloft = ~(feet[0].planted | feet[1].planted)
     target = want / weight
@@ -101,7 +100,7 @@ def height(
 
 
 def _slow(over: Array, rate: float) -> Array:
-    """A slow curve (N,) that is nowhere lower than the one given."""
+    """A slowly changing upper envelope (N,) of a curve."""
     reach = int(np.ceil(3.0 * _SLOW * rate))
-    wide = maximum_filter1d(np.pad(over, 2 * reach, mode="edge"), 2 * reach + 1)
-    return gaussian_filter1d(wide, _SLOW * rate, truncate=3.0)[2 * reach : 2 * reach + len(over)]
+    wide = scipy.ndimage.maximum_filter1d(np.pad(over, 2 * reach, mode="edge"), 2 * reach + 1)
+    return scipy.ndimage.gaussian_filter1d(wide, _SLOW * rate, truncate=3.0)[2 * reach : 2 * reach + len(over)]

@@ -1,4 +1,4 @@
-"""Routes of people who look elsewhere than where they go: turning on the spot, stepping aside, backing off."""
+"""Routes with a heading of their own: turning on the spot, sidestepping, backing up."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
@@ -18,27 +17,27 @@ from elbowroom.locomotion.course import Curve, facing, heading_of, through
 
 Manner = Literal["forward", "left", "right", "back"]
 
-# Metres of way that a turn of one radian counts for: half a person's width between the shoulders, about.
+# Metres of travel that a turn of one radian counts for: about half the width between the shoulders.
 TURN_M = 0.3
-# Metres over which the body turns from where it faces to where it goes, and from there to where it is to face.
+# Metres over which the body turns from its first heading to its direction of travel, and to its last heading.
 _SETTING_OUT_M, _ARRIVING_M = 0.3, 0.5
-# Ways that are shorter than this are stepped as they come, without turning to face them, metres.
+# Shorter paths are stepped without turning to face them, metres.
 STEPPED_M = 0.75
 # Metres between samples, and over which corners in heading are rounded.
 _STEP_M, _ROUNDED_M = 0.01, 0.06
-# Heading of the body against the way, by manner.
+# Heading of the body relative to the direction of travel, by manner.
 ASIDE_RAD: dict[Manner, float] = {"forward": 0.0, "left": -0.5 * np.pi, "right": 0.5 * np.pi, "back": np.pi}
 
 
 @dataclass(frozen=True, eq=False)
 class Route(Curve):
-    """A way on the floor with the heading of the body at each place of it; turns on the spot count as way, too.
+    """A path on the floor with the heading of the body along it; turns on the spot count as travel, too.
 
-    `s` is metres of way and `TURN_M` times the turn, radians, together. Beyond its ends it stands.
+    `s` is metres of travel plus `TURN_M` times the turn, radians. Beyond its ends it stands still.
     """
 
     def at(self, s: Array) -> Array:
-        """Points (N, 2) at ways (N,)."""
+        """Points (N, 2) at travel (N,)."""
         return np.asarray(self._place(np.clip(s, 0.0, self.length)))
 
     def bend(self, s: Array) -> Array:
@@ -49,12 +48,12 @@ class Route(Curve):
         return np.where((s >= 0.0) & (s <= self.length), (d[:, 0] * dd[:, 1] - d[:, 1] * dd[:, 0]) / speed, 0.0)
 
     def turn(self, s: Array) -> Array:
-        """Turn of the body for each metre of way (N,), rad/m, positive to the left."""
+        """Turn of the body per metre of travel (N,), rad/m, positive to the left."""
         inside = np.clip(s, 0.0, self.length)
         return np.where((s >= 0.0) & (s <= self.length), self._heading(inside, 1), 0.0)
 
     def going(self, s: Array) -> Array:
-        """Way forwards and to the left (N, 2) of the body for each metre of `s`."""
+        """Travel forwards and to the left (N, 2) of the body per metre of `s`."""
         d, heading = self._place(np.clip(s, 0.0, self.length), 1), self.heading(s)
         ahead = facing(heading)
         return np.stack([np.sum(d * ahead, axis=-1), ahead[:, 0] * d[:, 1] - ahead[:, 1] * d[:, 0]], axis=-1)
@@ -63,10 +62,10 @@ class Route(Curve):
 def route(
     path: ArrayLike, facing_first: float, facing_last: float | None, manner: Manner | Sequence[Manner] = "forward"
 ) -> Route:
-    """Route along points (N, 2), from facing one heading to facing another (None: as it arrives), radians.
+    """Route along points (N, 2), from one heading to another (None: that of arrival), radians.
 
-    Longer ways are walked forwards, sideways (`left`, `right`: the way that is gone) or backwards, the same all along
-    or by point; those of less than `STEPPED_M` are stepped while the body turns to where it is to face.
+    Longer paths are walked forwards, sideways (`left`, `right`: the direction of travel) or backwards, the same all
+    along or by point; those below `STEPPED_M` are stepped while the body turns to its last heading.
     """
     points = np.asarray(path, dtype=float).reshape(-1, 2)
     if len(points) < 1 or not np.all(np.isfinite(points)):
@@ -91,7 +90,7 @@ def route(
 
 
 def _stepped(points: Array, steps: Array, first: float, last: float | None) -> Route:
-    """A short way while the body turns from one heading to another."""
+    """A short path during which the body turns from one heading to another."""
     long = float(steps.sum())
     if last is None:
         last = first
@@ -103,13 +102,13 @@ def _stepped(points: Array, steps: Array, first: float, last: float | None) -> R
 
 
 def ways_along(points: Array, body: Array) -> Array:
-    """Ways (N,) of a route through points (N, 2) with headings (N,): metres, turns counted by `TURN_M`."""
+    """Travel (N,) along a route through points (N, 2) with headings (N,): metres, turns counted by `TURN_M`."""
     step = np.hypot(np.linalg.norm(np.diff(points, axis=0), axis=1), TURN_M * np.diff(body))
     return np.concatenate([[0.0], np.cumsum(step)])
 
 
 def faced_route(points: Array, body: Array) -> Route:
-    """Route through points (N, 2) with headings (N,), by way and turn together."""
+    """Route through points (N, 2) with headings (N,), by travel and turn together."""
     s = ways_along(points, body)
     if s[-1] < 1e-3:
         raise BadValue("the route has no length: it ends where it begins.")
@@ -118,19 +117,19 @@ def faced_route(points: Array, body: Array) -> Route:
     even = np.linspace(0.0, s[-1], n + 1)
     xy = np.stack([np.interp(even, s[kept], points[kept, k]) for k in (0, 1)], axis=-1)
     turned = np.interp(even, s[kept], body[kept])
-    # corners between way and turn are rounded, the ends stay: they are mirrored through their points
+    # round corners between travel and turn; mirroring at the ends keeps these fixed
     width = _ROUNDED_M / (even[1] - even[0])
     xy, turned = smoothed(xy, width), smoothed(turned[:, None], width)[:, 0]
-    return Route(float(s[-1]), CubicSpline(even, xy), CubicSpline(even, turned))
+    return Route(float(s[-1]), scipy.interpolate.CubicSpline(even, xy), scipy.interpolate.CubicSpline(even, turned))
 
 
 def smoothed(values: Array, width: float) -> Array:
-    """Values (N, K) rounded over some samples, the first and the last kept."""
+    """Values (N, K) smoothed over some samples, the first and the last fixed."""
     reach = min(int(4 * width) + 1, len(values) - 1)
     before = 2.0 * values[:1] - values[1 : reach + 1][::-1]
     after = 2.0 * values[-1:] - values[-reach - 1 : -1][::-1]
     padded = np.concatenate([before, values, after])
-    return gaussian_filter1d(padded, width, axis=0, mode="nearest")[reach : reach + len(values)]
+    return scipy.ndimage.gaussian_filter1d(padded, width, axis=0, mode="nearest")[reach : reach + len(values)]
 
 
 def wrapped(angle: float) -> float:

@@ -1,8 +1,8 @@
 """Feet on the ground: rolling over heel, sole and ball without slipping.
 
-Everything is in the foot's own upright plane: x forwards from the ankle as it stands flat, z up, metres. A rigid
-outline that rolls by an angle moves its reference point forwards by the integral of its height over the angle,
-so the height as a function of the angle says it all.
+Everything is in the foot's own vertical plane: x forwards from the ankle of the flat foot, z up, metres. A rigid
+outline that rolls by an angle moves its reference point forwards by the integral of its height over the angle, so the
+height as a function of the angle determines everything.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from elbowroom.locomotion.figure import Figure
 from elbowroom.locomotion.steps import Stance
 
 _ANGLES = np.radians(np.linspace(-110.0, 60.0, 341))  # toes-up positive
-_TOE_BEND = np.radians(32.0)  # the ball bends this far before the toes begin to lift (Bojsen-Møller 1979: 30 to 45)
+_TOE_BEND = np.radians(32.0)  # flexion of the ball before the toes begin to lift (Bojsen-Møller 1979: 30 to 45)
 
 
 @dataclass(frozen=True, eq=False)
 class Sole:
-    """Outline of one foot: `heel` tables for the part that rides on the ankle, `toes` for the part beyond the ball.
+    """Outline of one foot: `heel` tables for the part that moves with the ankle, `toes` for the part beyond the ball.
 
-    `ball` is the toe joint against the ankle, (forwards, up); outline points are (K, 2) likewise.
+    `ball` is the toe joint relative to the ankle, (forwards, up); outline points are (K, 2) likewise.
     """
 
     ankle: float  # height of the ankle joint over the floor, standing
@@ -71,7 +71,7 @@ class Sole:
         return 0.5 * (foot + toes + np.sqrt(gap * gap + 0.004**2)) - 0.002
 
     def _ball(self, toe_pitch: Array) -> Array:
-        """The ball (N, 2) against the flat foot's ankle on the floor line, after the toes rolled."""
+        """The ball (N, 2) relative to the flat foot's ankle on the floor line, after the toes rolled."""
         forward, height = self._roll("_toes", toe_pitch)
         base_forward, base_height = self._roll("_toes", np.zeros(1))
         return np.stack([self.ball[0] + forward - base_forward, self.ball[1] + height - base_height], axis=-1)
@@ -82,7 +82,7 @@ class Sole:
 
 
 def _turned(point: Array, pitch: Array) -> Array:
-    """A point (forwards, up) turned toes-up by pitch (N,)."""
+    """A point (forwards, up) rotated toes-up by pitch (N,)."""
     c, s = np.cos(pitch), np.sin(pitch)
     return np.stack([c * point[0] - s * point[1], s * point[0] + c * point[1]], axis=-1)
 
@@ -91,7 +91,7 @@ def _rolling(outline: Array) -> tuple[Array, Array]:
     """Forward travel and height of the reference point over `_ANGLES` for an outline (K, 2) against it."""
     c, s = np.cos(_ANGLES), np.sin(_ANGLES)
     height = -np.min(np.outer(s, outline[:, 0]) + np.outer(c, outline[:, 1]), axis=1)
-    # Toes-up is a roll backwards: the reference point goes back.
+    # Toes-up is a roll backwards: the reference point moves back.
     steps = 0.5 * (height[1:] + height[:-1]) * np.diff(_ANGLES)
     return -np.concatenate([[0.0], np.cumsum(steps)]), height
 
@@ -124,7 +124,7 @@ def measure(figure: Figure, side: str) -> Sole:
 
 
 def _points(figure: Figure, role: str) -> Array | None:
-    """Points (K, 2), forwards and up against the ankle, of the skin that rides on a joint; None without any."""
+    """Points (K, 2), forwards and up from the ankle, of the skin that moves with a joint; None without any."""
     character = figure.character
     skeleton = character.skeleton
     joint = character.role(role)
@@ -145,7 +145,7 @@ def _under(points: Array, floor: float) -> Array:
     return points - np.array([0.0, points[:, 1].min() - floor])
 
 
-_RISE_WALK, _RISE_RUN = 2.45, 1.9  # the heel rises with this power of time, walking and running
+_RISE_WALK, _RISE_RUN = 2.45, 1.9  # power of time with which the heel rises, walking and running
 
 
 _TILTS = 0.4  # share of the turn of a knee that its foot goes along with
@@ -153,11 +153,11 @@ _TILTS = 0.4  # share of the turn of a knee that its foot goes along with
 
 @dataclass(frozen=True, eq=False)
 class Foot:
-    """One foot over N frames: ankle (N, 3), pitch (toes up), heading, bend of the toes (up), radians each (N,).
+    """One foot over N frames: ankle (N, 3), pitch (toes up), heading, flexion of the toes (up), radians each (N,).
 
-    `load` is 1 where the foot carries alone, 0 in the air, between in double support; `planted` marks stance;
-    `ground` (N,) is the height of the ground at the nearest stance; `splay` (N,) by how much the knee is turned
-    outwards about the line from hip to ankle, radians to the left.
+    `load` is 1 where the foot carries alone, 0 in the air, between in double support; `planted` marks stance; `ground`
+    (N,) is the height of the ground at the nearest stance; `splay` (N,) is the rotation of the knee outwards about the
+    line from hip to ankle, radians to the left.
     """
 
     ankle: Array
@@ -171,7 +171,7 @@ class Foot:
 
     @property
     def turn(self) -> Array:
-        """World turns (N, 4) of the foot against the standing figure; it tilts along with a knee that is out."""
+        """World rotations (N, 4) of the foot relative to the standing figure; it tilts with a splayed knee."""
         tilted = rot.multiply(rot.about([0.0, 1.0, 0.0], -_TILTS * self.splay * np.ones(len(self.pitch))),
                               rot.about([1.0, 0.0, 0.0], -self.pitch))  # fmt: skip
         return rot.multiply(rot.about([0.0, 0.0, 1.0], self.heading), tilted)
@@ -201,7 +201,7 @@ def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
 def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array) -> Foot:
     """The foot where it stands; swing frames are held at the nearest stance and filled in by `swing.swung`.
 
-    share (N,): time of double support in seconds, over which the load is taken over.
+    share (N,): time of double support in seconds, over which the load shifts.
     """
     n = len(times)
     ankle = np.zeros((n, 3))
@@ -227,6 +227,6 @@ def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array
 
 
 def toes_at(pitch: float, sole: Sole) -> float:
-    """Bend of the toes of a foot that stands at an angle of its sole, toes up, radians."""
+    """Flexion of the toes of a standing foot with its sole at an angle, toes up, radians."""
     down = np.array([min(pitch, 0.0)])
     return float((sole.toe_pitch(down) - down)[0])

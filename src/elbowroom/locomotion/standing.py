@@ -1,4 +1,4 @@
-"""Standing at ease: both feet planted, the weight shifting from one leg to the other, breath, small looks around."""
+"""Standing at ease: both feet planted, the weight shifting from one leg to the other, breathing, small glances."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from elbowroom.motion.clip import Clip, still_clip
 BREATHS = 0.25  # per second at rest
 _SHIFT_EVERY = (3.0, 6.5)  # seconds between shifts of weight
 _LOOK_EVERY = (1.6, 4.5)  # seconds between looks elsewhere
-_WIDEST = 1.5  # of the hips' width, between the feet of who stands at ease; rest poses with legs farther apart exist
+_WIDEST = 1.5  # of the hips' width, between the feet at ease; some rest poses have legs farther apart
 
 
 def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed: int = 0) -> Clip:
@@ -82,7 +82,8 @@ def at_ease(character: Character) -> Clip:
 
 
 def planted(body: Figure, side: str, n: int, load: Array | float) -> Foot:
-    """A foot that stands flat for N frames, toes turned out: under its hip, or as far aside as the rig rests.
+    """A foot that stands flat for N frames, toes turned out: under its hip, or as far to the side as the rig's rest
+    pose.
 
     A rig whose legs are apart at rest has no room for feet under the hips between its thighs.
     """
@@ -98,9 +99,9 @@ def planted(body: Figure, side: str, n: int, load: Array | float) -> Foot:
 def stand(
     body: Figure, feet: list[Foot], knees: list[Array], place: Array, pelvis: Array, fps: float
 ) -> tuple[dict[str, Array], Array]:
-    """Turns of pelvis and legs, and pelvis positions (N, 3), over planted feet.
+    """Rotations of pelvis and legs, and pelvis positions (N, 3), over planted feet.
 
-    place (N, 2): of the pelvis on the floor; knees: bend (N,) that each is to have, radians.
+    place (N, 2): of the pelvis on the floor; knees: target flexion (N,) of each, radians.
     """
     n = len(place)
     limbs = legs_of(body)
@@ -116,12 +117,12 @@ def stand(
 
 
 def holds(times: Array, seed: int, name: str, every: tuple[float, float], takes: float) -> Array:
-    """A value in -1..1 (N,) that rests, moves on smoothly within `takes` seconds, and rests again; made from a seed."""
+    """A value in -1..1 (N,) that rests, moves on smoothly within `takes` seconds, and rests again; from a seed."""
     rng = np.random.default_rng([seed, *name.encode()])
     out = np.full(len(times), rng.uniform(-0.5, 0.5))
     t, last = float(rng.uniform(0.4, every[1])), float(out[0])
     while t < times[-1] + takes:
-        # away from where it is, so that each move is one
+        # away from its present value, so that each move is visible
         new = float(rng.uniform(0.35, 1.0)) * (-1.0 if last > 0 else 1.0) * (0.0 if rng.random() < 0.2 else 1.0)
         out += (new - last) * smootherstep((times - t) / takes)
         last = new

@@ -1,4 +1,4 @@
-"""Footprints first: when and where each foot stands, planned along a course before anything else moves."""
+"""Footsteps: when and where each foot stands, planned along a course before anything else."""
 
 from __future__ import annotations
 
@@ -13,34 +13,33 @@ from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.terrain import LEVEL, Terrain, risen
 
-# The body passes over the ankle at this phase of the foot's cycle, walking and running.
+# Phase of the foot's cycle at which the body passes over the ankle, walking and running.
 OVER_WALK, OVER_RUN = 0.222, 0.098
 TOE_OUT = np.radians(6.0)
 
 
-# metres of what is stepped high over, looks between two footholds, shares of a stance by which a foot leaves sooner for
-# it and of the push that is left
+# height of an obstacle that is stepped high over, metres; samples between two footholds; shares of a stance by which a
+# foot leaves earlier for it, and of the push that remains
 _HIGH_M, _LOOKS, _SOONER, _LIFTED = 0.3, 33, 0.28, 0.3
-_EARLY_S = 0.2  # seconds before the ground carries it in which the body goes along with a foot that is put elsewhere
+_EARLY_S = 0.2  # seconds before the ground carries it in which the body follows a foot that is placed elsewhere
 _MOVED_FAR_M, _SHARED = 0.12, 0.6  # metres of a foothold that its neighbours share in, and their share
-_FLAT = 0.3  # share of a foot's roll that is left to who goes sideways or backwards
+_FLAT = 0.3  # share of a foot's roll that remains when going sideways or backwards
 _LEAN = 0.75  # share of the lean in a turn that the legs take
-# metres from one footprint to the next at which it is a step up or down, and the angle of the sole that lands lower
+# height difference of two footprints that makes a step up or down, metres, and the sole's angle when landing lower
 _CLIMBS_M, _ON_BALL = 0.05, np.radians(-14.0)
 
 
-# Where feet stand, by side: ankle (2,) and heading.
+# Footprints by side: ankle (2,) and heading.
 Footprints = Mapping[str, tuple[Array, float]]
 
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """One foot on the ground: first contact, flat, heel lifts, toes leave (seconds); place (2,) and heading.
+    """One foot on the ground: first contact, flat, heel lifts, toes leave (seconds); position (2,) and heading.
 
-    `strike` and `push` are the sole's angles at first contact (toes up) and at the end (heel up), radians;
-    `running` is 0 for a walked and 1 for a run step; `forward` is the share of the way that goes to the front, -1..1;
-    `z` is the height of the ground there, `slope` its angle, toes up, `moved` how far the foot is ahead of where the
-    gait would have it, metres.
+    `strike` and `push` are the sole's angles at first contact (toes up) and at the end (heel up), radians; `running` is
+    0 for a walked and 1 for a run step; `forward` is the forward share of travel, -1..1; `z` is the height of the
+    ground there, `slope` its angle, toes up, `moved` the lead of the foot over where the gait would have it, metres.
     """
 
     begin: float
@@ -60,9 +59,9 @@ class Stance:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Stances of each foot in order, and the phase of the gait at the course's times: whole at a left contact.
+    """Stances of each foot in order, and the phase of the gait at the course's times: an integer at a left contact.
 
-    `aside` is how much farther out than usual a foot swings past the other, metres.
+    `aside` is the extra distance of a swinging foot from the other, metres.
     """
 
     left: tuple[Stance, ...]
@@ -85,11 +84,11 @@ class Steps:
         return self._followed(times, "z")
 
     def ahead(self, times: Array) -> Array:
-        """Metres (N,) that feet are ahead of where the gait would have them, over times (N,), evened."""
+        """Lead (N,) of the feet over where the gait would have them, over times (N,), smoothed, metres."""
         return self._followed(times + _EARLY_S, "moved")
 
     def _followed(self, times: Array, name: str) -> Array:
-        """A number of the stances as the body follows it (N,) over times (N,)."""
+        """A property of the stances as the body follows it (N,) over times (N,)."""
         every = sorted((*self.left, *self.right), key=lambda stance: stance.begin)
         return risen(times, *(np.array([getattr(s, key) for s in every]) for key in ("begin", "end", name)))
 
@@ -98,11 +97,10 @@ class Steps:
 class Gait:
     """Properties of the walker for step planning, as functions of times or styles.
 
-    `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet
-    going, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres,
-    and `scale`, the same against the reference; `push`: how far the heel rises against usual (a foot without toe joint
-    cannot rise as far). `forward` is the share of the way that goes to the front, over times;
-    `terrain` is the ground that feet stand on.
+    `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet while
+    walking, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres, and `scale`, relative to
+    the reference; `push`: factor on the heel's rise (less for a foot without toe joint). `forward` is the forward share
+    of travel, over times; `terrain` is the ground.
     """
 
     style: Callable[[Array], Style]
@@ -118,9 +116,9 @@ class Gait:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Standing before the first step: the foot that `lead`s, and footprints by side, ankle (2,) and heading.
+    """Stance before the first step: the foot that `lead`s, and footprints by side, ankle (2,) and heading.
 
-    A side without a footprint stands beside the curve's start; `last` are those in which the walk is to end.
+    A side without a footprint stands beside the curve's start; `last` are those in which the walk ends.
     """
 
     go: float
@@ -132,9 +130,9 @@ class Start:
 def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
     """Plan the steps of a course.
 
-    Without `start` the gait is under way at the first time; with it the walker stands until its `go`, when the
-    foot that leads leaves the ground. With `stop` both feet end side by side at the end of the curve, or where the
-    start has their last footprints.
+    Without `start` the gait is in progress at the first time; with it the walker stands until its `go`, when the
+    leading foot leaves the ground. With `stop` both feet end side by side at the end of the curve, or on the last
+    footprints of the start.
     """
     go = None if start is None else start.go
     times = course.times
@@ -176,7 +174,7 @@ def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = Fa
 
 
 def _even_out(found: dict[str, list[Stance]], gait: Gait) -> None:
-    """Let the steps before and after one that is moved far, to pass something, share in that."""
+    """Let the steps around one that is moved far, to pass an obstacle, share the displacement."""
     order = sorted((s.begin, side, k) for side in SIDES for k, s in enumerate(found[side]))
     inner = range(2, len(order) - 2)  # those who stand stay there
     moved = [found[side][k].moved for _, side, k in order]
@@ -191,7 +189,7 @@ def _even_out(found: dict[str, list[Stance]], gait: Gait) -> None:
 
 
 def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
-    """The same with softer pushes where the next step is short, and landing on the sole or the ball on stairs."""
+    """Stances with softer pushes before short steps, and landing on the sole or the ball on stairs."""
     out = []
     before = stances[0].z
     for a, b in zip(stances, [*stances[1:], None], strict=True):
@@ -209,14 +207,14 @@ def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
 
 
 def _steps_high(a: Stance, b: Stance, gait: Gait) -> bool:
-    """Return whether a foot is lifted high over something between two stances."""
+    """Return whether a foot is lifted high over an obstacle between two stances."""
     between = a.place + np.linspace(0.0, 1.0, _LOOKS)[:, None] * (b.place - a.place)
     return bool(gait.terrain.along(between).max() - max(a.z, b.z) > _HIGH_M)
 
 
 def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start) -> Stance:
     """The foot where it stands before the first step, until it leaves the ground at `end`."""
-    # the foot that goes first is lifted rather than pushed off
+    # the leading foot is lifted rather than pushed off
     most = np.radians(30.0 if side == start.lead else 70.0)
     push = min(float(gait.style(np.array([end])).push[0]), float(most))
     rise = end - 0.28 / float(gait.rate(np.array([end]))[0])
@@ -241,7 +239,7 @@ def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start
 
 
 def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stance) -> bool:
-    """Return whether a step comes so near to the end of the curve that it may as well end there."""
+    """Return whether a step comes so near to the end of the curve that it may end there."""
     spacing = float(course.along(stance.end) - course.along(stance.begin))
     return _over(course, gait, phase, 0.5 * count) > course.curve.length - max(0.3 * spacing, 0.1)
 
@@ -249,7 +247,7 @@ def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stanc
 def _last_stand(
     course: Course, gait: Gait, side: str, stance: Stance, softness: float, there: tuple[Array, float] | None
 ) -> Stance:
-    """The same landing at the end of the curve, for good, or `there`: ankle (2,) and heading."""
+    """The landing moved to the end of the curve, for good, or `there`: ankle (2,) and heading."""
     far = float(course.times[-1]) + 10.0
     place, heading = there or _footprint(course, gait, side, course.curve.length, stance.begin, gait.stand)
     stood, z, slope = gait.terrain.foothold(place, heading, fixed=there is not None)
@@ -260,7 +258,7 @@ def _last_stand(
 
 
 def _when(phase: Array, times: Array, at: float) -> float:
-    """Time at which the gait reaches a phase, carried on at the last rate beyond the ends."""
+    """Time at which the gait reaches a phase, extrapolated at the last rate beyond the ends."""
     if at < phase[0]:
         slope = max((phase[1] - phase[0]) / (times[1] - times[0]), 1e-3)
         return float(times[0] + (at - phase[0]) / slope)
@@ -271,12 +269,12 @@ def _when(phase: Array, times: Array, at: float) -> float:
 
 
 def _over(course: Course, gait: Gait, phase: Array, contact: float) -> float:
-    """Place along the curve at which the body passes over the foot that lands at a phase."""
+    """Position along the curve at which the body passes over the foot that lands at a phase."""
     t = _when(phase, course.times, contact)
     style = gait.style(np.array([t]))
     over = _when(phase, course.times, contact + float(style.mix(OVER_WALK, OVER_RUN)[0]))
     s = float(course.along(over))
-    # Beyond the sampled times the course goes on at its last speed.
+    # Beyond the sampled times the course continues at its last speed.
     s += float(course.speed[0]) * min(over - course.times[0], 0.0)
     return s + float(course.speed[-1]) * max(over - course.times[-1], 0.0)
 
@@ -290,7 +288,7 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float)
     rise = begin + float(style.mix(0.50, 0.42)[0]) * (end - begin)
     place, heading = _footprint(course, gait, side, _over(course, gait, phase, contact), begin)
     forward = float(gait.forward(np.array([begin]))[0])
-    # who does not go to the front puts the whole foot down
+    # without forward travel the whole foot is put down
     rolled = max(forward, _FLAT)
     strike, push = rolled * float(style.strike[0]), rolled * float(style.push[0])
     stood, z, slope = gait.terrain.foothold(place, heading)

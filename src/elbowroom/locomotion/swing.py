@@ -1,4 +1,4 @@
-"""Feet in the air: carried by the published angles of hip and knee, bent to leave and land in place and at speed."""
+"""Feet in the air: moved by published hip and knee angles, bent to leave and land at the right place and speed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array
@@ -20,23 +19,23 @@ from elbowroom.locomotion.sole import Foot, Sole, rise_power, stance_ankle, toes
 from elbowroom.locomotion.steps import Stance
 from elbowroom.locomotion.terrain import Terrain
 
-_SOON = 0.008  # seconds, for velocities at the ends of a swing
-_LIFTED = 3.0  # of the clearance, more where somebody steps aside or back
+_SOON = 0.008  # step of finite differences at the ends of a swing, seconds
+_LIFTED = 3.0  # factor on the clearance when stepping sideways or back
 _CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
-OUTWARDS = 0.02  # metres by which a foot passes wide of the other
+OUTWARDS = 0.02  # distance by which a foot passes wide of the other, metres
 _LEAST_KNEE = np.radians(5.0)
-# m/s that the foot's speed is changed by before it lands; runners' feet land hard
+# change of the foot's speed before it lands, m/s; runners' feet land hard
 _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
-# share of a swing, at both ends, for which a foot stays where it is when the body stands, and m/s of a body (scaled)
+# share of a swing, at both ends, for which a foot stays in place when the body stands, and scaled speed of a body (m/s)
 # that carries it off at once
 _HELD, _CARRIED = 0.4, 0.75
 _CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or down to lower
-# metres that a foot is lifted by, rather than swung, and shares of such a swing in which it goes up, and down
+# height by which a foot is lifted, rather than swung, metres, and shares of such a swing in which it goes up, and down
 _STEPS_OVER_M, _UP_FIRST, _DOWN_LAST = 0.05, 0.15, 0.15
-# shares of a swing by which the foot is up in time, and metres that it clears, stepping on something and over it
+# shares of a swing by which the foot is up in time, and clearances when stepping on something and over it, metres
 _ONTO, _OVER = (0.07, 0.0), (0.2, 0.07)
-# Metres that a foot is lifted over something from which on the knee behind it is turned out rather than hanging down,
-# those over which that sets in, and radians.
+# Lift over an obstacle from which on the trailing knee turns outwards rather than hanging down, range over which that
+# sets in, metres, and the angle, radians.
 _HIGH_M, _HIGHER_M, _SPLAY_RAD = 0.3, 0.1, np.radians(75.0)
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
@@ -47,19 +46,21 @@ class Walker:
 
     limb: Limb
     sole: Sole
-    hip: CubicSpline
-    heading: CubicSpline
+    hip: scipy.interpolate.CubicSpline
+    heading: scipy.interpolate.CubicSpline
     scale: float
     terrain: Terrain
 
 
-# Way of a foot between two stances: frames (N,) to ankles (N, 3) and angles of the sole (N,), toes up.
+# Path of a foot between two stances: frames (N,) to ankles (N, 3) and angles of the sole (N,), toes up.
 Carry = Callable[[Stance, Stance, NDArray[np.intp]], tuple[Array, Array]]
 
 
 def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry:
-    """Swings by the tables. outwards (N, 3): direction away from the other leg, of unit length or longer where it
-    passes farther out."""
+    """Swings from the tables.
+
+    outwards (N, 3): direction away from the other leg, longer than a unit vector where it passes farther out.
+    """
     speed = np.broadcast_to(style.v, times.shape)
 
     def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -92,7 +93,7 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
         heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         room = np.sin(np.pi * u) ** 2
-        # who does not go to the front lifts the feet rather than swinging them
+        # without forward travel feet are lifted rather than swung
         clear = _CLEARANCE * (1.0 + _LIFTED * (1.0 - max(min(a.forward, b.forward), 0.0)))
         ground, slope = ground_under(a, b, u)
         sole = pitch[inside] - slope
@@ -104,8 +105,10 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
 
 
 def _splayed(ankle: Array, u: Array, high: float, hip: Array, heading: Array) -> Array:
-    """Outward turn of the knee (N,), radians, over a swing (0..1) that is lifted high over something: while the ankle
-    is behind the hip the knee would hang down to it."""
+    """Outward turn of the knee (N,), radians, over a swing (0..1) that is lifted high over an obstacle.
+
+    While the ankle is behind the hip the knee would hang down to it.
+    """
     most = _SPLAY_RAD * float(smoothstep(np.array((high - _HIGH_M) / _HIGHER_M)))
     behind = np.sum((hip[:, :2] - ankle[:, :2]) * facing(heading), axis=1)
     return most * smootherstep(u / 0.12) * smootherstep((0.8 - u) / 0.3) * smootherstep(behind / 0.15 + 0.4)
@@ -119,21 +122,23 @@ def toes_between(a: Stance, b: Stance, u: Array, sole: Sole) -> Array:
 
 
 def raised(height: Array, least: Array, soft: Array) -> Array:
-    """Heights (N,) that are no less than others, rounded over `soft` metres."""
+    """Heights (N,) raised to at least others, rounded over `soft` metres."""
     over = height - least
     return least + 0.5 * (over + np.sqrt(over * over + soft * soft))
 
 
 def ground_under(a: Stance, b: Stance, u: Array) -> tuple[Array, Array]:
-    """Height and slope (N,) that a foot keeps to over a swing (0..1): up early and down late, evenly on a ramp."""
+    """Height and slope (N,) of a foot over a swing (0..1): up early and down late, evenly on a ramp."""
     slope = a.slope + (b.slope - a.slope) * smootherstep(u)
     early = u / _CLIMBS if b.z > a.z else (u - 1.0 + _CLIMBS) / _CLIMBS
     return a.z + (b.z - a.z) * (smootherstep(early) if a.slope == b.slope == 0.0 else smoothstep(u)), slope
 
 
 def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) -> tuple[Array, Array]:
-    """Ankles (N, 3) of a swing (0..1) that goes up before it goes on, where there is something to step on or over, and
-    the height (N,) that the foot is lifted to."""
+    """Ankles (N, 3) of a swing (0..1) that rises before it advances where there is something to step on or over.
+
+    Also the height (N,) to which the foot is lifted.
+    """
     heading = walker.heading(a.end + u * (b.begin - a.end))
     ground, slope = ground_under(a, b, u)
     over = walker.terrain.under(place[:, :2], heading, slope)
@@ -147,7 +152,9 @@ def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) 
     share, clear = _OVER if over.max() - max(a.z, b.z) > _STEPS_OVER_M else _ONTO
     wide = max(round(share * len(u)), 1)
     over = over + np.where(over > min(a.z, b.z) + _STEPS_OVER_M, clear * walker.scale, 0.0)
-    lifted = gaussian_filter1d(maximum_filter1d(over, 2 * wide + 1, mode="nearest"), 0.5 * wide, mode="nearest")
+    lifted = scipy.ndimage.gaussian_filter1d(
+        scipy.ndimage.maximum_filter1d(over, 2 * wide + 1, mode="nearest"), 0.5 * wide, mode="nearest"
+    )
     ends = smootherstep(u / _UP_FIRST), smootherstep((1.0 - u) / _DOWN_LAST)
     return place, np.minimum(
         a.z + ends[0] * np.maximum(lifted - a.z, 0.0), b.z + ends[1] * np.maximum(lifted - b.z, 0.0)
@@ -155,8 +162,9 @@ def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) 
 
 
 def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:
-    """Ankles (N, 3) that are still over where their foot stood by shares `late` (N,), and over where it will stand by
-    shares `early` (N,)."""
+    """Ankles (N, 3) that stay over the last foothold by weights `late` (N,), and over the next by weights `early`
+    (N,).
+    """
     rolled = sole.stance(pitch)[:, :1]
     out = place.copy()
     for stance, share in ((a, late), (b, early)):
@@ -165,15 +173,17 @@ def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance,
 
 
 def _held(u: Array, speed: float) -> Array:
-    """Shares (N,) by which a foot is where it stands at u = 0, over the swing (0..1): for a while where the body is
-    slow, by its scaled speed. A foot that is hardly carried would scrape along the ground while it is low."""
+    """Weights (N,) by which a foot stays at its foothold over the swing (0..1): for a while at low scaled speed.
+
+    A foot that hardly advances would scrape along the ground while it is low.
+    """
     span = _HELD * (1.0 - min(speed / _CARRIED, 1.0))
     return 1.0 - smootherstep(u / span) if span > 1e-3 else np.zeros_like(u)
 
 
 @dataclass(frozen=True, eq=False)
 class Swing:
-    """One swing: the table's angles times `size`, plus what is missing at its ends, blended over its time."""
+    """One swing: the table's angles times `size`, plus corrections at its ends, blended over its time."""
 
     a: Stance
     b: Stance
@@ -188,10 +198,10 @@ class Swing:
         """The swing from one stance to the next; scaled speeds of the body when leaving and landing."""
         span = b.begin - a.end
         run = 0.5 * (a.running + b.running)
-        # A short step is carried as a slow one, and one from or to standing with less swing.
+        # A short step swings as a slow one, and one from or to standing with less amplitude,
         duty = float(Style(0.5 * (leaving + landing), run).duty)
         travel = float(np.linalg.norm(b.place - a.place)) / span * (1.0 - duty) / np.sqrt(walker.scale)
-        # so is one that does not go to the front
+        # as does one without forward travel.
         ahead = max(min(a.forward, b.forward), 0.0)
         size = float(np.clip(0.35 + 0.85 * ahead * min(leaving, landing, travel), 0.35, 1.0))
         table = Style(travel, run)
@@ -213,7 +223,7 @@ class Swing:
         u = np.clip((t - self.a.end) / span, 0.0, 1.0)
         fade = smootherstep(u)[:, None]
         thigh, bend, aside = (self.size * _table(u, self.table) + (1.0 - fade) * self.gaps[0] + fade * self.gaps[1]).T
-        # never quite straight, and softly so
+        # never quite straight, with a smooth limit
         spare = bend - _LEAST_KNEE
         soft = np.radians(6.0) * np.sin(np.pi * u) ** 2
         knee = _LEAST_KNEE + 0.5 * (spare + np.sqrt(spare * spare + soft * soft))
@@ -223,13 +233,13 @@ class Swing:
         heading = self.walker.heading(t)
         flat = forward[:, None] * facing(heading) + aside[:, None] * leftwards(heading)
         place = self.walker.hip(t) + np.concatenate([flat, -down[:, None]], axis=-1)
-        # speeds are made up near the ends alone, so that they do not reshape the swing
+        # correct speeds near the ends only, so that they do not reshape the swing
         early, late = span * u * (1.0 - u) ** 6, -span * (1.0 - u) * u**6
         return place + early[:, None] * self.jumps[0] + late[:, None] * self.jumps[1]
 
 
 def _within_reach(place: Array, hip: Array, limb: Limb) -> Array:
-    """Ankles (N, 3) drawn towards the hip where the leg would be straighter than the least bend."""
+    """Ankles (N, 3) pulled towards the hip where the leg would be straighter than the least flexion."""
     line = place - hip
     distance = np.linalg.norm(line, axis=1)
     over = (distance - limb.length(_LEAST_KNEE)) / _TAPER
@@ -238,14 +248,14 @@ def _within_reach(place: Array, hip: Array, limb: Limb) -> Array:
 
 
 def _table(u: Array, style: Style) -> Array:
-    """Thigh and knee angle and no sideways offset (N, 3) over the swing (0..1) by the tables."""
+    """Thigh and knee angle and no sideways offset (N, 3) over the swing (0..1) from the tables."""
     duty = style.duty
     hip, knee = leg_angles(np.clip(duty + u * (1.0 - duty), 0.0, 0.9999999), style)
     return np.stack([hip, knee, np.zeros_like(hip)], axis=-1)
 
 
 def _angles(reach: Array, heading: Array, limb: Limb) -> Array:
-    """Thigh forwards of the vertical, bend of the knee (radians), offset to the left (m): (N, 3), ankles from hips."""
+    """Thigh forwards of the vertical, knee flexion (radians), offset to the left (m): (N, 3), ankles from hips."""
     forward = np.sum(reach[:, :2] * facing(heading), axis=1)
     aside = np.sum(reach[:, :2] * leftwards(heading), axis=1)
     upper, lower = float(np.linalg.norm(limb.upper)), float(np.linalg.norm(limb.lower))
@@ -264,8 +274,8 @@ def _pitch(a: Stance, b: Stance, u: Array, span: float) -> Array:
     knots = np.array([0.0, 0.1, 0.22, 0.36, 0.5, 0.65, 0.8, 1.0])
     walking = np.array([1.0, 1.13, 1.06, 0.78, 0.40, 0.10, 0.0, 0.0])
     running = np.array([1.0, 1.24, 1.50, 1.50, 1.15, 0.58, 0.14, 0.0])
-    down = CubicSpline(knots, (1 - run) * walking + run * running, bc_type=((1, leave), (1, 0.0)))
-    up = CubicSpline(
+    down = scipy.interpolate.CubicSpline(knots, (1 - run) * walking + run * running, bc_type=((1, leave), (1, 0.0)))
+    up = scipy.interpolate.CubicSpline(
         np.array([0.0, 0.5, 0.65, 0.8, 0.92, 1.0]),
         np.array([0.0, 0.0, 0.16, 0.70, 1.06, 1.0]),
         bc_type=((1, 0.0), (1, land)),

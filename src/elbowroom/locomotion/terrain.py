@@ -1,4 +1,4 @@
-"""Ground that is not level: places for feet on it, what they pass over, and how the body rises with it."""
+"""Uneven ground: footholds on it, clearance over it, and how the body rises with it."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import Curve
 
-# Metres that the ground rises or falls at a step of stairs, within so many metres of way.
+# Rise or fall of a stair step, metres, within so many metres of travel.
 _RISE_M, _WITHIN_M = 0.06, 0.03
-# Metres before the first and after the last step of stairs in which one already goes from tread to tread, and between
-# two steps that belong to the same stairs at most.
+# Metres before the first and after the last stair in which steps already go from tread to tread, and the longest
+# distance between stairs of one flight.
 _BEFORE_M, _TREAD_M = 0.3, 0.6
-# Metres of what is stepped over rather than on, at most, and of a step over it.
+# Longest obstacle that is stepped over rather than on, and longest step over it, metres.
 _NARROW_M, _STRIDES_M = 0.2, 0.6
-# Metres a second on stairs, horizontally, of a leg of 0.92 m (Riener et al. 2002: 0.5 to 0.6).
+# Horizontal speed on stairs of a leg of 0.92 m, m/s (Riener et al. 2002: 0.5 to 0.6).
 _SPEED_M_S = 0.5
 _STEP_M = 0.01
-# Seconds after a foot lands, at most, from which the body is as high as that foot's ground wants it, and for which
-# changes of height are evened.
+# Latest time after a foot lands at which the body has risen to that foot's ground, and smoothing of changes of height,
+# seconds.
 _OVER_S, _EVEN_S = 0.35, 0.1
 
 
 class Foothold(NamedTuple):
-    """Place (2,) for the ankle of a foot, height of the ground below it (metres) and its slope (radians, toes up)."""
+    """Position (2,) of the ankle of a foot, height of the ground below it (metres) and its slope (radians, toes up)."""
 
     place: Array
     z: float = 0.0
@@ -35,18 +35,20 @@ class Foothold(NamedTuple):
 
 
 class Terrain:
-    """A level floor; what others have instead is told by the same questions."""
+    """A level floor, and the interface of other grounds."""
 
     def foothold(self, place: Array, heading: float, fixed: bool = False) -> Foothold:
-        """Foothold at the place (2,) for an ankle that is wished for, or near it unless it is `fixed`."""
+        """Foothold at the desired position (2,) of an ankle, or near it unless it is `fixed`."""
         return Foothold(place)
 
     def under(self, ankles: Array, heading: Array, slope: Array | float = 0.0) -> Array:
-        """Height (N,) of feet on their ground with ankles over places (N, 2), metres; slope (N,): toes up, radians."""
+        """Height (N,) of feet on their ground with ankles over positions (N, 2), metres; slope (N,): toes up,
+        radians.
+        """
         return np.zeros(len(ankles))
 
     def along(self, places: Array) -> Array:
-        """Height of the ground (N,) at places (N, 2), metres."""
+        """Height of the ground (N,) at positions (N, 2), metres."""
         return np.zeros(len(places))
 
 
@@ -55,14 +57,14 @@ LEVEL = Terrain()
 
 @dataclass(frozen=True, eq=False)
 class Stairs:
-    """Steps of stairs on a curve: ways (N,) and, for each, metres from tread to tread; 0 where there are none."""
+    """Stairs on a curve: positions (N,) and, for each, metres from tread to tread; 0 without stairs."""
 
     s: Array
     tread: Array
 
     @staticmethod
     def on(curve: Curve, terrain: Terrain) -> Stairs | None:
-        """The stairs that a curve goes over; None where there are none."""
+        """The stairs on a curve; None where there are none."""
         s = np.linspace(0.0, curve.length, max(int(curve.length / _STEP_M), 2) + 1)
         points = curve.at(s)
         z = terrain.along(points)
@@ -71,7 +73,7 @@ class Stairs:
         if not rise.any():
             return None
         ends = np.flatnonzero(np.diff(np.concatenate([[False], rise, [False]]).astype(int)))
-        # distances on the floor, since turns count as way, too
+        # distances on the floor, since turns count as travel, too
         way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
         steps = np.array([0.5 * (way[a] + way[min(b - 1 + near, len(s) - 1)]) for a, b in ends.reshape(-1, 2)])
         tread = np.zeros(len(s))
@@ -83,19 +85,22 @@ class Stairs:
         return Stairs(s, tread)
 
     def treads(self, s: Array) -> Array:
-        """Metres from tread to tread (N,) at ways (N,), 0 where there are no stairs."""
+        """Metres from tread to tread (N,) at positions (N,), 0 without stairs."""
         return self.tread[np.clip(np.searchsorted(self.s, s), 0, len(self.s) - 1)]
 
     def fastest(self, s: Array, scale: float) -> Array:
-        """Highest speed (N,), m/s, at ways (N,)."""
+        """Highest speed (N,), m/s, at positions (N,)."""
         return np.where(self.treads(s) > 0.0, _SPEED_M_S * np.sqrt(scale), np.inf)
 
 
 def risen(times: Array, begins: Array, ends: Array, heights: Array) -> Array:
     """Height of the ground (N,) as the body follows it, of feet that stand from times (K,) to times (K,) at heights
-    (K,), metres."""
+    (K,), metres.
+    """
     over = np.minimum(0.48 * (ends - begins), _OVER_S)
     knots, values = np.concatenate([begins + over, ends - over]), np.concatenate([heights, heights])
     order = np.argsort(knots, kind="stable")
     rate = 1.0 / (times[1] - times[0])
-    return gaussian_filter1d(np.interp(times, knots[order], values[order]), _EVEN_S * rate, mode="nearest")
+    return scipy.ndimage.gaussian_filter1d(
+        np.interp(times, knots[order], values[order]), _EVEN_S * rate, mode="nearest"
+    )

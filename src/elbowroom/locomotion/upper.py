@@ -1,4 +1,4 @@
-"""Trunk, head, arms and fingers: turns of the upper body over the gait cycle, for any speed."""
+"""Trunk, head, arms and fingers: rotations of the upper body over the gait cycle, for any speed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elbowroom.locomotion.pelvis import turned
 SPINE = ("spine1", "spine2", "chest")
 NECK = ("neck", "head")
 SHOULDER_DROP = np.radians(6.0)
-# Abduction of arms that hang, where nothing is in their way; `clearance` adds what the body beside them takes.
+# Abduction of hanging arms with nothing in their way; `clearance` adds what the body beside them takes.
 _HANG = np.radians(7.0)
 # Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
 _CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
@@ -25,8 +25,11 @@ _THUMB_AXIS, _THUMB_TURN = np.array([0.1, -0.55, 1.0]), 30.0
 
 @dataclass(frozen=True, eq=False)
 class ArmPose:
-    """One arm over N frames, radians each (N,): shoulder flexion, abduction, inward twist; elbow bend, pronation;
-    wrist flexion; `curl` scales the relaxed bend of the fingers (1)."""
+    """One arm over N frames, radians each (N,).
+
+    Shoulder flexion, abduction, inward twist; elbow flexion, pronation; wrist flexion; `curl` scales the relaxed
+    flexion of the fingers (1).
+    """
 
     flexion: Array
     abduction: Array
@@ -38,19 +41,19 @@ class ArmPose:
 
 
 def mirrored(q: Array) -> Array:
-    """The same turn on the other side of the body."""
+    """The same rotation on the other side of the body."""
     return q * np.array([1.0, 1.0, -1.0, -1.0])
 
 
 def split(turn: Array, parts: tuple[str, ...], figure: Figure) -> dict[str, Array]:
-    """A turn (N, 4) shared in equal parts among the joints of a chain that the figure has."""
+    """A rotation (N, 4) shared equally among the joints of a chain that the figure has."""
     there = [p for p in parts if figure.has(p)]
     part = rot.exp(rot.log(turn) / max(len(there), 1))
     return dict.fromkeys(there, part)
 
 
 def trunk(figure: Figure, pelvis: Array, chest: Array, head: Array) -> dict[str, Array]:
-    """Turns of spine, neck and head from world turns (N, 4) of pelvis, chest and head."""
+    """Rotations of spine, neck and head from world rotations (N, 4) of pelvis, chest and head."""
     turns = {"pelvis": pelvis}
     turns |= split(rot.multiply(rot.conjugate(pelvis), chest), SPINE, figure)
     turns |= split(rot.multiply(rot.conjugate(chest), head), NECK, figure)
@@ -58,7 +61,7 @@ def trunk(figure: Figure, pelvis: Array, chest: Array, head: Array) -> dict[str,
 
 
 def arm(figure: Figure, side: str, pose: ArmPose, chest: Array, hang: Array) -> dict[str, Array]:
-    """Turns of an arm from world turns (N, 4) of the chest and of the upright in which the arm hangs."""
+    """Rotations of an arm from world rotations (N, 4) of the chest and of the vertical in which the arm hangs."""
     x, y = np.eye(3)[:2]
     upper = rot.multiply(
         rot.multiply(rot.about(x, -pose.flexion), rot.about(y, np.pi / 2 - pose.abduction)), rot.about(x, pose.twist)
@@ -73,7 +76,7 @@ def arm(figure: Figure, side: str, pose: ArmPose, chest: Array, hang: Array) -> 
         f"{side}_hand": hand,
     }
     if figure.has(f"{side}_clavicle"):
-        # shoulders of a hanging arm drop from where they are with arms held out
+        # shoulders of a hanging arm are lower than with arms held out
         turns[f"{side}_clavicle"] = collar_turn(figure, side, np.full(len(chest), SHOULDER_DROP))
         lift = rot.conjugate(turns[f"{side}_clavicle"])
         turns[f"{side}_upper_arm"] = rot.multiply(lift, turns[f"{side}_upper_arm"])
@@ -81,14 +84,16 @@ def arm(figure: Figure, side: str, pose: ArmPose, chest: Array, hang: Array) -> 
 
 
 def collar_turn(figure: Figure, side: str, drop: Array) -> Array:
-    """Turns (N, 4) that lower a shoulder by an angle (N,), radians, without twisting the collar bone."""
+    """Rotations (N, 4) that lower a shoulder by an angle (N,), radians, without twisting the clavicle."""
     bone = rot.normalize(figure.at(f"{side}_upper_arm") - figure.at(f"{side}_clavicle"))
     axis = np.array([0.0, 1.0 if side == "left" else -1.0, 0.0])
     return rot.about(axis - (axis @ bone) * bone, drop)
 
 
 def fingers(side: str, curl: float, thumb_bend: float | None = None) -> dict[str, Array]:
-    """Turns (4,) of fingers bent by `curl` times their relaxed bend; the thumb relaxed, or bent like a finger (rad)."""
+    """Rotations (4,) of fingers bent by `curl` times their relaxed flexion; the thumb relaxed, or bent like a finger
+    (rad).
+    """
     turns = {}
     for finger, bends in _CURL.items():
         for k, bend in enumerate(bends, start=1):
@@ -116,6 +121,6 @@ def hanging(n: int) -> ArmPose:
 
 
 def upright(heading: Array, roll: Array | float = 0.0, pitch: Array | float = 0.0) -> Array:
-    """World turns (N, 4) of a part that stays level but for the given roll and pitch."""
+    """World rotations (N, 4) of a part that stays level except for the given roll and pitch."""
     zero = np.zeros_like(heading)
     return turned(heading, zero + roll, zero + pitch)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import captured
 from elbowroom.locomotion import course as courses
@@ -20,8 +21,8 @@ from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
-from elbowroom.locomotion.legs_apart import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.room import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.route import TURN_M, Route
 from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
 from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
@@ -29,18 +30,37 @@ from elbowroom.motion.clip import Clip
 
 STANDS_S, _STAYS_S = 0.5, 0.25  # seconds of standing before and after a walk
 NO_FEET: Footprints = {}
-_SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
-_STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stride, two steps
-_LANDED_M_S = 0.02  # a foot that is slower stands
-_PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
-_TURNING = 0.037  # metres wider on each side for each rad/s of turn
-_TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider for each rad/s of turn beyond so many rad/s
+_SOON_M, _LEADS = 0.3, 0.2  # metres of path that decide which foot leads, and the threshold of their leftward share
+_STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # largest turn and sidestep of the body in one stride, two steps
+_LANDED_M_S = 0.02  # a slower foot stands
+_PAD = 2.2  # seconds generated before and after a clip, so that its ends are like its middle
+_TURNING = 0.037  # metres wider on each side per rad/s of turn
+_TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider per rad/s of turn beyond so many rad/s
 _TIP = 0.07  # metres of the reference leg
-_ROUNDS = 6  # of stepping wider where the legs come too close
-_SWINGS_WIDER = 3.0  # the same for a foot in the air
-_SLOWLY_M_S = 0.2  # of who steps on stairs at the least
-_END_M = 0.3  # metres of a way that its last steps are on
-RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
+_ROUNDS = 6  # iterations of stepping wider where the legs come too close
+_SWINGS_WIDER = 3.0  # factor for a foot in the air
+_SLOWLY_M_S = 0.2  # slowest speed on stairs
+_END_M = 0.3  # length of a path below its last steps, metres
+RATE_WALK, _RATE_RUN = 60.0, 120.0  # lowest frame rates at which a gait is computed
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkOptions:
+    """Options of a walk from standing to standing, at a speed in m/s; it ends on footprints `last`, if given.
+
+    `terrain` is the ground; `library` has recorded cycles to blend, without one the walk is made from tables. `low` is
+    the share (N,) of crouching at travel (N,), for a library that has crouched walks; `not_before` gives the earliest
+    time of travel (N,), seconds after departure.
+    """
+
+    speed: float = 1.2
+    fps: float = 60.0
+    seed: int = 0
+    last: Footprints = field(default_factory=dict)
+    terrain: Terrain = LEVEL
+    library: ClipLibrary | None = None
+    low: Callable[[Array], Array] | None = None
+    not_before: Callable[[Array], Array] | None = None
 
 
 def walk(
@@ -58,7 +78,7 @@ def walk(
     """Walk at `speed` (0.6 to 1.8 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60).
 
     With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`. With a library
-    the walk is blended from its recorded cycles, at the speeds and turn rates that it has; without, made from tables.
+    the walk is blended from its recorded cycles, within their speeds and turn rates; otherwise it is made from tables.
     """
     if library is not None:
         check_time(seconds, fps)
@@ -115,7 +135,8 @@ def walk_to_run(
     speed = walking + (running - walking) * smootherstep(x)
     change = smootherstep((speed - 1.75 * np.sqrt(body.scale)) / (0.45 * np.sqrt(body.scale)))
     going = courses.steady(courses.arc(running * (seconds + 2 * _PAD), 0.0, running * (_PAD + 1.0)), times, speed)
-    return _made(body, going, fps, seconds, seed, run=change, name="walk to run")
+    options = WalkOptions(fps=fps, seed=seed)
+    return _made(body, going, options, (0.0, seconds), run=change).with_(name="walk to run")
 
 
 def walk_along(
@@ -127,10 +148,10 @@ def walk_along(
     seed: int = 0,
     library: ClipLibrary | None = None,
 ) -> Clip:
-    """Walk along a path on the floor from standing to standing, facing where it leads, slower in tight turns.
+    """Walk along a path on the floor from standing to standing, facing along it, slower in tight turns.
 
-    path: points (N, 2) in metres that a smooth curve is laid through, or a callable from 0..1 to such points. With a
-    library the walk is blended from its recorded cycles, slower where nobody was recorded as fast.
+    path: points (N, 2) in metres for a smooth curve, or a callable from 0..1 to such points. With a library the walk is
+    blended from its recorded cycles, slower where none is as fast.
     """
     check("walking speed", speed, 0.6, 1.8, "m/s")
     check_time(1.0, fps)
@@ -139,7 +160,8 @@ def walk_along(
     rate = inner_rate(fps, RATE_WALK)
     going = courses.from_rest_to_rest(curve, speed, rate, 1.5, captured.fastest(body, curve, library))
     seconds = float(going.times[-1]) - 0.6
-    return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along", library=library)
+    options = WalkOptions(fps=fps, seed=seed, library=library)
+    return _made(body, going, options, (-0.5, seconds), (True, True)).with_(name="walk along")
 
 
 def _in_range(body: Figure, library: ClipLibrary, family: str, speed: float, turn: float) -> None:
@@ -158,44 +180,31 @@ def _in_range(body: Figure, library: ClipLibrary, family: str, speed: float, tur
 def walk_route(
     character: Character,
     route: Route,
-    speed: float = 1.2,
-    *,
-    fps: float = 60.0,
-    seed: int = 0,
+    options: WalkOptions,
     feet: Footprints = NO_FEET,
-    last: Footprints = NO_FEET,
-    library: ClipLibrary | None = None,
-    low: Callable[[Array], Array] | None = None,
-    terrain: Terrain = LEVEL,
-    not_before: Callable[[Array], Array] | None = None,
 ) -> Clip:
-    """Walk along a route from standing to standing; `feet` and `last` are where they stand first and in the end.
+    """Walk along a route from standing, on footprints `feet`, to standing.
 
-    `terrain` is the ground that feet stand on; `low` the share (N,) of crouching at ways (N,),
-    for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
-    setting out. The clip begins about `STANDS_S` before the
-    first foot leaves the ground, and ends shortly after the last one landed.
+    The clip begins about `STANDS_S` before the first foot leaves the ground, and ends shortly after the last landing.
     """
-    body = figure(character)
-    # who is to be fast runs where the way allows it
-    runs = speed > captured.WALKS * np.sqrt(body.scale)
-    rate = inner_rate(fps, _RATE_RUN if runs else RATE_WALK)
-    fastest = captured.fastest(body, route, library, low, "run" if runs else "walk")
-    stairs = Stairs.on(route, terrain)
+    body, low = figure(character), options.low
+    # fast walkers run where the path allows it
+    runs = options.speed > captured.WALKS * np.sqrt(body.scale)
+    rate = inner_rate(options.fps, _RATE_RUN if runs else RATE_WALK)
+    fastest = captured.fastest(body, route, options.library, low, "run" if runs else "walk")
+    stairs = Stairs.on(route, options.terrain)
     if stairs is not None:
         fastest = _on_stairs(stairs, body.scale, fastest)
-    going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
+    going = courses.from_rest_to_rest(route, options.speed, rate, 2.5, fastest, options.not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
-    made = walk_course(
-        character, going, fps=fps, seed=seed, feet=feet, last=last, library=library, terrain=terrain, stairs=stairs
-    )
+    made = walk_course(character, going, options, feet, stairs)
     last_frame = landed(made)
     return made.with_(root=made.root[: last_frame + 1], rotations=made.rotations[: last_frame + 1])
 
 
 def landed(clip: Clip) -> int:
-    """Frame of a walk at which both feet have stood for a moment after the last of them landed."""
+    """Frame of a walk at which both feet have stood for a moment after the last landing."""
     feet = [clip.character.role(f"{side}_foot") for side in SIDES]
     steps = np.linalg.norm(np.diff(clip.world()[:, feet][..., :3, 3], axis=0), axis=-1).max(axis=1) * clip.fps
     moving = np.flatnonzero(steps > _LANDED_M_S)
@@ -204,79 +213,130 @@ def landed(clip: Clip) -> int:
 
 
 def walk_course(
-    character: Character,
-    going: Course,
-    *,
-    fps: float = 60.0,
-    seed: int = 0,
-    feet: Footprints = NO_FEET,
-    last: Footprints = NO_FEET,
-    library: ClipLibrary | None = None,
-    terrain: Terrain = LEVEL,
-    stairs: Stairs | None = None,
+    character: Character, going: Course, options: WalkOptions, feet: Footprints = NO_FEET, stairs: Stairs | None = None
 ) -> Clip:
-    """Walk a course from standing to standing, from `STANDS_S` before it sets out until half a second before its end.
+    """Walk a course from standing to standing, from `STANDS_S` before departure until half a second before its end.
 
-    The course is sampled at a multiple of `fps` that is 60 at least, from 2.5 s before to 2.5 s after the way.
+    The course, whose speed counts, is sampled at a multiple of `fps` that is at least 60, from 2.5 s before to 2.5 s
+    after the travel.
     """
     seconds = float(going.times[-1]) - 0.5
-    if seconds * fps > MOST_FRAMES:
-        raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
-    return _made(
-        figure(character), going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk",
-        feet=feet, last=last, library=library, terrain=terrain, stairs=stairs,
-    )  # fmt: skip
+    if seconds * options.fps > MOST_FRAMES:
+        limit = f"{MOST_FRAMES} frames at {options.fps:g} a second"
+        raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {limit}.")
+    return _made(figure(character), going, options, (-STANDS_S, seconds), (True, True), feet=feet, stairs=stairs)
 
 
 def _go(
     character: Character, speed: float, turn: float, seconds: float, fps: float, seed: int, start: bool, stop: bool,
     run: float, name: str, library: ClipLibrary | None = None,
 ) -> Clip:  # fmt: skip
-    body = figure(character)
-    times = _times(seconds, fps, _RATE_RUN if run > 0.0 else RATE_WALK)
-    v = np.full(len(times), speed)
-    ramp = max(speed / 0.75, 0.9)
-    if start:
-        v = v * smootherstep((times - 0.3) / ramp)
-    if stop:
-        v = v * smootherstep((seconds - 0.7 - times) / ramp)
-    distance = float(np.trapezoid(np.where(times >= 0, v, 0.0), times))
-    length = distance if stop else distance + speed * (_PAD + 1.0)
-    if stop and distance < 0.5:
-        raise BadValue(f"{seconds} s are too short to start and stop a walk; use 3 s or more.")
-    # what comes before a clip that is under way lies on the same circle, not straight behind
-    before = 0.0 if start else speed * (_PAD + 1.0)
-    going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
-    return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name, library=library)
+    """A steady gait; one that is made from tables is cached on disk."""
+
+    def made() -> Clip:
+        body = figure(character)
+        times = _times(seconds, fps, _RATE_RUN if run > 0.0 else RATE_WALK)
+        v = np.full(len(times), speed)
+        ramp = max(speed / 0.75, 0.9)
+        if start:
+            v = v * smootherstep((times - 0.3) / ramp)
+        if stop:
+            v = v * smootherstep((seconds - 0.7 - times) / ramp)
+        distance = float(np.trapezoid(np.where(times >= 0, v, 0.0), times))
+        length = distance if stop else distance + speed * (_PAD + 1.0)
+        if stop and distance < 0.5:
+            raise BadValue(f"{seconds} s are too short to start and stop a walk; use 3 s or more.")
+        # the path before a clip in progress lies on the same circle, not straight behind
+        before = 0.0 if start else speed * (_PAD + 1.0)
+        going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
+        options = WalkOptions(fps=fps, seed=seed, library=library)
+        return _made(body, going, options, (0.0, seconds), (start, stop), run).with_(name=name)
+
+    if library is not None:
+        return made()
+    about = (speed, turn, seconds, fps, seed, start, stop, run)
+    held = remembered("gaits", (package_sources(), *about, *contents(character)), lambda: _frames(made()))
+    return Clip(character, fps, held["root"], held["rotations"], name=name)
+
+
+def _frames(clip: Clip) -> Arrays:
+    return {"root": clip.root, "rotations": clip.rotations}
 
 
 def _made(
-    body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
-    stop: bool = False,
-    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Footprints = NO_FEET, last: Footprints = NO_FEET,
-    library: ClipLibrary | None = None,
-    terrain: Terrain = LEVEL, stairs: Stairs | None = None,
-) -> Clip:  # fmt: skip
-    """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
-    times, pace = course.times, np.sqrt(body.scale)
+    body: Figure,
+    course: Course,
+    options: WalkOptions,
+    span: tuple[float, float],
+    stands: tuple[bool, bool] = (False, False),
+    run: ArrayLike = 0.0,
+    feet: Footprints = NO_FEET,
+    stairs: Stairs | None = None,
+) -> Clip:
+    """The clip of a span in seconds of a course that is sampled at a multiple of the frame rate.
+
+    `stands` says whether it begins and ends standing; `run` is the share (N,) of running.
+    """
+    times, terrain, library = course.times, options.terrain, options.library
     share = np.broadcast_to(np.asarray(run, dtype=float), times.shape)
-    style = Style(course.speed / pace, share)
-    # A first or last step is short but not slow: its rate belongs to the speed that is being left or reached.
-    brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if start or stop
-                  else course.speed / pace, share)  # fmt: skip
-    recorded = None if library is None else captured.gait(body, course, library)
+    style = Style(course.speed / np.sqrt(body.scale), share)
+    planned, wider = _gait(body, course, options, style, any(stands), stairs)
+    gait = replace(planned, half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider))
+    # the body tips forward before the first foot leaves the ground
+    go = float(np.interp(_TIP * body.scale, course.s, times))
+    standing = Start(go, _lead(course), feet, options.last) if stands[0] else None
+    rate = 1.0 / (times[1] - times[0])
+    # the gait is computed, and limbs are kept apart, at the inner rate, so that the frame rate only samples
+    count = round((span[1] - span[0]) * options.fps)
+    begin = round((span[0] - times[0]) * rate)
+    every = round(rate / options.fps)
+    frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
+    aside_by: Array | float = 0.0
+    for attempt in range(_ROUNDS):
+        steps = replace(plan(course, gait, standing, stands[1], first_phase=0.05), aside=aside_by)
+        # the body follows its feet
+        gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
+        if library is not None:
+            turns, root = captured.perform(body, gone, steps, library, terrain, options.seed, rate)
+        else:
+            turns, root = perform(body, gone, steps, style, terrain, options.seed, rate)
+        kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
+        missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
+        if not missing.any():
+            break
+        # thighs part less than the feet do, and hips least: what is still missing counts more each time
+        missing = (1.0 + attempt) * np.interp(times, times[frames], missing)
+        wider = wider + missing
+        if isinstance(course.curve, Route) or library is not None:
+            # swinging feet pass farther out, and a walk that ends in a turn stands wider
+            aside_by = aside_by + _SWINGS_WIDER * missing
+            last = float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
+            gait = replace(gait, stand=gait.stand + last)
+    made = body.clip(kept, root[frames], rate, "walk", clamped=body.but_legs)
+    made = arms_clear(made) if course.arms else made
+    return feet_clear(made.with_(fps=options.fps, root=made.root[::every], rotations=made.rotations[::every]))
+
+
+def _gait(
+    body: Figure, course: Course, options: WalkOptions, style: Style, rests: bool, stairs: Stairs | None
+) -> tuple[Gait, Array]:
+    """Step planning data of a course, and the extra half width of its steps (N,), metres."""
+    times, pace, share = course.times, np.sqrt(body.scale), np.asarray(style.run)
+    # First and last steps are short but not slow: their rate belongs to the speed that is being left or reached.
+    brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace, share) if rests else style
+    recorded = None if options.library is None else captured.gait(body, course, options.library)
     rates = brisk.stride_rate / pace if recorded is None else recorded.rate(times)
     turned = np.abs(course.curve.turn(course.s) * course.speed)
     turning = float(np.percentile(turned, 90.0))
     forward, wider = np.ones(len(times)), np.zeros(len(times))
     if isinstance(course.curve, Route):
         ahead, aside = course.curve.going(course.s).T * course.speed
-        # turns and ways to the side are made in small steps
+        # turns and sideways travel are made in small steps
         short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
-        rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
+        rates = np.maximum(rates, scipy.ndimage.gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
         moving = np.maximum(np.hypot(np.hypot(ahead, aside), TURN_M * turned), 0.02)
         forward = np.where(moving > 0.02, ahead / moving, 1.0)
-        # a step to the side ends before it meets the other foot; so does one into a turn tighter than most of it
+        # a step to the side ends before it meets the other foot; so does one into a very tight turn
         wider = 0.25 * np.abs(aside) / rates
         wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
     rates = course.steps * rates
@@ -284,7 +344,7 @@ def _made(
         # a step from tread to tread
         tread = stairs.treads(course.s)
         rates = np.where(tread > 0.0, np.maximum(course.speed, _SLOWLY_M_S) / (2.0 * np.maximum(tread, 0.1)), rates)
-        rates = gaussian_filter1d(rates, 0.1 / (times[1] - times[0]), mode="nearest")
+        rates = scipy.ndimage.gaussian_filter1d(rates, 0.1 / (times[1] - times[0]), mode="nearest")
     planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,
@@ -295,62 +355,23 @@ def _made(
         stand=abs(float(body.at("left_thigh")[0])),
         forward=lambda t: np.interp(t, times, forward),
     )
-    gait = replace(
-        planned,
-        terrain=terrain,
-        rate=lambda t: np.interp(t, times, rates),
-        half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider),
-    )
-    # the body tips forward before the first foot leaves the ground
-    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet, last) if start else None
-    rate = 1.0 / (times[1] - times[0])
-    # the gait is worked out, and limbs are kept apart, at the inner rate, so that the frame rate only samples
-    count = round((seconds - first) * fps)
-    begin = round((first - times[0]) * rate)
-    every = round(rate / fps)
-    frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
-    aside_by: Array | float = 0.0
-    for turn in range(_ROUNDS):
-        steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
-        # the body goes where its feet are
-        gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
-        if library is not None:
-            turns, root = captured.perform(body, gone, steps, library, terrain, seed, rate)
-        else:
-            turns, root = perform(body, gone, steps, style, terrain, seed, rate)
-        kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
-        missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
-        if not missing.any():
-            break
-        missing = np.interp(times, times[frames], missing)
-        # thighs part less than the feet do, and hips least: what is still missing counts more each time
-        missing = (1.0 + turn) * missing
-        wider = wider + missing
-        if isinstance(course.curve, Route) or library is not None:
-            # what swings past goes farther out, and who ends with a turn stands wider
-            aside_by = aside_by + _SWINGS_WIDER * missing
-            gait = replace(
-                gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
-            )
-    made = body.clip(kept, root[frames], rate, name, clamped=body.but_legs)
-    made = arms_clear(made) if course.arms else made
-    return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
+    return replace(planned, terrain=options.terrain, rate=lambda t: np.interp(t, times, rates)), wider
 
 
 def _on_stairs(stairs: Stairs, scale: float, fastest: Callable[[Array], Array] | None) -> Callable[[Array], Array]:
-    """Highest speeds (N,), m/s, at ways (N,) that are no faster than stairs are gone."""
+    """Highest speeds (N,), m/s, at positions (N,), no faster than usual on stairs."""
     return lambda s: np.minimum(stairs.fastest(s, scale), np.inf if fastest is None else fastest(s))
 
 
 def _lead(course: Course) -> str:
-    """The foot that goes first: on the side to which the body goes or turns, else the right one."""
+    """The leading foot: on the side to which the body moves or turns, else the right one."""
     soon = np.linspace(0.0, min(_SOON_M, course.curve.length), 9)
     aside = float(np.mean(course.curve.going(soon)[:, 1])) + TURN_M * float(np.mean(course.curve.turn(soon)))
     return "left" if aside > _LEADS else "right"
 
 
 def _half_width(body: Figure, style: Style, turning: float) -> Array:
-    """Half the distance between the feet: published, and never so narrow that the legs touch, wider in turns.
+    """Half the distance between the feet: published, but wide enough that legs do not touch, wider in turns.
 
     turning: fastest turn of the course, rad/s.
     """
@@ -361,11 +382,11 @@ def _half_width(body: Figure, style: Style, turning: float) -> Array:
 
 
 def inner_rate(fps: float, least: float) -> float:
-    """Frames per second that a gait is worked out at: a multiple of the frame rate."""
+    """Frame rate at which a gait is computed: a multiple of the output rate."""
     return fps * max(1, int(np.ceil(least / fps - 1e-9)))
 
 
 def _times(seconds: float, fps: float, least: float) -> Array:
-    """Times at an inner rate of at least so much, from before the clip to after it, with 0 among them."""
+    """Times at an inner rate of at least `least`, from before the clip to after it, with 0 among them."""
     rate = inner_rate(fps, least)
     return np.arange(-int(np.ceil(_PAD * rate)), int(np.ceil((seconds + _PAD) * rate)) + 1) / rate

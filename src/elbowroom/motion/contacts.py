@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import uniform_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
@@ -164,7 +164,7 @@ def _tracks(clip: Clip, points: Array) -> tuple[Array, Array]:
     lead = min(clip.source.lead, len(clip) - 1)
     real = np.concatenate([np.repeat(points[lead : lead + 1], lead, axis=0), points[lead:]])
     width = max(1, round(clip.fps / 24.0))
-    smooth = uniform_filter1d(real, width, axis=0, mode="nearest")
+    smooth = scipy.ndimage.uniform_filter1d(real, width, axis=0, mode="nearest")
     moved = np.gradient(smooth, axis=0) if len(real) > 1 else np.zeros_like(real)
     return smooth[..., 2], np.linalg.norm(moved, axis=-1) * clip.fps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import binary_dilation, convolve1d
+import scipy
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import UP, Array
@@ -59,7 +59,7 @@ def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps
         out[:, [PITCH, ROLL]] -= np.median(track[flat][:, [PITCH, ROLL]], axis=0)
     # Averaging begins and ends outside of where heel and ball are both down, so the sole is flat there.
     early = max(1, round(0.25 * _SOFT_ANGLES * fps))
-    flat = binary_dilation(flat, iterations=early) & touching
+    flat = scipy.ndimage.binary_dilation(flat, iterations=early) & touching
     heels, balls = heel | flat, ball | flat
     stances = [slice(first, last + 1) for first, last in runs(touching)]
     for columns, hold, soft in ((ANGLES, _held_angles, _SOFT_ANGLES), (PLACE, _held_place, _SOFT_PLACE)):
@@ -80,7 +80,7 @@ def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps
 def _inside(touching: Flags, seconds: float, fps: float) -> Array:
     """Weights (T,) that rise from 0 at the edges of each stance to 1 some time within."""
     window = np.ones(2 * round(0.5 * seconds * fps) + 1)
-    well_inside = convolve1d(touching.astype(float), window / window.size, mode="nearest") > 1.0 - 1e-9
+    well_inside = scipy.ndimage.convolve1d(touching.astype(float), window / window.size, mode="nearest") > 1.0 - 1e-9
     return _softened(well_inside.astype(float), seconds, fps)
 
 
@@ -132,7 +132,7 @@ def _held_place(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float
 def _softened(values: Array, seconds: float, fps: float) -> Array:
     """Values (T, ...) averaged over a short time."""
     window = np.hanning(2 * round(0.5 * seconds * fps) + 3)[1:-1]
-    return convolve1d(values, window / window.sum(), axis=0, mode="nearest")
+    return scipy.ndimage.convolve1d(values, window / window.sum(), axis=0, mode="nearest")
 
 
 def bridged(correction: Array, known: Flags, fps: float) -> Array:

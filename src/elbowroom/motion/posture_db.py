@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
 from elbowroom.character.body import Character
 from elbowroom.character.markers import MARKERS, marker_positions
@@ -182,11 +182,11 @@ class PostureDatabase:
     def _kept(self) -> dict[tuple[str, tuple[Hand, ...]], object]:
         return {}
 
-    def _tree(self, hands: tuple[Hand, ...]) -> cKDTree:
+    def _tree(self, hands: tuple[Hand, ...]) -> scipy.spatial.cKDTree:
         if ("tree", hands) not in self._kept:
-            self._kept["tree", hands] = cKDTree(self.rows(hands))
+            self._kept["tree", hands] = scipy.spatial.cKDTree(self.rows(hands))
         tree = self._kept["tree", hands]
-        assert isinstance(tree, cKDTree)
+        assert isinstance(tree, scipy.spatial.cKDTree)
         return tree
 
     def _linear(self, hands: tuple[Hand, ...]) -> Array:

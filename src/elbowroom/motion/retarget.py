@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import uniform_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
@@ -92,11 +92,11 @@ def _hips_follow(raised: Array, planted: Flags, fps: float) -> Array:
     Slowly they go with both feet; a jolt that a recording gave to hips and feet alike is taken from the hips
     too.
     """
-    slow = uniform_filter1d(raised, _width(_HIPS, fps), axis=1, mode="nearest")
-    weight = uniform_filter1d(planted.astype(float), _width(_HIPS, fps), axis=1, mode="nearest") + 1e-3
-    quick = raised - uniform_filter1d(raised, _width(_JOLT, fps), axis=1, mode="nearest")
+    slow = scipy.ndimage.uniform_filter1d(raised, _width(_HIPS, fps), axis=1, mode="nearest")
+    weight = scipy.ndimage.uniform_filter1d(planted.astype(float), _width(_HIPS, fps), axis=1, mode="nearest") + 1e-3
+    quick = raised - scipy.ndimage.uniform_filter1d(raised, _width(_JOLT, fps), axis=1, mode="nearest")
     # only what has been down for a while tells a jolt from a foot's own motion
-    firm = uniform_filter1d(planted.astype(float), _width(_JOLT, fps), axis=1, mode="nearest") ** 4
+    firm = scipy.ndimage.uniform_filter1d(planted.astype(float), _width(_JOLT, fps), axis=1, mode="nearest") ** 4
     jolt = np.sum(quick * firm, axis=0) / np.maximum(firm.sum(axis=0), 1.0)
     return np.sum(slow * weight, axis=0) / weight.sum(axis=0) + jolt
 
@@ -137,7 +137,7 @@ def _lack_of_leg(character: Character, T: Array, moved: Array, feet: dict[str, A
 
 def _soft(on: Flags, seconds: float, fps: float) -> Array:
     """Flags (T,) as weights that rise and fall over some time."""
-    return uniform_filter1d(on.astype(float), _width(seconds, fps), mode="nearest")
+    return scipy.ndimage.uniform_filter1d(on.astype(float), _width(seconds, fps), mode="nearest")
 
 
 def _width(seconds: float, fps: float) -> int:

@@ -22,7 +22,7 @@ _HEEL_INSIDE, _TIP_INSIDE = 0.12, 0.06
 # The heel lies at least this far behind the ankle, as a share of the way from the ankle to the ball.
 _HEEL_BEHIND = 0.25
 # What is this near to the ground, as a share of the foot's length, bears weight; corners are sought in this many ways.
-_TOUCHES, _LOOKS = 0.03, 24
+_TOUCHES, _DIRECTIONS = 0.03, 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +125,8 @@ def _sole(character: Character, side: str) -> Sole:
 
 
 def _corners(points: Array) -> Array:
-    """Those of the points (N, 3) on a level that lie outermost in some direction, (K, 3)."""
-    towards = np.arange(_LOOKS) * 2.0 * np.pi / _LOOKS
+    """The outermost of points (N, 3) on a level in some directions, (K, 3)."""
+    towards = np.arange(_DIRECTIONS) * 2.0 * np.pi / _DIRECTIONS
     far = points[:, :2] @ np.stack([np.cos(towards), np.sin(towards)])
     return points[np.unique(far.argmax(axis=0))]
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import percentile_filter, uniform_filter1d
 
 from elbowroom.character.dynamics import GRAVITY
 from elbowroom.character.masses import center_of_mass
@@ -138,7 +138,9 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
         bears |= ~bears.any(axis=1, keepdims=True) & (on[1:] | on[:-1])
         least = _least(moved, bears, np.zeros((len(moved), 2)))
         if len(least):
-            least = _least(moved, bears, uniform_filter1d(least, min(width, len(least)), axis=0, mode="nearest"))
+            least = _least(
+                moved, bears, scipy.ndimage.uniform_filter1d(least, min(width, len(least)), axis=0, mode="nearest")
+            )
         out.append(np.concatenate([np.zeros((1, 2)), np.cumsum(least, axis=0)]))
     return out
 
@@ -185,7 +187,7 @@ def _points(clip: Clip) -> Array:
 
 def _feet(clip: Clip) -> _Feet:
     points = _points(clip)
-    smoothed = uniform_filter1d(points, max(1, round(clip.fps / 24.0)), axis=0, mode="nearest")
+    smoothed = scipy.ndimage.uniform_filter1d(points, max(1, round(clip.fps / 24.0)), axis=0, mode="nearest")
     low = smoothed[..., 2].min(axis=-1)
     weight = np.exp(-(smoothed[..., 2] - low[..., None]) / (_SOFT_M * leg_scales(clip.character)[0]))
     weight /= weight.sum(axis=-1, keepdims=True)
@@ -194,11 +196,11 @@ def _feet(clip: Clip) -> _Feet:
 
 
 def _phases(clip: Clip, feet: _Feet) -> Flags:
-    """Which foot is in stance by frame, (T, 2)."""
+    """Mask (T, 2) of feet in stance by frame."""
     size, pace = leg_scales(clip.character)
     fps = clip.fps
     around = 2 * round(_NEARBY_S * np.sqrt(size) * fps) + 1
-    ground = percentile_filter(feet.low.min(axis=1), _GROUND_PERCENT, size=around, mode="nearest")
+    ground = scipy.ndimage.percentile_filter(feet.low.min(axis=1), _GROUND_PERCENT, size=around, mode="nearest")
     height = (feet.low - ground[:, None]) / (_LOW_M * size)
     rising = derivative(feet.low, fps) / (_LEVEL_M_S * pace)
     apart = np.linalg.norm(feet.velocity[:, 0] - feet.velocity[:, 1], axis=-1) / (_TOGETHER_M_S * pace)
@@ -264,7 +266,7 @@ def _way(velocity: Array, stance: Flags, fps: float) -> Array:
     for first, last in runs(stance):
         trim = min(ends, (last - first) // 3)
         core = velocity[first + trim : last - trim + 1]
-        smoothed = uniform_filter1d(core, min(width, len(core)), axis=0, mode="nearest")
+        smoothed = scipy.ndimage.uniform_filter1d(core, min(width, len(core)), axis=0, mode="nearest")
         begin, end = max(first - edge, 0), min(last + edge, len(velocity) - 1)
         inside = np.clip(np.arange(begin, end + 1) - first - trim, 0, len(core) - 1)
         taken[begin : end + 1] = smoothed[inside]

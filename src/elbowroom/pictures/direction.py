@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.character.hands import grip_frame
 from elbowroom.errors import BadValue, UnknownName
@@ -150,7 +150,7 @@ def _moving_span(motion: Motion) -> tuple[float, float]:
 
 
 class Direction:
-    """Which view to take at which time."""
+    """Choice of the view at each time."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ def _along_cloud(cloud: Cloud, times: Array, far: float) -> tuple[Array, Array]:
 
 def _smooth(track: Array, times: Array, seconds: float = _SMOOTH) -> Array:
     rate = (len(times) - 1) / max(float(times[-1] - times[0]), 1e-9)
-    return gaussian_filter1d(track, max(seconds * rate, 1e-3), axis=0, mode="nearest")
+    return scipy.ndimage.gaussian_filter1d(track, max(seconds * rate, 1e-3), axis=0, mode="nearest")
 
 
 # Metres shown around a part of a body or a named place, at least around a thing; and how many times as much as its

@@ -25,6 +25,7 @@ from elbowroom.world.extent import frame_times
 from elbowroom.world.world import World
 
 _GAP = 3  # pixels between the tiles of a strip
+_ROW = 8  # tiles of a row at most, by default
 
 
 def still(
@@ -74,7 +75,8 @@ def strip(
     """Several moments in one picture: tiles side by side, or all figures together along their path.
 
     `times` in seconds, else `n` spread over the whole motion. `size` is that of one tile (default 240 × 320),
-    or for 'path' of the whole picture (default 1600 × 500). Tiles carry their time where `labels`.
+    or for 'path' of the whole picture (default 1600 × 500). Tiles carry their time where `labels`; rows
+    have at most 8 unless `columns` says otherwise.
     """
     moments = _moments(whole_span(world, clouds), times, n)
     span = (float(moments.min()), float(moments.max()))
@@ -90,7 +92,7 @@ def strip(
         tiles = [renderer.draw(float(t)) for t in moments]
     if labels:
         tiles = [stamped(tile, f"{t:.2f} s") for tile, t in zip(tiles, moments, strict=True)]
-    return _tiled(tiles, columns or len(tiles))
+    return _tiled(tiles, columns or -(-len(tiles) // -(-len(tiles) // _ROW)))
 
 
 def film(

@@ -1,13 +1,13 @@
-"""Steps that all tasks are made of: a hand travels, goes straight, opens and closes, waits.
+"""Steps that tasks are composed of: move a hand, move it straight, open and close fingers, wait.
 
-Every step adds frames to an actor and leaves the world in which they are done.
+Each step adds frames to an actor and leaves the director's world with these frames in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -22,18 +22,20 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import ESCALATES, Director
 from elbowroom.plan.give_way import give_way, require_free
-from elbowroom.plan.limb_path import body_way, limb_way
+from elbowroom.plan.limb_path import body_frames, find_limb_path
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tight.travel import whole_body_way
+from elbowroom.plan.tight.travel import whole_body_frames
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.own_pairs import tissue_contacts
 
-# Seconds to either side over which two ways of a hand become one.
+# Half-width, in seconds, of the blend between two consecutive trajectories of a hand.
 _JOIN = 0.12
+# Path of a hand: any that is free, a straight one, or a straight one into or out of contact, without clearance.
+Path = Literal["any", "straight", "contact"]
 
 
 def set_out(d: Director, actor: Actor, metres: float, count: int) -> int:
-    """Wait while there is more time than a way takes at ease; the frames that are left for it."""
+    """Wait while more time is left than a relaxed motion takes; return the number of frames that remain for it."""
     spare = count - round(1.3 * actor.frames(d.seconds_for(metres)))
     if spare <= 0 or d.at_once:
         return count
@@ -48,23 +50,22 @@ def travel(
     goal: Pose,
     count: int,
     what: str,
+    path: Path = "any",
     *,
-    margin: float | None = None,
-    straight: bool = False,
     back: bool = False,
 ) -> None:
-    """Go to a posture in some frames: the body straight there, each arm as its tier finds. Raises `PlanningFailure`.
+    """Move to a posture in `count` frames: the body directly, each arm by the first tier that succeeds.
 
-    `hands` that go there have the rotations (n, 4) that their fingers become on the way, or None where those stay.
-    `straight` is a hand's way or none. `back` joins the base motion again. Where that fails, or at once where it is
-    asked for, the whole body looks for a way, if the director lets it.
+    Raises `PlanningFailure`. `hands` maps each moving hand to the rotations (n, 4) that its fingers reach on the way,
+    or None to leave them as they are. `back` rejoins the base motion. If limbs fail, or at once if the director says
+    so, the whole body is planned.
     """
     saved = d.save()
     try:
-        if d.whole_body != "at once" or straight:
-            return _by_limbs(d, actor, hands, goal, count, what, _How(margin, straight, back))
-    except PlanningFailure as stuck:
-        if d.whole_body == "never" or not actor.stands or stuck.status not in ESCALATES:
+        if d.whole_body != "at once" or path != "any":
+            return _by_limbs(d, actor, hands, goal, count, what, path, back)
+    except PlanningFailure as failure:
+        if d.whole_body == "never" or not actor.stands or failure.status not in ESCALATES:
             raise
         d.restore(saved)
     _by_whole_body(d, actor, hands, goal, count, what, back)
@@ -73,49 +74,50 @@ def travel(
 def _by_whole_body(
     d: Director, actor: Actor, hands: Mapping[str, Array | None], goal: Pose, count: int, what: str, back: bool
 ) -> None:
-    """Go to a posture with the whole body, see `travel`."""
+    """Move to a posture with the whole body, see `travel`."""
     arm = f"{next(iter(hands), 'right')}_arm"
     ends = np.array(goal.rotations)
     for hand, turned in hands.items():
         actor.unpin(hand)
         joints = list(finger_joints(actor.body, hand))
         ends[joints] = actor.q[-1][joints] if turned is None else turned
-    root, q, seconds, stats = whole_body_way(d, actor, Pose.of(goal.root, ends), count, arm, what)
+    root, q, seconds, stats = whole_body_frames(d, actor, Pose.of(goal.root, ends), count, arm, what)
     count = len(root) - 1
     add(d, actor, root, q, away=not back)
     during = (actor.time(actor.k - count), actor.now)
-    way = LimbTrajectory(q[:, list(actor.body.chain(arm).joints)], "whole-body", *seconds, stats.checks, stats.nodes)
-    d.note(actor, arm, what, during, way)
+    trajectory = LimbTrajectory(
+        q[:, list(actor.body.chain(arm).joints)], "whole-body", *seconds, stats.checks, stats.nodes
+    )
+    d.note(actor, arm, what, during, trajectory)
     d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
     require_free(d, during, what)
 
 
-class _How(NamedTuple):
-    """Manner of a travel of limbs: clearance in metres, straight or not at all, back to the base motion."""
-
-    margin: float | None
-    straight: bool
-    back: bool
-
-
 def _by_limbs(
-    d: Director, actor: Actor, hands: Mapping[str, Array | None], goal: Pose, count: int, what: str, how: _How
+    d: Director,
+    actor: Actor,
+    hands: Mapping[str, Array | None],
+    goal: Pose,
+    count: int,
+    what: str,
+    path: Path,
+    back: bool,
 ) -> None:
-    """Go to a posture, the body straight, limbs as their tiers find, see `travel`."""
-    root, q = body_way(actor, goal, count, hands)
+    """Move to a posture, the body directly and limbs by their tiers, see `travel`."""
+    root, q = body_frames(actor, goal, count, hands)
     share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
     arms = {f"{hand}_arm": list(actor.body.chain(f"{hand}_arm").joints) for hand in hands}
     for hand, arm in zip(hands, arms.values(), strict=True):
         actor.unpin(hand)
         q[:, arm] = slerp(q[0, arm], goal.rotations[arm], share)
-    found = {}
+    found, margin = {}, 0.0 if path == "contact" else None
     for limb, arm in arms.items():
-        found[limb] = way = limb_way(d, actor, limb, root, q, what, margin=how.margin, straight=how.straight)
-        q[:, arm] = way.rotations
-    add(d, actor, root, q, away=not how.back)
+        found[limb] = find_limb_path(d, actor, limb, root, q, what, margin=margin, straight=path != "any")
+        q[:, arm] = found[limb].rotations
+    add(d, actor, root, q, away=not back)
     during = (actor.time(actor.k - count), actor.now)
-    for limb, way in found.items():
-        d.note(actor, limb, what, during, way)
+    for limb, trajectory in found.items():
+        d.note(actor, limb, what, during, trajectory)
     if len(hands) == 1:
         give_way(d, actor, next(iter(hands)), count, what)
     if d.careful:
@@ -123,7 +125,7 @@ def _by_limbs(
 
 
 def move_fingers(d: Director, actor: Actor, turned: Mapping[str, Array], seconds: float) -> None:
-    """Fingers turn to rotations (n, 4) by hand, those of all hands at the same time."""
+    """Rotate the fingers of all given hands at once, to rotations (n, 4) per hand."""
     count = actor.frames(seconds)
     root, q = actor.ahead(count)
     share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
@@ -135,7 +137,7 @@ def move_fingers(d: Director, actor: Actor, turned: Mapping[str, Array], seconds
 
 
 def join(d: Director, actor: Actor, hand: str, at: int, since: int) -> None:
-    """Let the arm go on without a stop at frame `at` where that is free; frames from `since` on may change."""
+    """Blend the arm's motion through frame `at` without a stop, if free; frames from `since` on may change."""
     arm = list(actor.body.chain(f"{hand}_arm").joints)
     since = max(since, at - 2 * actor.frames(_JOIN))
     smooth = joined(actor.q[since:, arm], at - since, actor.frames(_JOIN))
@@ -153,13 +155,13 @@ def join(d: Director, actor: Actor, hand: str, at: int, since: int) -> None:
 
 
 def wait(d: Director, actor: Actor, count: int) -> None:
-    """Go on as if nothing was asked for some frames."""
+    """Continue with what the actor does without a task for `count` frames."""
     root, q = actor.ahead(count)
     add(d, actor, root, q, away=actor.away)
 
 
 def add(d: Director, actor: Actor, root: Array, q: Array, *, away: bool = True) -> None:
-    """Add frames that begin with the last one."""
+    """Append frames, the first of which equals the last frame so far."""
     actor.done(root, q, away=away)
     d.world = actor.placed(d.world)
     if d.whole_body != "never":

@@ -1,4 +1,4 @@
-"""A person while tasks are worked into a motion, frame by frame."""
+"""A character while tasks are worked into its motion, frame by frame."""
 
 from __future__ import annotations
 
@@ -14,29 +14,27 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held, to_clip
 from elbowroom.world.world import World
 
-# A root that strays less than this share of the body's height from its first place belongs to someone who stands.
+# A root that stays within this share of the body's height of its first position belongs to a standing character.
 _STANDS = 0.12
-# Last frame of a contact that lasts.
+# Last frame of a contact that has no end yet.
 _OPEN = 10**9
 
 
 def stands(clip: Clip) -> bool:
-    """Return whether somebody stays where they are, and can stand on for as long as is wanted."""
+    """Return whether a character stays in place, and so can stand there for as long as needed."""
     stray = np.linalg.norm(clip.root - clip.root[0], axis=1).max()
     return bool(stray < _STANDS * clip.character.height)
 
 
 class Actor:
-    """Frames of one person: those up to number `k` are done; what follows is what they would do if asked no more.
+    """Frames of one character: those up to number `k` are final; the rest is what it would do without further tasks.
 
-    Who stands keeps the last posture that a task has left (`away`); who walks keeps walking, and only joints in `kept`
-    stay as a task has left them. Without either, the base motion goes on.
-
-    Tasks at times on top of a motion change frames of the `base` itself (`edit`), before or after `k`; `original` is
-    the base as it was. `layered` is whether help of the body is laid over the base with the legs as they are, and
-    `trunk` whether the trunk may help. `left` is what is left of a base that was paused, from the frame that is held
-    on. `over` is whether all that comes is laid over motions that are done. `free_from` has, by hand, the first frame
-    that a next task may change; `contacts` the frames, by hand, in which hands are at their targets.
+    A standing character keeps the last posture that a task has left (`away`); a walking one walks on, and only the
+    joints in `kept` stay as a task has left them. Otherwise the base motion continues. Timed tasks on top of a motion
+    change frames of the `base` itself (`edit`), before or after `k`; `original` is the unchanged base. `layered`: body
+    help is added to the base while the legs follow it. `trunk`: the trunk may help. `left`: the remainder of a paused
+    base, from the held frame on. `over`: all further tasks are layered over finished motions. `free_from`: by hand, the
+    first frame that the next task may change. `contacts`: by hand, the frames in which it is at its target.
     """
 
     def __init__(self, world: World, who: str, fps: float = 60.0) -> None:
@@ -64,7 +62,7 @@ class Actor:
         self.q = np.array(self.base.rotations[:1])
 
     def on_top(self, busy: Iterable[tuple[str, tuple[float, float]]]) -> None:
-        """Lay all that comes over the base, whose hands are `busy` then: by hand, an interval of seconds."""
+        """Layer all further tasks over the base; `busy` has intervals (s) by hand in which the base uses it."""
         self.stands, self.layered, self.over = False, True, True
         self.contacts = tuple((hand, self.frame(begin), self.frame(end)) for hand, (begin, end) in busy)
 
@@ -73,31 +71,31 @@ class Actor:
         return self.base.start + k / self.base.fps
 
     def frame(self, t: float) -> int:
-        """The first frame at a time or after it."""
+        """First frame at or after a time."""
         return int(np.ceil((t - self.base.start) * self.base.fps - 1e-6))
 
     def frames(self, seconds: float) -> int:
-        """Return how many frames a stretch of time takes, at least one."""
+        """Number of frames that cover a duration, at least one."""
         return max(round(seconds * self.base.fps), 1)
 
     def times(self, count: int) -> Array:
-        """Times (count + 1,) from the frame that is done last."""
+        """Times (count + 1,) starting at the last final frame."""
         return self.base.start + (self.k + np.arange(count + 1)) / self.base.fps
 
     @property
     def now(self) -> float:
-        """Up to when it is done, seconds."""
+        """Time of the last final frame, seconds."""
         return self.time(self.k)
 
     @property
     def pose(self) -> Pose:
-        """Posture of the frame that is done last."""
+        """Pose of the last final frame."""
         return Pose.of(self.root[-1], self.q[-1])
 
     def neutral(self, k: int, free: Sequence[int] = ()) -> Pose:
-        """Return how the person would stand or walk at a frame without tasks, arms that a task has left as they are.
+        """Pose that the character would have at a frame without further tasks; arms stay where a task has left them.
 
-        Joints in `free` are as the base has them.
+        Joints in `free` follow the base.
         """
         row = min(k, len(self.base) - 1)
         q = self.base.rotations[row].copy()
@@ -107,7 +105,7 @@ class Actor:
         return Pose.of(self.base.root[row], q)
 
     def ahead(self, count: int) -> tuple[Array, Array]:
-        """Roots (count + 1, 3) and rotations (count + 1, J, 4) from the last frame on, if nothing more was asked."""
+        """Roots (count + 1, 3) and rotations (count + 1, J, 4) from the last final frame on, without further tasks."""
         if self.away and self.stands:
             return np.repeat(self.root[-1:], count + 1, axis=0), np.repeat(self.q[-1:], count + 1, axis=0)
         rows = np.minimum(self.k + np.arange(count + 1), len(self.base) - 1)
@@ -118,7 +116,7 @@ class Actor:
         return root, q
 
     def done(self, root: Array, q: Array, *, away: bool = True) -> None:
-        """Add frames: roots (N + 1, 3) and rotations (N + 1, J, 4) that begin with the last frame."""
+        """Append final frames: roots (N + 1, 3) and rotations (N + 1, J, 4), starting with the last final frame."""
         self.root = np.concatenate([self.root, root[1:]])
         self.q = np.concatenate([self.q, q[1:]])
         self.k += len(root) - 1
@@ -126,36 +124,36 @@ class Actor:
         self.free_from = dict.fromkeys(("left", "right"), self.k)
 
     def keep(self, joints: tuple[int, ...]) -> None:
-        """Keep these joints as they are in the last frame from now on, also over a base that walks."""
+        """Keep these joints as in the last final frame from now on, even while the base walks."""
         self.kept = self.kept | {j: self.q[-1, j].copy() for j in joints}
 
     def give_back(self, joints: tuple[int, ...]) -> None:
-        """These joints follow the base again."""
+        """Let these joints follow the base again."""
         self.kept = {j: turn for j, turn in self.kept.items() if j not in joints}
 
     def pin(self, hand: str) -> None:
-        """Mark a hand as at its target from now on, until it goes on."""
+        """Mark a hand as being at its target from now until `unpin`."""
         self.contacts = (*self.contacts, (hand, self.k, _OPEN))
 
     def unpin(self, hand: str) -> None:
-        """A hand leaves its target after the frame that is done last."""
+        """End the contact of a hand with its target at the last final frame."""
         self.contacts = tuple((h, a, min(b, self.k) if h == hand else b) for h, a, b in self.contacts)
 
     def bake_into_base(self, count: int = 0) -> None:
-        """Make what is done and what would follow the base, as long as that is and some frames at least."""
+        """Make all final and expected frames the new base, extended to at least `count` frames."""
         clip = self.clip()
         count = max(len(clip), len(self.base), count)
         self.base, self.original = held(clip, count), held(self.original, count)
         self.kept, self.away = {}, False
 
     def pause(self) -> None:
-        """Hold the base at the frame that is done last, until `resume`: somebody stands there."""
+        """Hold the base at the last final frame until `resume`."""
         self.left = _from(self.base, self.k), _from(self.original, self.k)
         self.base, self.original = held(self.base, self.k + 1), held(self.original, self.k + 1)
         self.stands, self.layered = True, False
 
     def resume(self) -> tuple[float, float]:
-        """Let a paused base go on after the frame that is done last; the seconds between which it was held."""
+        """Let a paused base continue after the last final frame; return the seconds between which it was held."""
         assert self.left is not None, "it was paused"
         since, kept = self.time(len(self.original) - 1), dict(self.kept)
         base, original = self.left
@@ -169,9 +167,9 @@ class Actor:
         return since, self.now
 
     def walk(self, walk: Clip, delay: int) -> None:
-        """Make a walk that begins as somebody stands now the end of the base, some frames later, and done.
+        """Append a walk that starts at the current stance to the base, `delay` frames later, as final frames.
 
-        Joints that a task has left as they are stay so.
+        Joints that a task has left in a posture keep it.
         """
         count = self.k + 1 + delay
         q = np.array(walk.rotations)
@@ -186,25 +184,27 @@ class Actor:
         self.free_from = dict.fromkeys(("left", "right"), self.k)
 
     def ahead_clip(self) -> Clip:
-        """The base from the frame that is done last to its end, as if it was not paused."""
+        """The base from the last final frame to its end, as if it had not been paused."""
         return _from(self.base, self.k) if self.left is None else self.left[0]
 
     def edit(self, first: int, joints: Sequence[int], q: Array) -> None:
-        """Frames of the base become rotations (N, n, 4) of some joints, from a frame on; also where they are done."""
+        """Replace rotations of some joints by (N, n, 4) in the base, from frame `first` on, final frames included."""
         new, q = np.array(self.base.rotations), continuous(q)
-        # of the two quaternions of a rotation the nearer one: frames after it keep their signs
+        # of the two equivalent quaternions take the nearer one, so that later frames keep their signs
         turned = np.sum(new[first, list(joints)] * q[0], axis=-1, keepdims=True) < 0.0
         new[first : first + len(q), list(joints)] = np.where(turned, -q, q)
         self.base = self.base.with_(rotations=new)
         self.q = np.array(self.base.rotations[: self.k + 1])
 
     def go_on(self, k: int) -> None:
-        """Frames up to this one are done as the base has them."""
+        """Make frames up to k final as the base has them."""
         k = min(max(k, self.k), len(self.base) - 1)
         self.root, self.q, self.k = np.array(self.base.root[: k + 1]), np.array(self.base.rotations[: k + 1]), k
 
     def clip(self, root: Array | None = None, q: Array | None = None) -> Clip:
-        """The motion so far; with frames that begin with the last one, as if these were added; then what is ahead."""
+        """The whole motion: final frames, optionally further ones that start with the last final frame, then the
+        expected rest.
+        """
         old_root, old_q = self.root, self.q
         count = 0
         if root is not None and q is not None:
@@ -218,7 +218,7 @@ class Actor:
         return self.base.with_(root=old_root, rotations=old_q)
 
     def placed(self, world: World, root: Array | None = None, q: Array | None = None) -> World:
-        """A world in which the person moves so, see `clip`."""
+        """A world with this character's motion in it, see `clip`."""
         return world.with_character(self.who, self.clip(root, q))
 
 
@@ -229,8 +229,8 @@ def _from(clip: Clip, k: int) -> Clip:
 
 
 def _joined(clip: Clip, rest: Clip) -> Clip:
-    """A clip that goes on with another one after its last frame, which is the first of that one."""
-    # of the two quaternions of a rotation the nearer one
+    """A clip continued by another one, which starts with the last frame of the first."""
+    # of the two equivalent quaternions take the nearer one
     turned = np.sum(clip.rotations[-1] * rest.rotations[0], axis=-1, keepdims=True) < 0.0
     q = np.where(turned, -rest.rotations, rest.rotations)
     return clip.with_(

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.leans import JointLeans
 from elbowroom.finish.nudge import bump, nudge
+from elbowroom.finish.offsets import JointOffsets
 from elbowroom.finish.rounding import bell, interpolate
 from elbowroom.finish.settle import between_free, settle
 from elbowroom.geometry.easing import smoothstep
@@ -36,38 +36,38 @@ from elbowroom.world.edit import Tier
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.pairs import Pair
 
-# Orbit angles that 'avoid' looks at: how many over the paper's range.
+# Number of orbit angles that 'avoid' samples over the paper's range.
 _ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
 
-# Frames of a way that 'avoid' looks at together are so many apart.
+# 'avoid' checks frames in passes with these strides.
 _FAR_APART = 8
 
-# Shares by which frames are drawn into the ranges of joints, the first that is free.
+# Fractions by which frames are pulled into the joint limits; the first that is free counts.
 _DRAWN_IN = (1.0, 0.8, 0.6, 0.4, 0.2)
 
-# Searches that are made before the straight path is leaned aside. Of 60 reaches into a shelf (benchmarks/tiers.py)
-# 17 are unlike people's after the first; of 14 that were searched again, 4 were like them after the second, 2 more
-# after a third.
+# Searches before the straight path is offset sideways instead. Of 60 reaches into a shelf (benchmarks/tiers.py) 17 are
+# unlike people's after the first; of 14 that were searched again, 4 were like them after the second, 2 more after a
+# third.
 _SEARCHES = 2
 
-# Share of a hand's mean speed that counts for turning in place.
+# Share of a hand's mean speed below which it counts as turning in place.
 _IN_PLACE = 0.15
-# Added to how strange a path is whose joints leave their ranges.
+# Penalty on the naturalness score of a path whose joints leave their limits.
 _OUT_OF_RANGE = 5.0
 
-# How much rougher than the straight way a lean may be.
+# Ratio of roughness to that of the straight path up to which an offset path is accepted.
 _ROUGHER = 1.5
 
-# Frames to either side over which the elbow's turn is evened out.
+# Half-width, in frames, of the smoothing of the elbow angle.
 _EVEN = 8
 
-# Radians of orbit angle from one frame to the next that 'avoid' takes at most.
+# Largest change of the orbit angle between frames for 'avoid', radians.
 _TURN = np.radians(10.0)
 
 
 @dataclass(frozen=True, eq=False)
 class LimbTrajectory:
-    """Rotations (N + 1, 3, 4) of an arm's joints over frames, by which tier, what it cost, and kept trees as lines."""
+    """Rotations (N + 1, 3, 4) of an arm's joints by frame, with the tier, its cost, and search trees to draw."""
 
     rotations: Array
     tier: Tier
@@ -79,14 +79,14 @@ class LimbTrajectory:
 
     @property
     def cost(self) -> tuple[Tier, float, float, int, int, tuple[Array, ...]]:
-        """Tier, seconds of the search and of smoothing, checks, nodes and trees, as an edit has them."""
+        """Tier, seconds of search and smoothing, and numbers of checks, nodes and trees, as stored in an edit."""
         return self.tier, self.first_s, self.smooth_s, self.checks, self.nodes, self.trees
 
 
 class ArmPaths:
-    """Ways of one arm over frames of a body: its world transforms T (N + 1, J, 4, 4) at times (N + 1,).
+    """Paths of one arm over frames of a body: world transforms T (N + 1, J, 4, 4) at times (N + 1,).
 
-    `pose` has the rotations that joints between those of the arm keep, as the twist joints of some rigs.
+    `pose` has the fixed rotations of joints inside the arm, such as the twist joints of some rigs.
     """
 
     def __init__(
@@ -99,9 +99,9 @@ class ArmPaths:
         self.moving = bool(np.isfinite(check.span[0]))
 
     def find(self, start: Array, goal: Array, seed: int, *, straight: bool = False) -> LimbTrajectory | Blocked:
-        """The first tier that the settings allow and that is free, from rotations (3, 4) to rotations (3, 4).
+        """Return the first free trajectory among the allowed tiers, from rotations (3, 4) to rotations (3, 4).
 
-        `straight` leaves the search out: the hand goes straight or not at all.
+        `straight` excludes the search: the hand moves straight or not at all.
         """
         tier = self.settings.tier
         begun = time.perf_counter()
@@ -119,14 +119,14 @@ class ArmPaths:
         return self.planned(start, goal, seed)
 
     def hands(self, start: Array, goal: Array) -> Array:
-        """Return where the hand is on its straight way, (N + 1, 4, 4): lerp, slerp, and the bell."""
+        """Hand transforms (N + 1, 4, 4) of the straight path: lerp and slerp with a bell-shaped speed."""
         first, last = self._hands(np.stack([start, goal]), self.parents[[0, -1]])
         s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
         turns = slerp(from_matrix(first[:3, :3]), from_matrix(last[:3, :3]), s)
         return transform(first[:3, 3] + s[:, None] * (last[:3, 3] - first[:3, 3]), turns)
 
     def straight(self, start: Array, goal: Array) -> Array | None:
-        """The straight way, whatever is there; None where it leads out of reach or out of the joints' ranges."""
+        """The straight path regardless of obstacles; None where it leaves the reach or the joint limits."""
         (a, keep_a), (b, keep_b) = (self._orbit(q, k) for q, k in ((start, 0), (goal, -1)))
         s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
         out = self.ik.solve(self.parents, self.hands(start, goal), a + s * _turn(b - a), _between(keep_a, keep_b, s))
@@ -135,7 +135,7 @@ class ArmPaths:
         return _pinned(out.rotations, start, goal)
 
     def avoiding(self, start: Array, goal: Array) -> tuple[Array | None, int]:
-        """The straight way with the elbow where it is free, the least of its way from frame to frame; and checks."""
+        """The straight hand path with free elbow angles that change the least; and the number of checks."""
         (a, keep_a), (b, keep_b) = (self._orbit(q, k) for q, k in ((start, 0), (goal, -1)))
         s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
         hands, count = self.hands(start, goal), len(self.times)
@@ -146,7 +146,7 @@ class ArmPaths:
         fits = out.reached & (out.excess.max(axis=-1) <= EPS)
         fits[0], fits[-1] = angles == a, angles == b
         free, checks = fits.copy(), 0
-        # a frame at which nothing is free ends it: frames far apart come first
+        # coarse strides first: one frame without any free angle ends the attempt
         for frames in (np.arange(k, count - 1, _FAR_APART) for k in range(1, _FAR_APART + 1)):
             frame, angle = np.nonzero(fits[frames])
             when = self._when(self.times[frames[frame]])
@@ -157,7 +157,7 @@ class ArmPaths:
         chosen = _least(angles, free)
         if chosen is None:
             return None, checks
-        # Elbows that keep to the grid would jerk: the angle is eased over its neighbours, and from and to both ends.
+        # Elbow angles on a grid would jerk: smooth them over neighbouring frames, and blend from and to both ends.
         window = np.hanning(2 * _EVEN + 3)[1:-1]
         even = np.convolve(np.pad(angles[chosen], _EVEN, mode="edge"), window / window.sum(), "valid")
         near = smoothstep(np.arange(count) / (2.0 * _EVEN))
@@ -169,56 +169,58 @@ class ArmPaths:
         return _pinned(eased.rotations, start, goal), checks + count
 
     def planned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
-        """The most human of a few searched paths or, where none is like reaches of people, of the straight path leaned
-        aside: a lean takes as long as several searches."""
-        ways: list[LimbTrajectory] = []
+        """The most natural of a few searched paths or, if none resembles human reaches, of the straight path with an
+        offset.
+
+        The offset comes last because it takes as long as several searches.
+        """
+        candidates: list[LimbTrajectory] = []
         for attempt in range(_SEARCHES):
             found = self.searched(start, goal, seed + 7919 * attempt)
             if isinstance(found, Blocked):
-                if not ways:
+                if not candidates:
                     return found
                 break
-            ways.append(found)
-            if self.shape(ways[-1].rotations).human:
-                return ways[-1]
-        leaned = self._leaned(start, goal, seed)
-        ways += [] if leaned is None else [self._evened(leaned)]
-        return min(ways, key=lambda way: self._strange(way.rotations))
+            candidates.append(found)
+            if self.shape(candidates[-1].rotations).human:
+                return candidates[-1]
+        offset_path = self._by_offset(start, goal, seed)
+        candidates += [] if offset_path is None else [self._evened(offset_path)]
+        return min(candidates, key=lambda trajectory: self._strange(trajectory.rotations))
 
     def searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
-        """One searched path with its corners rounded, at the bell's speed where that is free and more human."""
+        """One searched path with rounded corners, at a bell-shaped speed where that is free and more natural."""
         found = self._searched(start, goal, seed)
         return found if isinstance(found, Blocked) else self._evened(found)
 
     def _strange(self, q: Array) -> float:
-        """Return how little frames (N + 1, 3, 4) are like a reach of people, by the hand's path and the joints'
-        jerk."""
+        """Penalty of frames (N + 1, 3, 4) that are unlike human reaches, from the hand's path and the joints' jerk."""
         rough = float(joint_jerks(continuous(q), self._rate).max(initial=0.0)) / JERK
         beyond = float(pose_excess(self._limits, q).max(initial=0.0)) > BEYOND
         return self.shape(q).strange + max(rough - 1.0, 0.0) + _OUT_OF_RANGE * beyond
 
-    def _evened(self, way: LimbTrajectory) -> LimbTrajectory:
-        """A path with the bell's speed along the hand's own path, where that is free and more human."""
-        q = way.rotations
+    def _evened(self, trajectory: LimbTrajectory) -> LimbTrajectory:
+        """A path re-timed to a bell-shaped speed along the hand's path, where that is free and more natural."""
+        q = trajectory.rotations
         steps = np.linalg.norm(np.diff(self._hands(q, self.parents)[:, :3, 3], axis=0), axis=-1)
         steps += _IN_PLACE * steps.mean()
         if not steps.mean() > 0.0 or self.shape(q).human:
-            return way
+            return trajectory
         along = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
         even, known = self._drawn_in(_pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]))
         better = self._strange(even) < self._strange(q) and (known or self.free(even))
-        return replace(way, rotations=even) if better else way
+        return replace(trajectory, rotations=even) if better else trajectory
 
     def shape(self, q: Array) -> ReachShape:
-        """The hand's path over frames (N + 1, 3, 4), as the body sees it."""
+        """The hand's path over frames (N + 1, 3, 4), relative to the body."""
         return reach_shape(self._hands(q, self.parents)[:, :3, 3], self._rate)
 
     @property
     def _rate(self) -> float:
         return float((len(self.times) - 1) / (self.times[-1] - self.times[0]))
 
-    def _leaned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | None:
-        """The straight way, or the one straight in the joints' turns, leaned aside by a smooth offset that is free."""
+    def _by_offset(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | None:
+        """The straight hand path, or the straight path in joint space, with a smooth offset that makes it free."""
         begun = time.perf_counter()
         joints = [limit for limit in self._limits if limit is not None]
         if len(joints) < len(self._limits):
@@ -232,15 +234,15 @@ class ArmPaths:
             return np.asarray((joint_jerks(np.moveaxis(q, 0, 1), self._rate) / allowed).max(axis=-1))
 
         weights = bump(self.times, *self.times[[0, -1]])
-        ways = JointLeans(joints, base, weights, (1.0,) * len(joints))
-        done = nudge(self.check, ways, base, self._when(self.times), weights, seed=seed, rough=rough)
+        offsets = JointOffsets(joints, base, weights, (1.0,) * len(joints))
+        done = nudge(self.check, offsets, base, self._when(self.times), weights, seed=seed, rough=rough)
         if done.frames is None:
             return None
         frames, _ = self._drawn_in(_pinned(np.array(done.frames), start, goal))
         return LimbTrajectory(frames, "plan", time.perf_counter() - begun, checks=done.checks)
 
     def _searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
-        """A searched way with its corners rounded."""
+        """A searched path with rounded corners."""
         space = LimbSpace.over(self.check, timed=self.moving, style=style_of(self.settings.style, NATURAL))
         t0, t1 = (float(self.times[0]), float(self.times[-1])) if self.moving else (0.0, 0.0)
         begun = time.perf_counter()
@@ -270,9 +272,9 @@ class ArmPaths:
         return [self.body.limits[j] for j in self.ik.joints]
 
     def _drawn_in(self, q: Array) -> tuple[Array, bool]:
-        """Frames (N + 1, 3, 4) in the ranges of their joints, which rounded corners leave by a little.
+        """Frames (N + 1, 3, 4) pulled into their joint limits, which rounded corners exceed slightly.
 
-        As near to them as is free, where that is not; and whether they were found to be free.
+        Pulled as far as stays free; the second value tells whether the result was found to be free.
         """
         if not pose_excess(self._limits, q).any():
             return q, False
@@ -281,11 +283,11 @@ class ArmPaths:
         return next(((some, True) for some in drawn if self.free(some)), (q, False))
 
     def free(self, q: Array) -> bool:
-        """Return whether frames (N + 1, 3, 4) are free, between them too."""
+        """Return whether frames (N + 1, 3, 4) are free, also between frames."""
         return between_free(self.check, q, self._when(self.times))
 
     def blame(self, start: Array, goal: Array) -> Pair | None:
-        """Return what is in the way of the straight way, by name."""
+        """Name the obstacle of the straight path."""
         straight = self.straight(start, goal)
         for q, t in zip([] if straight is None else straight, self._when(self.times), strict=False):
             pair = self._pair(q, float(t))
@@ -325,18 +327,18 @@ def _between(a: Keep, b: Keep, s: Array) -> Keep:
 
 
 def _turn(angle: float) -> float:
-    """The same turn the short way round."""
+    """The equivalent angle of the shortest rotation."""
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
 def _pinned(q: Array, start: Array, goal: Array) -> Array:
-    """Frames whose ends are exactly as they were asked for."""
+    """Frames whose first and last are exactly the requested ones."""
     q[0], q[-1] = start, goal
     return q
 
 
 def _least(angles: Array, free: Array) -> list[int] | None:
-    """Numbers of angles, one for each frame, all free, that turn the least in all; None where no such way exists."""
+    """Indices of free angles, one per frame, with the smallest total change; None where there is no such sequence."""
     apart = np.abs(angles[:, None] - angles[None, :])
     step = np.where(apart <= _TURN, apart**2, np.inf)
     cost = np.where(free[0], 0.0, np.inf)

@@ -18,7 +18,7 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.edit import cut, stacked
-from elbowroom.plan.freeing import free_arm, set_aside
+from elbowroom.plan.freeing import clear_free_arm, free_arm
 from elbowroom.plan.hands import arm_to, arms_of, longest_reach, may_step, shoulder_of, touches_itself
 from elbowroom.plan.places import target_of
 from elbowroom.plan.postures import Postures
@@ -38,23 +38,23 @@ from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
-# A hand takes this long for any way, seconds, and the rest by its length.
+# Duration of a hand motion: a constant in seconds, plus a term for its length.
 _LEAST = 0.45
 
-# Whether whole bodies are planned: not at all, where limbs find no way, or at once.
+# When whole bodies are planned: never, after limbs have failed, or at once.
 WholeBodyUse = Literal["never", "last", "at once"]
-# Failures of limbs that a whole body may do better at.
+# Failures of limbs that planning the whole body may resolve.
 ESCALATES: tuple[Status, ...] = (
     "no-path", "target-in-collision", "start-in-collision", "target-out-of-reach", "out-of-balance", "not-certified"
 )  # fmt: skip
 
-# Postures of the whole body that are looked for in one plan: each takes about a tenth of a second where there is none.
+# Whole-body postures that one plan may search for; a failed search takes about 0.1 s.
 _POSTURES = 40
 
-# Metres from shoulder and target within which there has to be air: more than a hand is long.
+# Free space required around shoulder and target, metres: more than a hand's length.
 _ABOUT_M = 0.2
 
-# Seconds: the end of holds and contacts that last.
+# End, in seconds, of holds and contacts that have no end yet.
 FOREVER = 1e6
 
 T = TypeVar("T")
@@ -62,7 +62,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Grip:
-    """Grip of a thing: fingers when open (n, 4), the way off in the hand's frame (3,), its place then (4, 4).
+    """A grip on an object: open finger rotations (n, 4), retreat direction in the hand's frame (3,), object placement
+    (4, 4).
 
     `grasp` is the hand and the name of the grasp.
     """
@@ -75,7 +76,7 @@ class Grip:
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """State that steps change: world, actors, and what was planned."""
+    """State that steps change: world, actors, planned edits."""
 
     world: World
     actors: Mapping[str, Actor]
@@ -89,23 +90,23 @@ class Director:
     def __init__(self, world: World, settings: Settings, fps: float, attempt: int) -> None:
         self.world, self.settings, self._fps = world, settings, fps
         self.actors: dict[str, Actor] = {}
-        self.edits: list[Edit] = []  # what was planned; its frames are those of the actors
-        self._below: tuple[Motions, tuple[Edit, ...]] = ({}, ())  # what was done before, see `on_top`
+        self.edits: list[Edit] = []  # planned edits; their frames are in the actors
+        self._below: tuple[Motions, tuple[Edit, ...]] = ({}, ())  # motions and edits planned before, see `on_top`
         self.grips: dict[str, Grip] = {}
         self.coming: Sequence[Task] = ()  # tasks that are still to do
-        self.doing = ""  # the task that is being done, in words
-        self.at_once = False  # whether hands set out without waiting: the task says when
-        self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
-        self.careful = False  # whether whole bodies are looked at after each step: a plan could not be proven before
-        self.escalates = False  # whether whole bodies are planned where limbs find no way
-        self.brief = False  # whether few places to stand are tried: what is planned is only to tell what would help
-        self.whole_body: WholeBodyUse = "never"  # the same for the task that is being done
+        self.doing = ""  # description of the current task
+        self.at_once = False  # start hand motions without waiting: the task gives the time
+        self.refused: dict[str, set[tuple[str, str]]] = {}  # by object, grasps that led to failures of later tasks
+        self.careful = False  # check whole bodies after each step, because an earlier plan could not be proven
+        self.escalates = False  # plan whole bodies where limbs fail
+        self.brief = False  # try few places to stand: the plan only shows whether a change would help
+        self.whole_body: WholeBodyUse = "never"  # the same for the current task
         self._postures_left = _POSTURES
-        self._over = False  # whether what was planned before goes on below what is planned now
+        self._over = False  # earlier plans continue below the current one
         self._seeds = 1000 * settings.seed + attempt * 300
 
     def actor(self, who: str) -> Actor:
-        """The person of that name."""
+        """Return the actor of that name, created on first use."""
         if who not in self.actors:
             self.actors[who] = Actor(self.world, who, self._fps)
             if self._over:
@@ -115,13 +116,13 @@ class Director:
         return self.actors[who]
 
     def on_top(self, world: World) -> None:
-        """Plan on top of motions that are done from now on, from their start: nobody's body waits for a hand."""
+        """Plan from now on over finished motions, from their start: no body waits for a hand."""
         self._below = self.layers(world)
         self.world, self.actors, self.edits, self._over = world, {}, [], True
 
     @property
     def pins(self) -> tuple[Pin, ...]:
-        """Intervals in which hands are at their targets, and have to be."""
+        """Intervals during which hands must stay at their targets."""
         return tuple(
             Pin(actor.who, hand, (actor.time(first), actor.time(last)))
             for actor in self.actors.values()
@@ -129,42 +130,42 @@ class Director:
         )
 
     def seed(self) -> int:
-        """Another seed for each search."""
+        """Return a new seed for each search."""
         self._seeds += 1
         return self._seeds
 
     def save(self) -> Saved:
-        """All that steps change, to come back to."""
+        """Snapshot of all state that steps change."""
         actors = {name: copy(actor) for name, actor in self.actors.items()}
         return Saved(self.world, actors, tuple(self.edits), dict(self.grips))
 
     def restore(self, saved: Saved) -> None:
-        """Back to where `save` was."""
+        """Return to the state of `save`."""
         self.world, self.edits, self.grips = saved.world, list(saved.edits), dict(saved.grips)
         self.actors = {name: self.actors[name] for name in saved.actors}
         for name, actor in saved.actors.items():
             vars(self.actors[name]).update(vars(actor))
 
     def first(self, options: Iterable[T], do: Callable[[T], None], most: int = 1000) -> None:
-        """Do the first of some options that can be done; raises why the first of them could not.
+        """Carry out the first feasible option; raise the failure of the first option if there is none.
 
-        After `most` of them for which a way was searched and not found the others are not tried.
+        Gives up after `most` options for which a path was searched without success.
         """
-        stuck: PlanningFailure | None = None
+        failure: PlanningFailure | None = None
         saved = self.save()
         for option in options:
             try:
                 return do(option)
             except PlanningFailure as reason:
-                stuck = stuck or reason
-                stuck.searched |= reason.searched
+                failure = failure or reason
+                failure.searched |= reason.searched
                 self.restore(saved)
                 most -= reason.searched
             if most <= 0:
                 break
             may_stop_here()
-        assert stuck is not None, "there is always an option, or a reason why not"
-        raise stuck
+        assert failure is not None, "there is always an option, or a reason why not"
+        raise failure
 
     def reach(
         self,
@@ -175,31 +176,31 @@ class Director:
         postures: Postures | None,
         orbit: float | None = None,
     ) -> Reached:
-        """A posture at frame k with a hand at its target, from how the person would stand then.
+        """A posture at frame k with a hand at its target, starting from the actor's posture without the task.
 
-        `orbit` is the elbow's angle to begin with, radians; None is that of the style.
+        `orbit` is the initial elbow angle, radians; None takes that of the style.
         """
         style = self.settings.reach
-        if actor.layered:  # legs are the base's, and who walks falls from step to step
+        if actor.layered:  # the base moves the legs, and walking is never statically balanced
             style = replace(style, legs=False, tiptoe=False, balance=False, spine=style.spine and actor.trunk)
-        looked = postures if self.settings.tier != "ik" else None
+        checked = postures if self.settings.tier != "ik" else None
         floor = 0.0 if self.world.floor is None else self.world.floor
-        # The girdle begins where the base has it: help upon help would leave its range.
+        # Start the shoulder girdle where the base has it: help on top of help would exceed its range.
         pose = actor.neutral(k, actor.body.chain(f"{hand}_arm").lead)
         orbit = style_of(self.settings.style, NATURAL).orbit if orbit is None else orbit
         asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
         other = free_arm(self.world, actor, hand, k)
-        found = self._reach(asked, actor, looked, other)
-        if found.found or looked is None or self.whole_body == "never" or self._postures_left <= 0:
+        found = self._reach(asked, actor, checked, other)
+        if found.found or checked is None or self.whole_body == "never" or self._postures_left <= 0:
             return found
         self._postures_left -= 1
         if not self._cut_off(actor, hand, pose, T_world_hand[:3, 3], k):
-            body = whole_body_reach(actor, hand, T_world_hand, pose, looked, other, floor)
+            body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor)
             found = found if body is None else replace(found, status="found", pose=body, missing=0.0, why="")
         return found
 
     def walled_off(self, task: Task) -> bool:
-        """Return whether walls are between somebody who does not step for a task and its target, for each hand."""
+        """Return whether walls separate a character that does not step for a task from its target, for each hand."""
         actor = self.actor(task.who)
         found = target_of(self.world, task, actor.now)
         if found is None or may_step(actor, task):
@@ -207,7 +208,7 @@ class Director:
         return all(self._cut_off(actor, hand, actor.pose, found[1], actor.k) for hand in arms_of(actor, task.hand))
 
     def _cut_off(self, actor: Actor, hand: str, pose: Pose, point: Array, k: int) -> bool:
-        """Return whether walls are between somebody at a frame and a point (3,), as far as arm and trunk reach."""
+        """Return whether walls separate an actor at a frame from a point (3,), as far as arm and trunk reach."""
         if self.world.floor is None:
             return False
         shoulder = shoulder_of(actor, hand, pose)
@@ -215,48 +216,50 @@ class Director:
         return not columns.joined(shoulder, point, longest_reach(actor, hand), _ABOUT_M)
 
     def _reach(
-        self, asked: Callable[..., Reached], actor: Actor, looked: Postures | None, other: str | None
+        self, asked: Callable[..., Reached], actor: Actor, checked: Postures | None, other: str | None
     ) -> Reached:
-        """A posture that is asked for, the free arm `other` out of its way, if there is one."""
-        if looked is None or other is None:
-            return asked(valid=None if looked is None else looked.valid)
-        # the free arm is not in the way: it gets out of it
-        found = asked(valid=partial(looked.valid, but=other))
+        """A posture for a reach request, with the free arm `other` moved out of the way if there is one."""
+        if checked is None or other is None:
+            return asked(valid=None if checked is None else checked.valid)
+        # the free arm is ignored here: it is moved out of the way below
+        found = asked(valid=partial(checked.valid, but=other))
         if found.found:
             like = actor.q[-1] if actor.away else None
-            aside = set_aside(looked, actor.body, found.pose, other, self.settings.margin, like)
-            found = asked(valid=looked.valid) if aside is None else replace(found, pose=aside)
+            cleared = clear_free_arm(checked, actor.body, found.pose, other, self.settings.margin, like)
+            found = asked(valid=checked.valid) if cleared is None else replace(found, pose=cleared)
         return found
 
     def near(
         self, actor: Actor, hand: str, pose: Pose, T_world_hand: Array, k: int, postures: Postures
     ) -> Pose | Pair | None:
-        """A posture with a hand at a place near by, by the arm alone where that will do; else what is in the way."""
-        looked = self.settings.tier != "ik"
+        """A posture with a hand at a nearby target, by the arm alone if possible; otherwise the obstacle."""
+        checked = self.settings.tier != "ik"
         moved = arm_to(actor, hand, pose, T_world_hand)
-        pair = None if moved is None or not looked else postures.blame(moved)
+        pair = None if moved is None or not checked else postures.blame(moved)
         if moved is not None and pair is None:
             return moved
-        met = postures.hand_blame(pose, T_world_hand, hand) if looked else None
-        if met is not None:  # no help of the body makes room for the hand itself
+        met = postures.hand_blame(pose, T_world_hand, hand) if checked else None
+        if met is not None:  # moving the body does not make room for the hand itself
             return met
         other = self.reach(actor, hand, T_world_hand, k, postures)
         return other.pose if other.found else pair
 
     def looking(self, actor: Actor, pose: Pose, point: Array | None) -> Pose:
-        """A posture that looks at a point."""
+        """A posture that looks at a point (3,)."""
         return pose if point is None or not self.settings.gaze else looking_at(actor.body, pose, point)
 
     def seconds_for(self, metres: float) -> float:
-        """Return how long a hand takes for a way."""
+        """Duration of a hand motion of a given length."""
         return _LEAST + metres / self.settings.speed
 
     def frames_until(
         self, actor: Actor, metres: float, at: float | None, then: int, what: str, far: float = 0.0
     ) -> int:
-        """Frames until the slow end of a hand's way; with a time all that are left, else as many as usual.
+        """Frames until the slow end of a hand's approach: all that are left if there is a time, otherwise the usual
+        number.
 
-        Raises `PlanningFailure` where there are too few: no time would do for a target out of reach by `far` metres.
+        Raises `PlanningFailure` if there are too few. A target out of reach by `far` metres is reported as such
+        instead.
         """
         usual = actor.frames(self.seconds_for(metres))
         if at is None:
@@ -272,15 +275,15 @@ class Director:
         return count
 
     def allow(self, contacts: Sequence[Contact]) -> None:
-        """Let some pairs touch."""
+        """Allow some pairs to touch."""
         self.world = self.world.with_(contacts=(*self.world.contacts, *contacts))
 
     def note(self, actor: Actor, limb: str, reason: str, during: Interval, way: LimbTrajectory) -> None:
-        """Tell of a planned motion of a limb."""
+        """Record a planned motion of a limb as an edit."""
         self.edits.append(Edit(actor.who, limb, reason, during, *way.cost, replanned=actor.body.chain(limb).joints))
 
     def layers(self, world: World) -> tuple[Motions, tuple[Edit, ...]]:
-        """Motions below all that was planned, by character, and the edits over them that make those of a world."""
+        """Motions below all planned edits, by character, and the edits that turn them into those of a world."""
         base: dict[str, Motion] = {}
         own: dict[str, Iterator[Edit]] = {}
         for who in dict.fromkeys(edit.who for edit in self.edits):
@@ -292,15 +295,15 @@ class Director:
 
 
 def varied(d: Director, options: Iterable[T]) -> Iterator[T]:
-    """The same options, as many of the first as the settings' variety says at the end."""
-    aside: list[T] = []
+    """Options rotated by the settings' variety: that many of the first come last."""
+    cleared: list[T] = []
     try:
         for option in options:
-            if len(aside) < d.settings.variety:
-                aside.append(option)
+            if len(cleared) < d.settings.variety:
+                cleared.append(option)
             else:
                 yield option
-    except PlanningFailure:  # that there is no option at all
-        if not aside:
+    except PlanningFailure:  # there is no option at all
+        if not cleared:
             raise
-    yield from aside
+    yield from cleared

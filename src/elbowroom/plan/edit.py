@@ -1,6 +1,6 @@
-"""Edits cut from frames that were planned, laid over each other, and given other strengths.
+"""Edits cut from planned frames, stacked, and changed in strength.
 
-A base and its edits at strength 1 are the planned motion, bit by bit.
+A base and its edits at strength 1 reproduce the planned motion, bit by bit.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from elbowroom.world.world import World
 
 
 def cut(below: Clip, after: Clip, noted: Sequence[Edit]) -> list[Edit]:
-    """Edits of one person with layers that make a motion of the one below it, both with the same frames.
+    """Fill edits of one character with layers that turn one motion into another, both with the same frames.
 
-    Each edit has the joints of its limb from when it begins until the next one of that limb does: a hand stays where
-    it was brought. All other joints belong to the edit that began last. Only joints and frames that differ are kept.
+    An edit owns the joints of its limb until the next edit of that limb begins: a hand stays where it was brought. All
+    other joints belong to the edit that began last. Only joints and frames that differ are stored.
     """
     order = sorted(range(len(noted)), key=lambda n: noted[n].during[0])
     owner = _owners(after, [noted[n] for n in order])
     old, new = below.rotations, after.rotations
-    # the two quaternions of a rotation are one, but for the first frame: its sign is that of all others
+    # q and -q are the same rotation, except in the first frame, whose sign the others follow
     differs = np.any(new != old, axis=2) & np.any(new != -old, axis=2)
     differs[0] |= np.any(new[0] != old[0], axis=1)
     moved = np.any(after.root != below.root, axis=1)
@@ -42,25 +42,25 @@ def cut(below: Clip, after: Clip, noted: Sequence[Edit]) -> list[Edit]:
             continue
         span = slice(rows[0], rows[-1] + 1)
         joints = np.flatnonzero(mine[:, :-1].any(axis=0))
-        # what a later edit says of a joint lies over this one: without it the joint is as it was below
+        # later edits of a joint lie over this one: without them the joint is as below
         own = owner[span] <= rank
         frames = np.where(own[:, joints, None], new[span][:, joints], old[span][:, joints])
         root = np.where(own[:, -1:], after.root[span], below.root[span]) if mine[:, -1].any() else None
         layer = Layer(tuple(joints.tolist()), after.fps, float(after.times[rows[0]]), frames, root)
         out[n] = replace(noted[n], layer=layer)
-    # within one person those that begin later lie on top
+    # within one character edits that begin later lie on top
     return [out[n] for n in order]
 
 
 def edit_between(before: World, after: World, noted: Edit) -> Edit:
-    """An edit with all that it has changed of its character's clip, from one world to another."""
+    """An edit with everything that it changed in its character's clip, from one world to another."""
     below, clip = before.motion(noted.who), after.motion(noted.who)
     assert isinstance(below, Clip) and isinstance(clip, Clip)
     return cut(held(below, len(clip)), clip, [noted])[0]
 
 
 def _owners(clip: Clip, edits: Sequence[Edit]) -> NDArray[np.int64]:
-    """Which of some edits, in the order of their beginnings, has a joint at a frame: (T, J + 1), the root last."""
+    """Index of the edit, in order of beginnings, that owns each joint at each frame: (T, J + 1), the root last."""
     body = clip.character
     begins = [int(np.clip(np.floor((e.during[0] - clip.start) * clip.fps + 1e-6), 0, len(clip))) for e in edits]
     limbs = {name: body.chains[name] for e in edits if (name := e.limb) in body.chains and name != "spine"}
@@ -82,7 +82,7 @@ def _owners(clip: Clip, edits: Sequence[Edit]) -> NDArray[np.int64]:
 def stacked(
     base: Motions, edits: Sequence[Edit], later_base: Motions, later: Sequence[Edit]
 ) -> tuple[dict[str, Motion], tuple[Edit, ...]]:
-    """A base and edits with later ones on top, which were made over what these come to; that may last longer."""
+    """A base with edits, and later edits on top that were made over their result; the later motion may be longer."""
     out, under = {**base, **later_base}, list(edits)
     for who in {edit.who for edit in edits}:
         old, new = base[who], later_base.get(who, base[who])
@@ -94,27 +94,27 @@ def stacked(
 
 
 def with_edit_contacts(world: World, edits: Sequence[Edit]) -> World:
-    """A world in which parts may touch as edits say."""
+    """A world with the contacts that edits allow."""
     return world.with_(contacts=(*world.contacts, *(c for e in edits if e.share > 0.0 for c in e.contacts)))
 
 
 def changed_by(edits: Sequence[Edit]) -> list[Changed]:
-    """List what no longer is as it was recorded, since limbs or whole bodies were planned."""
+    """Names of what is no longer as recorded, because limbs or whole bodies were planned."""
     return [Changed(e.who, e.replanned, e.during) for e in edits if e.share > 0.0]
 
 
 @dataclass(frozen=True)
 class EditChange:
-    """Change of an edit, by its number, counted from 1, or reason: another strength, or to be muted."""
+    """Change of an edit, given by its number (from 1) or its reason: another strength, or muted."""
 
     which: int | str
     strength: float | None = None
     muted: bool = False
-    where: str = ""  # in the file that says so, in words
+    where: str = ""  # place in the file, for messages
 
 
 def numbers_of(edits: Sequence[Edit], which: int | str) -> list[int]:
-    """Places in a list of the edits that a number, counted from 1, or a reason means; a reason may mean several."""
+    """Indices of the edits with a given number (from 1) or reason; a reason may match several."""
     if isinstance(which, str) and not which.isdigit():
         found = [n for n, edit in enumerate(edits) if which in (edit.reason, f"{edit.limb} {edit.reason}")]
         if not found:

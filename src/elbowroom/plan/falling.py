@@ -1,4 +1,4 @@
-"""Falls of things: where they land, how long that takes, and what lets them fall."""
+"""Falls of objects: where they land, how long it takes, and the world in which they fall."""
 
 from __future__ import annotations
 
@@ -16,32 +16,31 @@ from elbowroom.world.world import Snapshot, World
 
 GRAVITY = 9.81  # m/s²
 
-# A thing comes to lie this far above what it falls onto, metres, as close as the proof of a motion asks for.
+# Gap between a fallen object and its support, metres: the smallest that a proof accepts.
 _ABOVE = 0.0005
 
-# Steps of the way down, metres: never less than the first, never past what is nearer; its end is found to the last.
+# Step lengths downwards, metres: at least the first, never past the nearest obstacle; the last refines the end.
 _STEP, _FINE = 0.003, 0.0001
 
-# Seconds before the end of a fall from which the thing may touch what it falls onto.
+# Interval before the end of a fall in which the object may touch its support, seconds.
 LANDS = 0.04
 
-# Nothing is looked for farther below than this, metres.
+# Largest depth of a fall, metres.
 _DEEPEST = 20.0
 
 
 @dataclass(frozen=True)
 class Landing:
-    """Landing of a thing: how far it falls, metres, and the names of what it then lies on."""
+    """Depth of a fall in metres, and the names of what the object then lies on."""
 
     depth: float
     on: tuple[str, ...]
 
 
 def landing(world: World, thing: str, t: float, T_world_thing: Array) -> Landing | None:
-    """Return where a thing would land from a place (4, 4) if it fell straight down at a time; None where nothing is
-    below.
+    """Landing of an object that falls straight down from a placement (4, 4); None where nothing is below.
 
-    People are not looked at: what falls onto their feet is for the proof to tell.
+    Characters are ignored: the proof reports what falls onto their feet.
     """
     exact, places = alone(world, thing, t)
     numbers = np.array([k for k in range(len(exact.index)) if thing in exact.pairs[k]], dtype=np.int64)
@@ -49,7 +48,7 @@ def landing(world: World, thing: str, t: float, T_world_thing: Array) -> Landing
         return None
 
     def hits(depth: float) -> list[int]:
-        """Numbers of pairs that meet with the thing so far below."""
+        """Indices of pairs that collide with the object lowered by `depth`."""
         lower = {**places, thing: transform([0.0, 0.0, -depth]) @ T_world_thing}
         exact.place_snapshot(Snapshot(t, {}, lower))
         return [int(k) for k in exact.near(0.0) if thing in exact.pairs[k] and exact.hit(int(k))]
@@ -57,7 +56,7 @@ def landing(world: World, thing: str, t: float, T_world_thing: Array) -> Landing
     free = step = 0.0
     hits(free)
     while free < _DEEPEST:
-        # boxes around things are never nearer than the things themselves
+        # bounding boxes give a lower bound of the distance
         step = max(float(exact.gaps()[numbers].min()), _STEP)
         if hits(free + step):
             break
@@ -74,12 +73,12 @@ def landing(world: World, thing: str, t: float, T_world_thing: Array) -> Landing
 
 
 def seconds_of(depth: float) -> float:
-    """Return how long a fall takes from rest, seconds, for metres."""
+    """Duration of a fall from rest over a depth in metres."""
     return float(np.sqrt(2.0 * depth / GRAVITY))
 
 
 def falling(start: float, depth: float, fps: float) -> Fall:
-    """A fall from rest that starts at a second and ends metres below, with a key for each frame."""
+    """Keyframes of a fall from rest that starts at a time and ends `depth` metres below, one per frame."""
     lasts = seconds_of(depth)
     if lasts < 1e-6:
         return Fall(np.array([start]), np.zeros((1, 3)))
@@ -90,7 +89,7 @@ def falling(start: float, depth: float, fps: float) -> Fall:
 
 
 def let_fall(world: World, thing: str, t: float, T_world_thing: Array, fps: float) -> World:
-    """A world in which a hand lets go of a thing at a time and a place (4, 4), from where it falls.
+    """A world in which a hand releases an object at a time and placement (4, 4), from where it falls.
 
     Raises `PlanningFailure` where nothing is below.
     """

@@ -1,8 +1,8 @@
 """Footing for tasks without a time: a motion that comes to rest near the target pauses there.
 
-A base that stays in one place goes on under its tasks. One that walks up to something and stands for a moment is held
-in that moment until its tasks are done, and then goes on: the feet stay planted and the whole body can help. A task
-with a time never changes when the base does what, and who is never at rest near the target reaches while moving.
+A base that stays in one place continues under its tasks. One that walks up to something and stands for a moment is held
+there until its tasks are done: the feet stay planted and the whole body can help. A task with a time never changes the
+timing of the base, and a character that is never at rest near the target reaches while moving.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from elbowroom.plan.tasks import Rest, Task
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.posing.limb_ik import LimbIK
 
-# Hips and feet that are slower than this are at rest, m/s: weight shifts are slower, steps are faster.
+# Hips and feet below this speed are at rest, m/s: weight shifts are slower, steps are faster.
 _REST_M_S = 0.15
-# A rest lasts at least this long, seconds: the double support of a walk is shorter.
+# Shortest rest, seconds: the double support of a walk is shorter.
 _LASTS_S = 0.3
-# A place of rest may be this much farther from the target than the nearest one of the whole motion, metres.
+# A resting place may be this much farther from the target than the nearest position of the motion, metres.
 _FARTHER_M = 0.15
-# Rests that are farther from the target than the nearest one by less than this are as good, metres; so are all whose
-# shoulder is within this share of the arm's length. The first of them is taken.
+# Rests within this distance of the nearest one, metres, count as equal; so do those whose shoulder is within this share
+# of the arm's length. The first of them is taken.
 _AS_NEAR_M = 0.03
 _EASY = 0.9
-# Moments of rest that are tried.
+# Rests that are tried.
 _RESTS = 3
 
 
 def on_footing(d: Director, task: Task, do: Callable[[], None]) -> None:
-    """Do a task where everybody in it stands for it: where they are at rest near its target, the base paused there.
+    """Carry out a task with every participant's base paused at a rest near the target.
 
-    Other moments of rest are tried where the first will not do. Nothing is paused for those who stay in place all the
-    time, for tasks with a time, and where nobody comes to rest near the target.
+    Further rests are tried if the first fails. Nothing is paused for characters that stay in place, for tasks with a
+    time, and where no participant comes to rest near the target.
     """
     people = [d.actor(who) for who in people_of(task)]
     going = [actor for actor in people if not (task.at is not None or actor.over or (actor.stands and not actor.left))]
@@ -59,7 +59,7 @@ def on_footing(d: Director, task: Task, do: Callable[[], None]) -> None:
 
 
 def _stop(d: Director, actor: Actor, task: Task, number: int) -> None:
-    """Go on until one of the moments of rest, by number, and pause; where there is none nothing is paused."""
+    """Advance to the rest of the given number and pause; do nothing where there is none."""
     found = target_of(d.world, task, actor.now)
     rests = _rests(actor, None if found is None else found[1])
     if number >= max(len(rests), 1):
@@ -78,14 +78,14 @@ def _stop(d: Director, actor: Actor, task: Task, number: int) -> None:
 
 
 def resume(d: Director, actor: Actor) -> None:
-    """Let a base that was paused go on; the world's notes tell for how long it stood still."""
+    """Let a paused base continue; the world's notes say how long it stood still."""
     begin, end = actor.resume()
     note = f"{actor.who} stays at {begin:.2f} s of the motion for {end - begin:.2f} s"
     d.world = actor.placed(d.world).with_(notes=(*d.world.notes, note))
 
 
 def _rests(actor: Actor, point: Array | None) -> list[int]:
-    """Frames from now on at rest near to a point (3,): the first with an easy reach, then the nearest ones."""
+    """Frames from now on at rest near a point (3,): the first with an easy reach, then by distance."""
     clip = actor.ahead_clip()
     rows = np.flatnonzero(_at_rest(clip))
     if not len(rows) or point is None:
@@ -101,7 +101,7 @@ def _rests(actor: Actor, point: Array | None) -> list[int]:
 
 
 def _at_rest(clip: Clip) -> NDArray[np.bool_]:
-    """Frames (N,) in which hips and feet are at rest, and have been and will be for a moment."""
+    """Mask of frames (N,) in the middle of an interval of rest of hips and feet."""
     body = clip.character
     joints = [0, *(chain.joints[-1] for chain in body.chains.values() if chain.kind == "leg")]
     step = np.linalg.norm(np.diff(clip.world()[..., :3, 3][:, joints], axis=0), axis=-1).max(axis=1, initial=0.0)
@@ -114,7 +114,7 @@ def _at_rest(clip: Clip) -> NDArray[np.bool_]:
 
 
 def _bound(d: Director, actor: Actor) -> bool:
-    """Return whether something of the world is tied to when the base does what, as recorded holds and contacts are."""
+    """Return whether the world depends on the timing of the base, as with recorded holds and contacts."""
     times = [t for hold in d.world.holds if hold.by == actor.who for t in hold.during]
     mine = (c for c in d.world.contacts if actor.who in (d.world.split(c.who)[0], d.world.split(c.on)[0]))
     times += [contact.during[0] for contact in mine]

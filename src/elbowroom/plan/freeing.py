@@ -1,4 +1,4 @@
-"""Postures made free: elbows and knees turned about the ends of their limbs, and the free arm out of the way."""
+"""Collision-free postures: elbows and knees swivelled about the ends of their limbs, and the free arm moved away."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
-# Turns of an elbow about shoulder and hand, and of a knee about hip and foot, that are tried, radians.
+# Swivel angles of elbows and knees that are tried, radians.
 _ORBITS_RAD = np.radians([8, -8, 16, -16, 24, -24, 34, -34, 46, -46, 60, -60])
-# Limbs that turn so, and which of their parts are in the way then; each may be in the other's way again.
+# Limbs that swivel, and the parts whose collisions that may resolve; one limb may block the other again.
 _ARM_PARTS = ("fore", "upper_arm")
 _LEG_PARTS = ("thigh", "shin")
 _LIMBS = (
@@ -30,18 +30,18 @@ _LIMBS = (
     ("right_arm", _ARM_PARTS),
     ("left_arm", _ARM_PARTS),
 )
-# Shares of a shoulder's rise that are tried where its upper arm meets neck or head.
+# Fractions of a shoulder's elevation that are tried where its upper arm hits neck or head.
 _SHOULDERS = (0.6, 0.3, 0.0)
-# Radians that joints may be farther out of their ranges than the solver leaves them.
+# Excess over the joint limits, beyond that of the solver's result, that a swivel may cause, radians.
 _BEYOND_RAD = 0.01
-# Pair that collides in a posture, None where it is free.
+# Returns a colliding pair of a posture, None where it is free.
 Blame = Callable[[Pose], Pair | None]
 
 
 def freed(body: Character, blame: Blame, pose: Pose, most_rad: float = np.inf) -> Pose | Pair:
-    """A posture with its elbows and knees turned about the ends of their limbs until it is free, by little.
+    """Swivel elbows and knees by as little as makes a posture free, at most `most_rad`.
 
-    What is in the way where that does not help; nothing turns by more than `most_rad`.
+    Returns the colliding pair where that does not help.
     """
     pair = blame(pose)
     for side in ("left", "right"):
@@ -54,7 +54,7 @@ def freed(body: Character, blame: Blame, pose: Pose, most_rad: float = np.inf) -
             continue
         ik = LimbIK(body, limb, pose)
         T_parent, T_end = ik.T_world_parent(pose), body.skeleton.at(pose)[ik.joints[-1]]
-        turns = np.append(0.0, _ORBITS_RAD[np.abs(_ORBITS_RAD) <= most_rad])  # the first one as it is
+        turns = np.append(0.0, _ORBITS_RAD[np.abs(_ORBITS_RAD) <= most_rad])  # the first is the unchanged posture
         solved = ik.solve(T_parent, T_end, ik.orbit_of(pose) + turns, ik.keep_of(pose))
         beyond = solved.excess.max(axis=-1)
         can = solved.reached & (beyond <= max(float(beyond[0]), EPS) + _BEYOND_RAD)
@@ -70,7 +70,7 @@ def freed(body: Character, blame: Blame, pose: Pose, most_rad: float = np.inf) -
 
 
 def _lowered(body: Character, pose: Pose, side: str, blame: Blame, most_rad: float) -> Pose | None:
-    """The posture with a shoulder lowered until its upper arm is off neck and head, the hand where it was."""
+    """Lower a shoulder until its upper arm is clear of neck and head, with the hand in place."""
     clavicle = body.roles.get(f"{side}_clavicle")
     if clavicle is None:
         return None
@@ -92,20 +92,20 @@ def _lowered(body: Character, pose: Pose, side: str, blame: Blame, most_rad: flo
     return None
 
 
-# Seconds before and after its work during which an arm is not free to move otherwise.
+# Seconds before and after its task during which an arm is not free for other motion.
 _BUSY_S = 1.5
-# Turns of the upper arm in each of its two swings, and of the elbow, that are tried, radians.
+# Rotations of the upper arm, for each of its two swings, and of the elbow that are tried, radians.
 _SWINGS_RAD = np.radians([0.0, 15.0, -15.0, 30.0, -30.0, 50.0, -50.0, 75.0, -75.0])
 _ELBOW_RAD = np.radians([0.0, 30.0, 60.0, 90.0, 115.0])
-# Costs of a posture of the free arm, radians and metres: turns of the upper arm and of the elbow, the hand far from the
-# hips, the elbow above the shoulder. People bend the elbow and keep the hand near the body. Tuned on leans over tables.
+# Costs of a posture of the free arm, per radian and metre: rotation of upper arm and elbow, the hand far from the hips,
+# the elbow above the shoulder. People bend the elbow and keep the hand near the body. Tuned on leans over tables.
 _UPPER, _ELBOW, _FAR, _RAISED = 0.5, 0.25, 2.0, 3.0
-# Postures of the free arm that are looked at before it is given up.
+# Free-arm postures that are checked before giving up.
 _TRIES = 200
 
 
 def free_arm(world: World, actor: Actor, hand: str, k: int) -> str | None:
-    """The other arm's chain, if nothing keeps it where it is at frame k; None where there is none."""
+    """The other arm's chain if nothing constrains it at frame k; None where there is none."""
     other = "left" if hand == "right" else "right"
     if f"{other}_arm" not in actor.body.chains or set(joints_of(actor, other)) & set(actor.kept):
         return None
@@ -115,12 +115,12 @@ def free_arm(world: World, actor: Actor, hand: str, k: int) -> str | None:
     return f"{other}_arm" if held_by(world, actor.who, other, actor.time(k)) is None else None
 
 
-def set_aside(
+def clear_free_arm(
     postures: Postures, body: Character, pose: Pose, arm: str, room: float, like: Array | None = None
 ) -> Pose | None:
-    """A posture whose free arm is out of the way: as it is, as in rotations `like` (J, 4), or else elsewhere.
+    """A posture whose free arm is out of the way: unchanged, as in rotations `like` (J, 4), or the cheapest free one.
 
-    `room` metres are kept where that can be; None where no turn that is tried is free.
+    Keeps `room` metres of clearance where possible; None where no candidate is free.
     """
     if postures.valid(pose):
         return pose

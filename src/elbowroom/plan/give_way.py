@@ -1,4 +1,4 @@
-"""Limbs that give way in a planned motion; hands at work stay where they are."""
+"""Idle limbs that give way to a planned motion; hands at work stay where they are."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
-# Metres that the hand moves at least in a step for which the free arm is looked at.
+# Hand travel in a step below which the free arm is not checked, metres.
 _MOVES_M = 0.002
 
 
 def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> None:
-    """Let the free arm give way in the last `count` frames of somebody who stands where it would collide.
+    """Move the free arm of a standing character where it collides in the last `count` frames.
 
-    Frames before them may change, too: an arm is raised before the trunk leans. Raises `PlanningFailure` where the arm
+    Earlier frames may change as well: an arm is raised before the trunk leans. Raises `PlanningFailure` where the arm
     cannot.
     """
     arm = free_arm(d.world, actor, hand, actor.k)
@@ -56,9 +56,9 @@ def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> Non
 
 
 def require_free(d: Director, during: tuple[float, float], what: str, thing: str = "") -> None:
-    """Let limbs that do nothing give way where the whole motion is not free during an interval of seconds.
+    """Move idle limbs where the whole motion collides during an interval of seconds.
 
-    Raises `PlanningFailure` where they cannot, at once where it is the `thing` in hand that meets something.
+    Raises `PlanningFailure` where that fails, and at once where the held `thing` collides.
     """
     if d.settings.tier == "ik":
         return
@@ -75,7 +75,7 @@ def require_free(d: Director, during: tuple[float, float], what: str, thing: str
 
 
 def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
-    """Prove a finished motion; what is left in collision gives way first, the trunk with it where hands allow."""
+    """Prove a finished motion; limbs still in collision give way first, with the trunk where the hands allow it."""
     base, edits = d.layers(world)
     changed = changed_by(edits)
     certificate = certify(world, changed=changed)
@@ -93,8 +93,7 @@ def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
 
 
 def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
-    """Return whether limbs could give way in all of some episodes, by themselves; the director then has the new
-    motion."""
+    """Resolve all episodes in the director's motion by moving their limbs; return whether that succeeded."""
     for episode in episodes:
         actor = d.actor(episode.who)
         sources = {episode.who: actor.clip()}
@@ -109,7 +108,7 @@ def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
 
 
 def _take_over(d: Director, actor: Actor, done: RepairResult) -> None:
-    """The actor moves as repaired: frames that are done, and those of the base that follow."""
+    """Copy a repaired motion into an actor: final frames, and those of the base that follow."""
     new = done.world.motion(actor.who)
     assert isinstance(new, Clip)
     base = np.array(actor.base.rotations)

@@ -1,4 +1,4 @@
-"""A free way of a limb over frames of its body, with as much room as its ends have."""
+"""Free paths of a limb over frames of its body, with as much clearance as their ends have."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
-# Clearance of ways whose ends have no more, metres.
+# Clearance of paths whose ends have no more, metres.
 _TIGHT = 0.001
 
-# Searches that are made for a way on which something stays level.
+# Searches for a path on which an object stays level.
 _SEARCHES = 4
 
 
-def limb_way(
+def find_limb_path(
     d: Director,
     actor: Actor,
     limb: str,
@@ -43,45 +43,45 @@ def limb_way(
     margin: float | None = None,
     straight: bool = False,
 ) -> LimbTrajectory:
-    """Find a free path of a limb from the first to the last of some frames; raises `PlanningFailure`.
+    """Find a free path of a limb between the first and last of some frames; raises `PlanningFailure`.
 
-    `root` (N, 3) and `q` (N, J, 4) are those frames; `straight` is the limb's straight way or none.
+    `root` (N, 3) and `q` (N, J, 4) are those frames; `straight` allows only a straight path.
     """
     joints = list(actor.body.chain(limb).joints)
     times = actor.times(len(root) - 1)
     world = actor.placed(d.world, root, q)
     during = (float(times[0]), float(times[-1]))
     T = actor.body.transforms(root, q)
-    way: LimbTrajectory | Blocked = Blocked("no-path")
+    trajectory: LimbTrajectory | Blocked = Blocked("no-path")
     thing = level_thing(d.world, actor.who, limb, during[0])
     exact = ExactWorld(world)
     for clearance in dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0)):
         check = LimbCheck(world, actor.who, limb, during, margin=clearance, exact=exact)
-        ways = ArmPaths(actor.body, limb, actor.pose, times, T, check, d.settings)
-        way = ways.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
-        if isinstance(way, LimbTrajectory) and way.tier == "plan" and thing is not None:
-            way = _level(d, actor, thing, what, ways, way, Levelling(actor, limb, root, q, ways.free))
-        # Ends that are nearer to something than the margin are left and entered with less.
-        if isinstance(way, LimbTrajectory) or way.status == "no-path" or clearance == 0.0:
+        paths = ArmPaths(actor.body, limb, actor.pose, times, T, check, d.settings)
+        trajectory = paths.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
+        if isinstance(trajectory, LimbTrajectory) and trajectory.tier == "plan" and thing is not None:
+            trajectory = _level(d, actor, thing, what, paths, trajectory, Levelling(actor, limb, root, q, paths.free))
+        # Ends with less clearance than the margin are left and entered with a smaller one.
+        if isinstance(trajectory, LimbTrajectory) or trajectory.status == "no-path" or clearance == 0.0:
             break
-    if isinstance(way, Blocked):
-        raise PlanningFailure(way.status, f"{what}: {why_not(way)}")
-    return way
+    if isinstance(trajectory, Blocked):
+        raise PlanningFailure(trajectory.status, f"{what}: {why_not(trajectory)}")
+    return trajectory
 
 
 def _level(
-    d: Director, actor: Actor, thing: str, what: str, ways: ArmPaths, way: LimbTrajectory, levelling: Levelling
+    d: Director, actor: Actor, thing: str, what: str, paths: ArmPaths, trajectory: LimbTrajectory, levelling: Levelling
 ) -> LimbTrajectory:
-    """A searched way on which what must not be tilted is level, or the most level of a few; the world's notes tell."""
-    best, least = way, np.inf
+    """A searched path that keeps an object level, or the most level of a few; deviations are noted in the world."""
+    best, least = trajectory, np.inf
     for attempt in range(_SEARCHES):
         if attempt > 0:
-            other = ways.searched(way.rotations[0], way.rotations[-1], d.seed())
-            way = other if isinstance(other, LimbTrajectory) else way
-        arm = levelling.levelled(way.rotations)
+            other = paths.searched(trajectory.rotations[0], trajectory.rotations[-1], d.seed())
+            trajectory = other if isinstance(other, LimbTrajectory) else trajectory
+        arm = levelling.levelled(trajectory.rotations)
         tilt = levelling.tilt(arm)
         if tilt < least:
-            best, least = replace(way, rotations=arm), tilt
+            best, least = replace(trajectory, rotations=arm), tilt
         if least <= LEVEL:
             return best
     note = f"{what}: {thing} is tilted by up to {np.degrees(least):.0f} degrees along its path: no level path was found"
@@ -89,16 +89,18 @@ def _level(
     return best
 
 
-# Joints that look, by role; they are there in this share of the time of a step: eyes and head go first.
-LOOKS = ("neck", "head", "left_eye", "right_eye")
-LOOKS_BY = 0.55
+# Roles of joints that gaze; they arrive after this share of a step, because eyes and head lead.
+GAZE_ROLES = ("neck", "head", "left_eye", "right_eye")
+GAZE_ARRIVES = 0.55
 
 
-def body_way(
+def body_frames(
     actor: Actor, goal: Pose, count: int, fingers: Mapping[str, Array | None] | None = None
 ) -> tuple[Array, Array]:
-    """Frames from the last one to a posture, feet where they stand, head first; fingers by hand, (n, 4), or None where
-    those of a hand stay as they are."""
+    """Frames from the last one to a posture, feet in place, head first.
+
+    `fingers` are (n, 4) by hand, None for hands that keep their shape.
+    """
     h = np.linspace(0.0, 1.0, count + 1)
     s = smoothstep(h)
     q_a = actor.q[-1:]
@@ -107,8 +109,8 @@ def body_way(
     else:
         root, q_a = actor.ahead(count)
         q = slerp(q_a, goal.rotations, np.where(actor.upper, s[:, None], 0.0))
-    looks = [actor.body.roles[r] for r in LOOKS if r in actor.body.roles]
-    q[:, looks] = slerp(q_a[:, looks], goal.rotations[looks], smoothstep(h / LOOKS_BY)[:, None])
+    gaze = [actor.body.roles[r] for r in GAZE_ROLES if r in actor.body.roles]
+    q[:, gaze] = slerp(q_a[:, gaze], goal.rotations[gaze], smoothstep(h / GAZE_ARRIVES)[:, None])
     for hand, turned in (fingers or {}).items():
         joints = list(finger_joints(actor.body, hand))
         if joints:
@@ -116,42 +118,41 @@ def body_way(
     return root, q
 
 
-# Radians that a thing may be tilted by on its way, which spills nothing from a cup that is not full.
+# Largest tilt of a level object, radians: spills nothing from a cup that is not full.
 LEVEL = float(np.radians(15.0))
 
-# Shares of a levelled way that are tried: the first that is free.
+# Fractions of the levelling rotation that are tried; the first free one counts.
 _SHARES = (1.0, 0.8, 0.6, 0.4)
 
-# Frames to either side over which the wrist comes to the end of its range, and how much rougher joints may become.
+# Half-width, in frames, of the blend into the wrist's limit, and the largest increase in joint roughness.
 _SOFTLY, _ROUGHER = 8, 1.3
 
 
 def level_thing(world: World, who: str, limb: str, t: float) -> str | None:
-    """The thing that a limb's hand holds at a time, if it must not be tilted."""
+    """The object in a limb's hand at a time, if it must stay level."""
     hold = held_by(world, who, limb.removesuffix("_arm"), t) if limb.endswith("_arm") else None
     return hold.object if hold is not None and world.objects[hold.object].freedom == "level" else None
 
 
 class Levelling:
-    """Ways of an arm over frames of a body, roots (N, 3) and rotations (N, J, 4), that hold something level."""
+    """Levels a held object on paths of an arm over frames of a body, roots (N, 3) and rotations (N, J, 4)."""
 
     def __init__(self, actor: Actor, limb: str, root: Array, q: Array, free: Callable[[Array], bool]) -> None:
         self._actor, self._root, self._q, self._free = actor, root, q, free
         self._ik = LimbIK(actor.body, limb, Pose.of(root[0], q[0]))
 
     def tilt(self, arm: Array) -> float:
-        """Return how far what is level in the first frame is tilted at most over frames (N, 3, 4) of the arm,
-        radians."""
+        """Largest tilt of the object against the first frame over frames (N, 3, 4) of the arm, radians."""
         return float(np.arccos(np.clip(self._ups(self._placed(arm))[:, 2], -1.0, 1.0)).max())
 
     def levelled(self, arm: Array) -> Array:
-        """Frames (N, 3, 4) of the arm with the hand turned so that what it holds is level, the wrist where it was.
+        """Frames (N, 3, 4) of the arm with the hand rotated so that the object is level, the wrist in place.
 
-        As they are where that is not free.
+        Unchanged where that is not free.
         """
         T, fps = self._placed(arm), self._actor.base.fps
         ups = self._ups(T)
-        # it ends as it is to end, level or not
+        # the last frame is fixed, level or not
         share = np.linspace(0.0, 1.0, len(arm))[:, None]
         wanted = slerp(np.array([1.0, 0.0, 0.0, 0.0]), arc(UP, ups[-1]), share[:, 0])
         goals = to_matrix(wanted) @ UP
@@ -176,6 +177,6 @@ class Levelling:
         return self._actor.body.transforms(self._root, q)
 
     def _ups(self, T: Array) -> Array:
-        """Return where what is up in the first frame points to in each, (N, 3), for joints at T (N, J, 4, 4)."""
+        """Direction in each frame of the axis that is vertical in the first, (N, 3), for joints at T (N, J, 4, 4)."""
         hands = T[:, self._ik.joints[2], :3, :3]
         return np.asarray(hands @ (hands[0].T @ UP))

@@ -14,7 +14,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.director import ESCALATES, Director, Saved
 from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
-from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
+from elbowroom.plan.order import BLOCKED, layers, ordered, people_of, thing_of
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
 from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.repair.repair import ASIDE, repair
@@ -41,8 +41,8 @@ from elbowroom.plan.tasks import (
     Task,
     Touch,
 )
-from elbowroom.spaces.styles import Wish
-from elbowroom.stopping import OutOfTime, deadline
+from elbowroom.spaces.styles import StyleLike
+from elbowroom.stopping import OutOfTime, deadline, report
 from elbowroom.world.world import World
 
 Verb = Callable[[Director, Any], None]
@@ -50,7 +50,7 @@ Verb = Callable[[Director, Any], None]
 
 @cache
 def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
-    """Verbs by kind of task, of hands and of feet; loaded with the first task, since repairs need none of them."""
+    """Functions by task type, for hands and feet; imported with the first task, since repairs need none of them."""
     from elbowroom.plan.teams.carry import carry
     from elbowroom.plan.verbs.carry import rest
     from elbowroom.plan.verbs.drop import drop
@@ -74,26 +74,26 @@ def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
     return hands, {Reach: reach_with_foot, Touch: touch_with_foot, Press: press_with_foot}
 
 
-# Attempts at all tasks, each with other samples.
+# Attempts at all tasks, each with other random samples.
 _ATTEMPTS = 3
-# Orders of people that are tried, for tasks and for repairs.
+# Orders of characters that are tried, for tasks and for repairs.
 _ORDERS = 4
 # Grasps of one object that are tried when a later task fails with the first.
 _REGRASPS = 4
 
-# What a hand may lack to a place so that another grasp could make up for it, metres: more than a hand is long.
+# Largest distance out of reach that another grasp may make up for, metres: more than a hand's length.
 _OTHER_GRASP_M = 0.25
 
 
 def plan_tasks(
     world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, fps: float = 60.0, budget: float | None = None
 ) -> Plan:
-    """Plan tasks one after another, by priority; at the end hands go back to what the base motion does.
+    """Plan tasks one after another, by priority; at the end hands return to the base motion.
 
-    Who finds no way past those that were planned before is planned before them; the world's notes tell that. The same
-    seed gives the same motion. `fps` is the rate of motions that are no clips. Bad names and numbers raise; that no
-    motion was found is told by the status. After `budget` seconds of the wall clock, proof included, the status is
-    'budget-spent'; what is found within it is the same motion as without a budget.
+    A character blocked by those planned before is planned before them; the world's notes say so. The same seed gives
+    the same motion. `fps` is the frame rate of motions that are not clips. Invalid names and numbers raise; the status
+    says whether a motion was found. After `budget` seconds of wall-clock time, proof included, the status is
+    'budget-spent'; a motion found within the budget is the same as without one.
     """
     tasks = [step for task in tasks for step in task.steps()]
     with deadline(budget):
@@ -102,7 +102,7 @@ def plan_tasks(
             return plan
         try:
             known = remedy(world, tasks, settings, failed, partial(_probed, fps))
-        except OutOfTime:  # what was wrong is known all the same
+        except OutOfTime:  # the cause of the failure is known all the same
             known = ""
         return plan.with_(verified=known)
 
@@ -115,7 +115,7 @@ def _probed(fps: float, world: World, tasks: Sequence[Task], settings: Settings)
 
 
 def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fps: float = 60.0) -> Plan:
-    """Do tasks once, in their order, without a proof: what follows a mouse. Where one fails, `why` says so."""
+    """Carry out tasks once, in order, without a proof, for previews while dragging. `why` names a failure."""
     steps = ordered(world, [step for task in tasks for step in task.steps()])
     d = Director(world, settings, fps, 0)
     try:
@@ -123,12 +123,12 @@ def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fp
         moved = finished(d)
         base, edits = d.layers(moved)
         return Plan("not-certified", moved, edits, base=base)
-    except PlanningFailure as stuck:
-        return Plan(stuck.status, world, why=stuck.why)
+    except PlanningFailure as blocked:
+        return Plan(blocked.status, world, why=blocked.why)
 
 
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
-    """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
+    """Try orders of characters, then other samples, until a plan is found or nothing is left to try."""
     people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
     try:
         start = None if settings.tier == "ik" else start_failure(world, people) or target_failure(world, tasks)
@@ -148,19 +148,19 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         director = Director(world, settings, fps, attempt)
         director.careful = any(plan.status == "not-certified" for plan in plans)
         plan, failed = _planned(director, order)
-        stuck = failed.who
+        blocked = failed.who
         failures.append(failed)
         plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
         if plan.found or plan.status == "budget-spent":
             break
-        leading = (stuck, *(who for who in leading if who != stuck)) if plan.status in IN_THE_WAY else ()
+        leading = (blocked, *(who for who in leading if who != blocked)) if plan.status in BLOCKED else ()
         other = ordered(world, tasks, leading)
         if other not in orders and len(orders) < _ORDERS:
             orders.append(other)
-            notes.append(f"{stuck} was planned before the others, which blocked it ({plan.why})")
+            notes.append(f"{blocked} was planned before the others, which blocked it ({plan.why})")
             continue
-        # What could not be proven, or no way was found for, may do with other samples; so may a later task. A move has
-        # tried other samples by itself.
+        # Other samples may help where a proof or a search failed, and so may a later task. A move has tried other
+        # samples by itself.
         again = plan.status in ("not-certified", "no-path", "start-in-collision") and not isinstance(
             failed.task, Move | Carry
         )
@@ -174,25 +174,25 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         plan, failed = _planned(director, ordered(world, tasks))
         if plan.found:
             return plan, failed
-    # Time that ran out in a later attempt is told with what was wrong in the first.
+    # If time ran out in a later attempt, report the failure of the first.
     if len(plans) > 1 and plans[-1].status == "budget-spent":
         return plans[0].with_(status="budget-spent", why=f"{plans[0].why}; then {plans[-1].why}"), failures[0]
-    told = -1 if plans[-1].found else 0
-    return plans[told], failures[told]
+    chosen = -1 if plans[-1].found else 0
+    return plans[chosen], failures[chosen]
 
 
 def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
-    """Return whether whole bodies may find what limbs did not: of people who stand, at times that are chosen."""
+    """Return whether planning whole bodies may succeed where limbs failed: standing characters, times not given."""
     if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
         return False
     if failed.task is not None and d.walled_off(failed.task):
         return False
-    # what is moved leads whole bodies anyway
+    # a moved object leads whole bodies anyway
     return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Move | Go | Follow))
 
 
 def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]:
-    """One attempt at all tasks, and which of them failed, if any."""
+    """Attempt all tasks once; also return the task that failed, if any."""
     begun = time.perf_counter()
     people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
     try:
@@ -201,12 +201,13 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]
                 d.on_top(finished(d))
             _do_all(d, layer)
             moved = dict.fromkeys(who for task in layer for who in people_of(task))
-            _do_all(d, [Rest(who=who) for who in moved if who in d.actors])  # robots have folded their arms
+            _do_all(d, [Rest(who=who) for who in moved if who in d.actors])  # robots have already folded their arms
         planned = time.perf_counter()
         d.doing = "the proof"
+        report(d.doing)
         plan = proven(d, finished(d), people)
-    except PlanningFailure as stuck:
-        return _ended(d, stuck.status, stuck.why, begun), stuck
+    except PlanningFailure as blocked:
+        return _ended(d, blocked.status, blocked.why, begun), blocked
     except OutOfTime as spent:
         plan = _ended(d, "budget-spent", f"{d.doing}: {spent}", begun)
         return plan, _failure(plan, people)
@@ -218,8 +219,7 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]
 
 
 def _failure(plan: Plan, people: Sequence[str]) -> PlanningFailure:
-    """Return what is wrong with a plan that has no single task to blame, and who of some people has to look for
-    another."""
+    """Failure of a plan for which no single task is to blame, and which of some people must be re-planned."""
     failed = PlanningFailure(plan.status, plan.why)
     left = () if plan.certificate is None else plan.certificate.collisions
     blamed = [who for who in people if left and who in left[0].who]
@@ -228,19 +228,20 @@ def _failure(plan: Plan, people: Sequence[str]) -> PlanningFailure:
 
 
 def _ended(d: Director, status: Status, why: str, begun: float) -> Plan:
-    """Return what was done so far, where it does not go on."""
+    """Plan of what was done before a failure."""
     base, edits = d.layers(d.world)
     return Plan(status, d.world, edits, why, seconds={"plan": time.perf_counter() - begun}, base=base)
 
 
 def _do_all(d: Director, tasks: Sequence[Task]) -> None:
-    """Do tasks in their order; a thing that cannot be given away as it was taken is taken otherwise."""
-    taken: list[tuple[int, str, Saved]] = []  # by number of a task: the thing that it took, and how all was before
-    done: list[float] = []  # when each task was done
+    """Carry out tasks in order; an object that cannot be put or given as it was grasped is grasped differently."""
+    taken: list[tuple[int, str, Saved]] = []  # by task index: the object it took, and the state before
+    done: list[float] = []  # time at which each task ended
     settings, k = d.settings, 0
     while k < len(tasks):
         task, thing = tasks[k], thing_of(tasks[k]) or ""
         d.coming, d.doing = tasks[k + 1 :], f"{task.verb} {thing}".strip()
+        report(f"{task.who}, {d.doing}", k / len(tasks))
         d.settings = settings if task.style is None else replace(settings, style=task.style)
         d.whole_body = "at once" if task.planner == "whole-body" else "last" if d.escalates else "never"
         if isinstance(task, Grab | Handover | Regrasp) and all(number != k for number, *_ in taken):
@@ -252,13 +253,13 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             do() if isinstance(task, Carry | Go | Follow) else on_footing(d, task, do)
             done.append(max(d.actors[who].now for who in people_of(task) if who in d.actors))
             k += 1
-        except PlanningFailure as stuck:
-            stuck.who, stuck.task = task.who, task
+        except PlanningFailure as blocked:
+            blocked.who, blocked.task = task.who, task
             taken = [t for t in taken if t[0] < k]
             before = next((t for t in reversed(taken) if t[1] == thing), None)
             grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) else None
             refused = d.refused.setdefault(thing, set())
-            far = stuck.status == "target-out-of-reach" and stuck.missing > _OTHER_GRASP_M
+            far = blocked.status == "target-out-of-reach" and blocked.missing > _OTHER_GRASP_M
             if before is None or grip is None or far or len(refused) >= _REGRASPS:
                 raise
             refused.add(grip.grasp)
@@ -269,7 +270,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
 
 
 def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
-    """Do one task after earlier ones; `done` is when they were."""
+    """Carry out one task after earlier ones, which ended at times `done`."""
     _wait_for(d, task, earlier, done)
     from elbowroom.plan.walking.approach import stepping_up
 
@@ -281,7 +282,7 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
 def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
     """Let an actor without a scheduled time wait until earlier users of the object have finished, at times `done`.
 
-    Who stands and is told when to set out waits until then.
+    A standing actor whose task has a start time waits until then.
     """
     thing = thing_of(task)
     actor = d.actor(task.who)
@@ -301,7 +302,9 @@ def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[f
 
 
 def _back_by(d: Director, task: Task) -> None:
-    """Bring back at once who stands and is told when to be back; raises `PlanningFailure` where that is too late."""
+    """Return a standing actor to its base at once if the task says by when; raises `PlanningFailure` if that is too
+    late.
+    """
     actor = d.actor(task.who)
     if task.back is None or not actor.stands:
         return
@@ -312,7 +315,7 @@ def _back_by(d: Director, task: Task) -> None:
 
 
 def finished(d: Director) -> World:
-    """The world with whole motions, holds that end with them."""
+    """The world with complete motions; open holds end with them."""
     for actor in d.actors.values():
         if actor.left is not None:
             resume(d, actor)
@@ -325,18 +328,18 @@ def finished(d: Director) -> World:
     return world.with_(holds=holds, contacts=contacts)
 
 
-def _kind(task: Task) -> tuple[bool, Wish]:
-    """Return what is planned together: tasks of hands, and repairs in one style."""
+def _kind(task: Task) -> tuple[bool, StyleLike]:
+    """Key of tasks that are planned together: tasks of hands, and repairs of one style."""
     return (True, task.style) if isinstance(task, Repair) else (False, None)
 
 
 def plan_in_turn(
     world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, budget: float | None = None
 ) -> Plan:
-    """Plan tasks in their order. A repair is of the motion as the tasks before it leave it.
+    """Plan tasks in order; a repair works on the motion that the tasks before it leave.
 
-    It ends with the first that is not done; plans, times and collisions are those of all until then. `budget` is that
-    of `plan_tasks` and `repair`, for all of them together.
+    Stops at the first failure; edits, times and collisions are those of all tasks until then. `budget` is that of
+    `plan_tasks` and `repair`, for all of them together.
     """
     plan = Plan("found", world)
     with deadline(budget):
@@ -353,10 +356,10 @@ def plan_in_turn(
 
 
 def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
-    """Repair people one after another, by priority; who is left in the way of others that were first is first then."""
+    """Repair characters one after another, by priority; one that stays blocked by earlier ones moves to the front."""
     ranks = sorted(tasks, key=lambda task: math.inf if task.priority is None else task.priority)
     order = tuple(dict.fromkeys(task.who for task in ranks))
-    # Repairs have limits of their own; what was set by hand counts instead.
+    # Repairs have limits of their own unless the caller changed them.
     checks = REPAIRS if settings.search_budget == USUAL.search_budget else settings.search_budget
     repairs = [task for task in tasks if isinstance(task, Repair)]
     keep = [Pin(task.who, limb, during) for task in repairs for limb, during in task.keep]
@@ -376,17 +379,17 @@ def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
         plan = repair(world, order, **how)
         if best is None or plan.found or _count(plan) < _count(best):
             best = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes)))
-        stuck = _left_over(plan, order)
-        if stuck is None or plan.status == "budget-spent":
+        blocked = _left_over(plan, order)
+        if blocked is None or plan.status == "budget-spent":
             break
-        notes = [f"{stuck} was repaired before the others, which blocked it ({plan.why})"]
-        order = (stuck, *(who for who in order if who != stuck))
+        notes = [f"{blocked} was repaired before the others, which blocked it ({plan.why})"]
+        order = (blocked, *(who for who in order if who != blocked))
     assert best is not None
     return best
 
 
 def _left_over(plan: Plan, order: Sequence[str]) -> str | None:
-    """Return who still runs into somebody that was repaired before; None where nobody does."""
+    """A character that still collides with one repaired before it; None where there is none."""
     found = () if plan.found or plan.certificate is None else plan.certificate.collisions
     for collision in found:
         both = [who for who in collision.who if who in order]
@@ -396,5 +399,5 @@ def _left_over(plan: Plan, order: Sequence[str]) -> str | None:
 
 
 def _count(plan: Plan) -> int:
-    """Return how much a repair has left."""
+    """Number of collisions that a repair has left."""
     return 0 if plan.certificate is None else len(plan.certificate.collisions)

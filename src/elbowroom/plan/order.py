@@ -1,8 +1,7 @@
-"""In which order tasks are planned (S7): each gets out of the way of those before it.
+"""Order in which tasks are planned (S7): each avoids those before it.
 
-Tasks of one person, and those with one thing, follow each other as the story goes. Among the others those with a lower
-priority come first, then earlier ones, then those that leave less choice. Where one finds no way, an order is made in
-which its person comes before the others.
+Tasks of one character, and those with one object, keep the order of the story. Among the others lower priorities come
+first, then earlier times, then the most constrained. If one fails, the next order puts its character first.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from elbowroom.plan.result import Status
 from elbowroom.plan.tasks import Carry, Follow, Grab, Handover, Move, Regrasp, Task
 from elbowroom.world.world import World
 
-# What may come out otherwise when others are planned later.
-IN_THE_WAY: tuple[Status, ...] = ("no-path", "target-in-collision", "start-in-collision", "not-certified")
+# Failures that may be resolved when others are planned later.
+BLOCKED: tuple[Status, ...] = ("no-path", "target-in-collision", "start-in-collision", "not-certified")
 
-# A hand that was at its target is done, and another one at its own, no sooner than after this, seconds.
+# Shortest time between a hand's departure from a target and the next contact, seconds.
 _BETWEEN = 1.5
 
-# A task whose grasp or hand is given counts as if its target was so much farther away, arm's lengths.
+# A task with a given grasp or hand counts as if its target were this much farther away, arm's lengths.
 _GIVEN = 0.25
 
 
 def in_time(tasks: Sequence[Task]) -> Iterator[tuple[int, float]]:
-    """Numbers of tasks as the story goes, with the second from which each can be (-inf: from the start).
+    """Task indices in the order of the story, with the earliest time of each, seconds (-inf: the start).
 
-    Tasks without a time follow those before them of the same people.
+    Tasks without a time follow earlier ones of the same people.
     """
     now: dict[str, float] = {}
     when = []
@@ -44,7 +43,7 @@ def in_time(tasks: Sequence[Task]) -> Iterator[tuple[int, float]]:
 
 
 def people_of(task: Task) -> tuple[str, ...]:
-    """Whom a task moves."""
+    """Characters that a task moves."""
     if isinstance(task, Handover):
         return (task.who, task.to)
     return (task.who, *task.helpers) if isinstance(task, Move | Carry) else (task.who,)
@@ -57,7 +56,7 @@ def thing_of(task: Task) -> str | None:
 
 
 def ordered(world: World, tasks: Sequence[Task], leading: Sequence[str] = ()) -> list[Task]:
-    """Tasks in the order in which they are planned; those of `leading` people come first, as far as the story lets."""
+    """Tasks in planning order; those of `leading` people come first, as far as the story allows."""
     story = list(in_time(tasks))
     rank = {who: n for n, who in enumerate(leading)}
     keys = {}
@@ -77,9 +76,9 @@ def ordered(world: World, tasks: Sequence[Task], leading: Sequence[str] = ()) ->
 
 
 def layers(world: World, tasks: Sequence[Task]) -> list[list[Task]]:
-    """Tasks in their order, those of limbs that are busy at one time apart: later ones come on top of earlier ones.
+    """Tasks in order, split where limbs are busy at the same time: later layers are planned on top of earlier ones.
 
-    Feet come first; who has nothing to do at one time has all in the first layer.
+    Feet come first. A character without simultaneous tasks has all of them in the first layer.
     """
     limbs = _limbs(world, tasks)
     level: dict[tuple[str, str], int] = {}
@@ -95,13 +94,13 @@ def layers(world: World, tasks: Sequence[Task]) -> list[list[Task]]:
 
 
 def limb_of(task: Task) -> str:
-    """The hand or foot that a task names, in words; empty where it is chosen."""
+    """The hand or foot that a task names; empty where the planner chooses."""
     foot = getattr(task, "foot", None)
     return f"{foot} foot" if foot is not None else f"{task.hand} hand" if task.hand is not None else ""
 
 
 def _limbs(world: World, tasks: Sequence[Task]) -> list[str]:
-    """Limbs of tasks, where known: as told, or that which took the thing before."""
+    """Limbs of tasks where known: as given, or the one that took the object before."""
     holding = {(hold.by, hold.object): f"{hold.hand} hand" for hold in world.holds}
     found = []
     for task in tasks:
@@ -114,13 +113,14 @@ def _limbs(world: World, tasks: Sequence[Task]) -> list[str]:
 
 
 def _close(a: float | None, b: float | None) -> bool:
-    """Return whether two tasks leave no time to do one after the other."""
+    """Return whether two tasks are too close in time to be done one after the other."""
     return a is not None and b is not None and abs(a - b) < _BETWEEN
 
 
 def tightness(world: World, task: Task) -> float:
-    """Return how little choice a task leaves: the target's distance from the nearer shoulder in arm's lengths, and a
-    bit."""
+    """Score of how constrained a task is: distance of the target from the nearer shoulder in arm's lengths, plus a
+    bonus.
+    """
     given = _GIVEN * sum(getattr(task, name, None) is not None for name in ("hand", "grasp", "foot"))
     t = world.span[0] if task.at is None else task.at
     found, body = target_of(world, task, t), world.body(task.who)
@@ -129,12 +129,12 @@ def tightness(world: World, task: Task) -> float:
         return given
     T, point = world.at(t).joints[task.who], found[1]
     lengths = [np.linalg.norm(np.diff(T[list(arm.joints), :3, 3], axis=0), axis=1).sum() for arm in arms]
-    ways = [np.linalg.norm(T[arm.joints[0], :3, 3] - point) for arm in arms]
-    return given + float(min(way / max(length, 1e-6) for way, length in zip(ways, lengths, strict=True)))
+    distances = [np.linalg.norm(T[arm.joints[0], :3, 3] - point) for arm in arms]
+    return given + float(min(distance / max(length, 1e-6) for distance, length in zip(distances, lengths, strict=True)))
 
 
 def _bound(a: Task, b: Task) -> bool:
-    """Return whether two tasks follow each other as the story goes."""
+    """Return whether the story fixes the order of two tasks."""
     if isinstance(b, Follow) and b.whom in people_of(a):
         return True
     shared = thing_of(a) is not None and thing_of(a) == thing_of(b)

@@ -1,4 +1,4 @@
-"""Places where things are put: at a point, or on top of something."""
+"""Placements of objects that are put down: at a point, on a surface, on a body."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from elbowroom.world.paths import places as places_over
 from elbowroom.world.things import Thing
 from elbowroom.world.world import Snapshot, World
 
-# What is put onto something ends this far above it, metres.
+# Gap below an object that is put down, metres.
 _ABOVE = 0.0005
-# Metres above a point on something up to which a surface is the one that is meant.
+# A point up to this far above a surface means that surface, metres.
 _BOARD_M = 0.05
-# Unevenness of cushions and mattresses below a thing that it is put on top of, metres.
+# Unevenness of cushions and mattresses that is evened out below an object, metres.
 _UNEVEN_M = 0.012
 
-# Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
+# Rotations of an object about the vertical that are tried, radians; it stays as level as it is.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
 
 
 def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) -> Array:
-    """`T_world_object` (4, 4) that a task asks for, of an object that was taken from a place (4, 4), at a time."""
+    """`T_world_object` (4, 4) that a task asks for, of an object that was taken from placement `taken` (4, 4)."""
     turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(UP, task.turn))[:3, :3]
     T = np.eye(4)
     T[:3, :3] = turn
@@ -52,10 +52,10 @@ def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) ->
 
 
 def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array) -> Array:
-    """A place (3,) on top of a mesh or a thing at a time, above or below a point; a frame or body part is its own.
+    """A point (3,) on top of a mesh or object at a time, above or below point `at`; a frame or body part gives its own.
 
-    Without the point it is the middle of the mesh, and on the floor below a place near by (3,). The height of a point
-    says which of several surfaces is meant.
+    Without `at` it is the middle of the mesh, or the floor below the point `near` (3,). The height of `at` selects one
+    of several surfaces.
     """
     if onto == "floor" and world.floor is not None:
         x, y = near[:2] if at is None else at[:2]
@@ -67,14 +67,14 @@ def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array)
     else:
         return np.asarray(world.frame(onto, t)[:3, 3])
     xy = ground.bounds.mean(axis=0)[:2] if at is None else np.asarray(at[:2])
-    # of several boards the one that a point with a height is on
+    # of several boards the one at the given height
     below = np.inf if at is None or len(at) < 3 else float(at[2]) + _BOARD_M
     board = highest(ground.vertices[ground.faces], xy[None], below)
     return np.array([*xy, board if np.isfinite(board) else top_of(ground, xy, onto)])
 
 
 def top_of(mesh: Mesh, xy: Array, name: str) -> float:
-    """Height of the highest triangle above or below a place on the ground (2,), metres."""
+    """Height of the highest triangle at a position on the ground (2,), metres."""
     top = highest(mesh.vertices[mesh.faces], np.asarray(xy)[None])
     if not np.isfinite(top):
         raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put objects on.")
@@ -82,7 +82,7 @@ def top_of(mesh: Mesh, xy: Array, name: str) -> float:
 
 
 def turned(T_thing: Array, point: Array) -> list[Array]:
-    """Places (4, 4) of a thing at a point (3,), turned about the vertical from how it is."""
+    """Placements (4, 4) of an object at a point (3,), rotated about the vertical against its current one."""
     out = []
     for angle in _TURNS:
         T = transform(np.zeros(3), about(UP, angle)) @ T_thing
@@ -91,31 +91,33 @@ def turned(T_thing: Array, point: Array) -> list[Array]:
     return out
 
 
-# A thing rests on what is nearer than this, metres, and may press into it so deep.
+# An object rests on what is nearer than this, metres, and may press into it as deep.
 _RESTS, _PRESS = 0.003, 0.002
 
-# Heights at which a thing would have to be free if it is to be lifted, metres.
+# Heights to which an object that is lifted must be free, metres.
 _HEADROOM = (0.06, 0.15, 0.25)
 
 
 def resting(world: World, thing: str, t: float, T_world_thing: Array | None = None) -> list[str]:
-    """Names of what a thing rests on or leans against at a time, where it is or would be placed, (4, 4)."""
+    """Names of what an object rests on or leans against at a time, at its placement or a given one (4, 4)."""
     return _beside(world, thing, t, T_world_thing, _RESTS)
 
 
 def under_cover(world: World, thing: str, t: float, T_world_thing: Array) -> bool:
-    """Return whether a thing at a place would collide with something if it was lifted, as on a shelf."""
+    """Return whether an object at a placement would collide when lifted, as on a shelf."""
     lifts = [transform([0.0, 0.0, z]) @ T_world_thing for z in _HEADROOM]
     return any(_beside(world, thing, t, T, 0.0) for T in lifts)
 
 
 def supported(thing: str, on: Iterable[str], during: tuple[float, float]) -> list[Contact]:
-    """Contacts of a thing with what it rests on."""
+    """Contacts of an object with its supports."""
     return [Contact(thing, other, during, "support", _PRESS, "rests on it") for other in on]
 
 
 def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -> Array:
-    """A place (4, 4) of a thing, raised by as much as it is in an uneven surface; the same where that is much."""
+    """A placement (4, 4) of an object raised out of an uneven surface; unchanged if it sits deeper than unevenness
+    explains.
+    """
     exact, places = alone(world, thing, t)
     for raised in np.arange(0.0, _UNEVEN_M, _ABOVE):
         places[thing] = transform([0.0, 0.0, raised]) @ T_world_thing
@@ -126,7 +128,7 @@ def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -
 
 
 def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
-    """Names of walls and things that a thing would touch, or come near to by some metres."""
+    """Names of walls and objects that an object would touch, or that are within some metres."""
     exact, places = alone(world, thing, t)
     if T_world_thing is not None:
         places[thing] = T_world_thing
@@ -135,7 +137,7 @@ def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, wit
 
 
 def _touched(exact: ExactWorld, thing: str, within: float) -> list[str]:
-    """Names of what a thing touches as it is placed, or comes near to by some metres."""
+    """Names of what an object touches as placed, or what is within some metres."""
     limit = max(within, 1e-6)
     near = [exact.distance(int(k), limit) for k in exact.near(within) if thing in exact.pairs[k]]
     touching = [d.pair for d in near if d.value is None or d.value < limit]
@@ -143,26 +145,26 @@ def _touched(exact: ExactWorld, thing: str, within: float) -> list[str]:
 
 
 def alone(world: World, thing: str, t: float) -> tuple[ExactWorld, dict[str, Array]]:
-    """Walls and things at a time without any people, for one thing that is moved about; and where things are then."""
+    """Static meshes and objects at a time without people, for one object that is moved about; and all placements."""
     places = dict(world.at(t).things)
     objects = {name: replace(o, path=Still(places[name])) for name, o in world.objects.items()}
-    # What never moves is not looked at: this one does.
+    # pairs of static things are not tested; this object must be
     objects[thing] = replace(objects[thing], path=Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
     return ExactWorld(World(static=world.static, objects=objects, floor=world.floor)), places
 
 
-# Metres above its place, along its own upright axis, from which on what is worn may go anywhere.
+# Height above its place, along its own vertical axis, from which on a worn object may move anywhere, metres.
 CLEAR_ABOVE = 0.13
 
-# What is put on is lowered in such steps, metres, until it would collide with the part, and stays this far above that.
+# Worn objects are lowered in such steps, metres, until they collide with the body part, and end this far above it.
 _LOWERED, _WORN_ABOVE = 0.002, 0.001
 
 
 def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
-    """`T_part_thing` (4, 4) of a thing on a part of a body: as far down over it as it goes, its -Y to the front.
+    """`T_part_thing` (4, 4) of an object worn on a body part: as far down as it goes, its -Y to the front.
 
-    A frame 'worn' of the thing, where it has one, says where the part's joint comes to be instead, in the axes of a
-    body at rest that faces -Y.
+    A frame 'worn' of the object gives instead where the part's joint belongs, in the axes of a body at rest that faces
+    -Y.
     """
     joint, _ = body.hand(part)
     T_axes = np.eye(4)
@@ -190,15 +192,15 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
     raise BadValue(f"'{name}' does not stay on '{part}' of {body.name}: it is too wide.")
 
 
-# Things that stray less than this from where they are do not move, metres.
+# Objects that move less than this count as static, metres.
 _STILL = 1e-4
 
-# The same turns for what is put on somebody: the right way round, or back to front.
+# The same rotations for worn objects: the right way round, or back to front.
 _WORN_TURNS = (0.0, np.pi)
 
 
 def frames_of(world: World, name: str, times: Array) -> Array:
-    """`T_world_frame` (N, 4, 4) of a thing, a frame on it, or a part of a body over times (N,)."""
+    """`T_world_frame` (N, 4, 4) of an object, a frame on it, or a body part over times (N,)."""
     owner, part = world.split(name)
     if owner in world.things:
         thing = world.things[owner]
@@ -218,7 +220,7 @@ def moves(world: World, name: str, times: Array) -> bool:
 
 
 def wearer_of(world: World, onto: str | None) -> tuple[str, str] | None:
-    """Whom a thing is put on, and on which part."""
+    """The character and body part that an object is put on."""
     if onto is None or onto in world.objects or onto in world.static:
         return None
     owner, part = world.split(onto)
@@ -226,9 +228,9 @@ def wearer_of(world: World, onto: str | None) -> tuple[str, str] | None:
 
 
 def goals_of(world: World, task: Put, taken: Array, times: Array) -> Iterator[Array]:
-    """Places of a thing (N, 4, 4) over times (N,) that a task asks for, the best first; it was taken from one (4, 4).
+    """Placements of an object (N, 4, 4) over times (N,) that meet a task, best first; it was taken from `taken` (4, 4).
 
-    What is worn may be turned in several ways.
+    Worn objects may be rotated in several ways.
     """
     wearer = wearer_of(world, task.onto)
     if wearer is not None:
@@ -240,20 +242,20 @@ def goals_of(world: World, task: Put, taken: Array, times: Array) -> Iterator[Ar
         return
     t = float(times[0]) if task.at is None else task.at
     T_goal = place_for(world, task, taken, t)
-    if task.onto in world.objects:  # it may move: a tray on a belt
+    if task.onto in world.objects:  # the support may move, as a tray on a belt
         yield frames_of(world, str(task.onto), times) @ inverse(world.frame(str(task.onto), t)) @ T_goal
     else:
         yield np.tile(T_goal, (len(times), 1, 1))
 
 
 def on_oneself(world: World, task: Task) -> bool:
-    """Return whether the target of a task is on the body of who does it: no walk brings that nearer."""
+    """Return whether the target of a task is on the actor's own body: no walk brings that nearer."""
     names = [getattr(task, field, None) for field in ("to", "onto", "target", "over")]
     return any(isinstance(name, str) and world.split(name)[0] == task.who for name in names)
 
 
 def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
-    """Return what a task is about and where that is at a time, (3,)."""
+    """Name of the target of a task and its position at a time, (3,)."""
     if isinstance(task, Put | Move | Carry) and task.onto in world.static:
         taken = np.asarray(world.frame(task.object, t))
         return str(task.onto), np.asarray(place_for(world, task, taken, t)[:3, 3])

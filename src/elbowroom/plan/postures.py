@@ -1,4 +1,4 @@
-"""Check of whole postures of a person at a time, and whom to blame if they are not free."""
+"""Collision check of whole postures of a character at a time, with the colliding pair."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
 from elbowroom.world.pairs import Pair, holding_joints
 from elbowroom.world.world import World
 
-# How deep fingers that close may press into what they take, metres.
+# Depth to which closing fingers may press into an object, metres.
 PRESS = 0.002
 
-# Shares of the closing of a hand at which it has to be free: what is closed last, first.
+# Stages of a closing hand that must be free, the most closed first.
 _CLOSING = (1.0, 0.7, 0.35, 0.85, 0.5, 0.15)
 
-# Where nothing is nearer than this to a hand that closes on nothing, nothing is in its way when it closes on an object;
-# room that it keeps then from all else, metres.
+# If an empty closing hand is farther than this from everything, closing on an object is free, too; and the clearance
+# that it then keeps, metres.
 _NEAR_M, _ROOM_M = 0.008, 0.0004
 
-# How far a grasp is drawn back along its approach where the hand has no room as proposed, metres.
+# Retreats of a grasp along its approach where the proposed hand has no room, metres.
 _BACK_M = (0.01, 0.02, 0.03, 0.045)
 
-# Parts of one body that keep room from each other where it is asked for, besides what is below the elbows, and how much
-# at most, metres.
+# Parts of one body that keep clearance from each other on request, besides those below the elbows, and the largest such
+# clearance, metres.
 _KEPT_APART_M = 0.0015
 _KEPT_APART = (
     (("left_upper_arm", "right_upper_arm"), ("neck", "head")),
@@ -46,15 +46,15 @@ _KEPT_APART = (
     (("right_shin",), ("left_thigh",)),
 )
 
-# Shapes of a hand on its way from one to another, see `mixed`: many grasps have the same two.
+# Intermediate hand shapes, see `mixed`: many grasps share both shapes.
 between_shapes = lru_cache(maxsize=512)(mixed)
 
 
 class Postures:
-    """Postures of one person at one time, all else as a world has it then.
+    """Postures of one character at one time, everything else as a world has it then.
 
-    Parts of `hand` may touch `taking`, a thing. What a hand holds goes with it; `led` names a thing whose place comes
-    with each posture. `fingers` {joint: (4,)} replaces rotations of a posture before it is looked at.
+    Parts of `hand` may touch `taking`, an object. Held objects move with their hands; `led` names an object whose
+    placement comes with each posture. `fingers` {joint: (4,)} overrides rotations of each posture.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Postures:
         if hand is not None and taking is not None:
             contacts += hand_contacts(world, who, hand, taking, (-np.inf, np.inf), PRESS)
         self.world = replace(world, contacts=(*world.contacts, *contacts))
-        if led is not None:  # where it lies it may rest on things; what moves collides with them
+        if led is not None:  # at rest it may touch its support; once moved, that is a collision
             T_led = world.frame(led, t)
             moving = replace(world.objects[led], path=lambda t: T_led)
             self.world = replace(self.world, objects={**world.objects, led: moving})
@@ -92,8 +92,8 @@ class Postures:
         self._mine = np.array([a in mine or b in mine for a, b in self._exact.index], dtype=bool)
         self._taking = taking
         self._among: dict[tuple[str, str], NDArray[np.int64]] = {}
-        # Nearly all postures that are asked about are not free, mostly for the same reason as the last ones: numbers
-        # that grow with how lately a pair was in the way, those of a body with itself last.
+        # Most queries collide, usually in the same pair as the last ones. Numbers that grow with how recently a pair
+        # collided give the order of tests, pairs of the body with itself last.
         own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
         joints_of = np.array([part.joint for part in self._exact.parts])
         self._apart: NDArray[np.bool_] = np.asarray(~own[self._exact.index].all(axis=1))
@@ -106,7 +106,7 @@ class Postures:
             near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
         one = lower[self._exact.index].sum(axis=1) == 1
         near &= ~(self._apart | one)
-        # what hands hold goes along with the forearms
+        # held objects move with the forearms
         thing = np.array([part.owner == led for part in self._exact.parts], dtype=bool)
         near |= (lower[self._exact.index] | thing[self._exact.index]).all(axis=1) & self._apart
         self._spaced: NDArray[np.bool_] = self._apart | one | near
@@ -116,7 +116,7 @@ class Postures:
         self._exact.place_snapshot(self._now)
 
     def with_soft_tissue(self) -> Postures:
-        """The same with belly and thighs that give way to each other, as far as a body is folded."""
+        """A copy in which belly and thighs may press into each other, depending on how far the body is folded."""
         world, how, t = self._made
         soft = tissue_contacts(world.body(self.who), self.who, (-np.inf, np.inf), world.caps.tissue)
         return Postures(world.with_(contacts=(*world.contacts, *soft)), self.who, t, fingers=self.fingers, **how)
@@ -131,12 +131,11 @@ class Postures:
         room: float = 0.0,
         own_room: bool = True,
     ) -> Pair | None:
-        """A pair that collides in a posture, None where it is free; `led` has places (4, 4) of things by name.
+        """A colliding pair of a posture, None where it is free; `led` has placements (4, 4) of led objects by name.
 
-        Pairs of the chain `but` are left out, those of the chain `of` alone are looked at, if any is named; `room` is
-        a distance in metres that counts as a collision. Without `own_room` only forearms and hands need it, of pairs of
-        the body with itself, upper arms from neck and head, and shins from the other thigh: thighs and upper arms are
-        near the trunk whatever one does.
+        Pairs of chain `but` are skipped; with chain `of`, only its pairs are tested. `room` is the clearance in metres.
+        Without `own_room`, self-pairs need it only for forearms and hands, upper arms against neck and head, and shins
+        against the other thigh, because thighs and upper arms are always near the trunk.
         """
         T = self._joints(pose)
         things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
@@ -149,7 +148,7 @@ class Postures:
         return self._blame(T, things, self._among[but, of], room, own_room)
 
     def _pairs_of(self, chain: str) -> NDArray[np.bool_]:
-        """Pairs (P,) with a part of a chain of the person, or with what hangs on it."""
+        """Indices (P,) of pairs with a part of a chain, or with an object held by it."""
         body = self.world.body(self.who)
         moved = set(body.subtree(body.chain(chain).joints[0]))
         parts = np.array([p.owner == self.who and p.kind == "body" and p.joint in moved for p in self._exact.parts])
@@ -165,9 +164,10 @@ class Postures:
         but: str = "",
         room: float = 0.0,
     ) -> Pair | None:
-        """A pair of hand or fingers and the world that collides whatever the body does, with a hand at a place (4, 4).
+        """A colliding pair of hand or fingers and the world, whatever the body does, with the hand at `T_world_hand`
+        (4, 4).
 
-        Fingers are as told, or in a shape; pairs with the object `but` are left out; `room` as in `blame`.
+        Fingers as set, or in a `shape`; pairs with the object `but` are skipped; `room` as in `blame`.
         """
         body = self.world.body(self.who)
         joint, T_joint_hand = body.hand(hand)
@@ -191,9 +191,9 @@ class Postures:
     def carried_blame(
         self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array], room: float = 0.0
     ) -> Pair | None:
-        """A pair of things led, or of hands on them, and the world that collides whatever the rest of the body does.
+        """A colliding pair of led objects or the hands on them and the world, whatever the rest of the body does.
 
-        `hands` are places (4, 4) by joint, `led` those of things by name; see `blame`.
+        `hands` are transforms (4, 4) by joint, `led` those of objects by name; see `blame`.
         """
         T, among = self._carried(pose, hands, led)
         return self._blame(T, dict(led), among, room)
@@ -201,7 +201,9 @@ class Postures:
     def carried_gap(
         self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array], most: float, but: Collection[str]
     ) -> float:
-        """Metres, up to `most`, from things led and hands on them to the world, parts of names `but` left out."""
+        """Distance from led objects and the hands on them to the world, at most `most` metres, without parts named in
+        `but`.
+        """
         T, among = self._carried(pose, hands, led)
         exact = self._exact.place_body(self.who, T, dict(led))
         near = [k for k in exact.near(most, among).tolist() if not any(name in but for name in exact.pairs[k])]
@@ -211,7 +213,7 @@ class Postures:
     def _carried(
         self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array]
     ) -> tuple[Array, NDArray[np.int64]]:
-        """Joints (J, 4, 4) with hands at their places, and pairs of these and of things led with the world."""
+        """Joint transforms (J, 4, 4) with hands in place, and pairs of these and of led objects with the world."""
         body, T = self.world.body(self.who), self._joints(pose)
         below = {joint: list(body.subtree(joint)) for joint in hands}
         for joint, T_joint in hands.items():
@@ -228,12 +230,12 @@ class Postures:
         return T, self._among[key]
 
     def grasp_blame(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Pair | None:
-        """A pair that collides with the hand of a grasp, the object at a place (4, 4): open, and while it closes."""
+        """A colliding pair of the hand of a grasp, the object at a placement (4, 4): open, and while it closes."""
         T, thing = T_world_thing @ grasp.T_thing_hand, self._taking
         found = self.hand_blame(pose, T, grasp.hand, grasp.open)
         if found is not None or grasp.open is grasp.shape or thing is None:
             return found
-        # mostly nothing is near: closing until the object is touched is worked out where something is
+        # usually nothing is near: the contact of fingers and object is computed only where something is
         shapes = (between_shapes(grasp.open, grasp.shape, share) for share in _CLOSING[:3])
         if all(self.hand_blame(pose, T, grasp.hand, shape, but=thing, room=_NEAR_M) is None for shape in shapes):
             return None
@@ -243,10 +245,11 @@ class Postures:
         return next((pair for pair in blames if pair is not None), None)
 
     def with_room(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Grasp | None:
-        """A grasp drawn back along its approach by as little as leaves room for the hand; None where it holds nothing.
+        """A grasp retreated along its approach by as little as makes room for the hand; None where it then holds
+        nothing.
 
-        Grasps are proposed for an object in empty space: a hand that would end in the board under it, or among its
-        neighbours, takes it farther out.
+        Grasps are proposed for an object in empty space: a hand that would end in the board below it, or among its
+        neighbours, grasps it farther out.
         """
         if self._taking is None or grasp.open is grasp.shape:
             return None
@@ -254,15 +257,14 @@ class Postures:
         for by in _BACK_M:
             moved = drawn_back(grasp, by)
             if self.hand_blame(pose, T_world_thing @ moved.T_thing_hand, grasp.hand, grasp.open) is None:
-                touching = closed_on(body, mesh, moved).touching
-                if "thumb" not in touching or len(touching) < 2:
+                if not closed_on(body, mesh, moved).holds:
                     return None
                 if self.grasp_blame(pose, moved, T_world_thing) is None:
                     return moved
         return None
 
     def _joints(self, pose: Pose) -> Array:
-        """World transforms (J, 4, 4) of a posture with the fingers as they are told."""
+        """World transforms (J, 4, 4) of a posture with the overridden fingers."""
         rotations = pose.rotations
         if self.fingers:
             rotations = rotations.copy()
@@ -273,7 +275,7 @@ class Postures:
     def _blame(
         self, T: Array, things: dict[str, Array], among: NDArray[np.int64], room: float = 0.0, own_room: bool = True
     ) -> Pair | None:
-        """The first of pairs `among` some numbers that collides, the person at T (J, 4, 4), objects at theirs."""
+        """The first colliding pair of indices `among`, with the character at T (J, 4, 4) and objects at theirs."""
         exact = self._exact.place_body(self.who, T, things)
         near = exact.near(room, among)
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
@@ -295,7 +297,7 @@ class Postures:
         return tissue_depth(float(folds(body, T)["left" if left else "right"]))
 
     def _nearer(self, k: int, room: float) -> bool:
-        """Return whether a pair is nearer than a distance in metres, as placed."""
+        """Return whether a pair, as placed, is nearer than a distance in metres."""
         value = self._exact.distance(k, room).value
         return value is not None and value < room
 
@@ -311,7 +313,7 @@ def _below_elbow(body: Body, side: str) -> tuple[int, ...]:
 
 
 def _joints_of(body: Body, *roles: str) -> list[int]:
-    """Joints of roles that a body has."""
+    """Joints of those roles that a body has."""
     return [body.roles[role] for role in roles if role in body.roles] if isinstance(body, Character) else []
 
 
@@ -319,7 +321,7 @@ def hand_contacts(
     world: World, who: str, hand: str, thing: str, during: tuple[float, float], depth: float,
     why: str = "a hand takes it",
 ) -> list[Contact]:  # fmt: skip
-    """All parts of a hand, or the part that wears a thing, may touch it during an interval, to a depth in metres."""
+    """Contacts that let all parts of a hand, or the part that wears an object, touch it, to a depth in metres."""
     body = world.body(who)
     joints = holding_joints(body, hand)
     names = dict.fromkeys(f"{who}.{shape.name}" for shape in body.shapes if shape.joint in joints)

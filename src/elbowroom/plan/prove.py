@@ -1,4 +1,4 @@
-"""Proof of a plan's motion, as strong as its edits are."""
+"""Proof of a plan's motion at the current strength of its edits."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from elbowroom.stopping import OutOfTime
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.edit import motions
 
-# Metres that a hand may be from where it was planned to take or leave something.
+# Largest distance of a hand from where it was planned to take or leave something, metres.
 _MISSES_M = 0.002
 
 
 def prove(plan: Plan, fps: float | None = None, *, own_contacts: bool = True) -> Plan:
-    """The plan with its certificate, of frames at `fps`; where that is refused the status says so.
+    """The plan with its certificate for frames at `fps`; a refused proof changes the status.
 
-    Weaker edits may leave a hand short of what it takes: that is told as 'not-certified', too. `own_contacts` is that
-    of `certify`.
+    Weaker edits may leave a hand short of its object: that is 'not-certified', too. `own_contacts` is that of
+    `certify`.
     """
     start = time.perf_counter()
-    told = with_edit_contacts(plan.world, plan.edits)
+    allowed = with_edit_contacts(plan.world, plan.edits)
     try:
-        certificate = certify(told, fps, own_contacts=own_contacts, changed=changed_by(plan.edits))
+        certificate = certify(allowed, fps, own_contacts=own_contacts, changed=changed_by(plan.edits))
     except OutOfTime as spent:
         return plan.with_(status="budget-spent", why=f"the proof: {spent}", certificate=None)
     seconds = {**plan.seconds, "certify": time.perf_counter() - start}
@@ -42,7 +42,7 @@ def prove(plan: Plan, fps: float | None = None, *, own_contacts: bool = True) ->
 
 
 def changed_edits(plan: Plan, changes: Sequence[EditChange], fps: float | None, *, own_contacts: bool = True) -> Plan:
-    """A plan with edits as they are wanted, and its proof; one without a motion as it is."""
+    """A plan with changed edits, and its proof; unchanged where it has no motion."""
     if not changes or plan.status not in ("found", "partial", "not-certified"):
         return plan
     made = plan
@@ -55,7 +55,7 @@ def changed_edits(plan: Plan, changes: Sequence[EditChange], fps: float | None, 
 
 
 def _missed(plan: Plan) -> str:
-    """A hand that is not where it takes or leaves something, since edits are weaker than planned; empty if none is."""
+    """Message about a hand that misses its object because edits are weaker than planned; empty if there is none."""
     if all(edit.share == 1.0 for edit in plan.edits):
         return ""
     whole = [replace(edit.with_strength(1.0), muted=False) for edit in plan.edits]
@@ -71,7 +71,7 @@ def _missed(plan: Plan) -> str:
 
 
 def _blame(certificate: Certificate) -> str:
-    """Return what is in the way, in a sentence."""
+    """Name the obstacle in a sentence."""
     if certificate.collisions:
         worst = max(certificate.collisions, key=lambda c: c.depth_m or 0.0)
         a, b = worst.pair

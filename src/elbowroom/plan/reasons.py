@@ -1,4 +1,4 @@
-"""Why there is no motion, and one change that was tried and works."""
+"""Reasons why there is no motion, and one change that was tried and works."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from elbowroom.plan.places import alone, place_for, resting, target_of, turned
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Hand, Put, Reach, Task
+from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld, Hit
@@ -24,24 +25,24 @@ from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.pairs import FLOOR
 from elbowroom.world.world import Snapshot, World
 
-# Metres by which somebody is moved nearer, beyond what is missing, or away from what they stand in.
+# Distance by which a character is moved, beyond what is missing, towards a target or out of an obstacle, metres.
 _NEARER_M = (0.1, 0.3)
 _AWAY_M = (0.1, 0.2, 0.3, 0.45)
-# A point deeper in a solid than this, metres, is in no hand: fingers do not close around so much.
+# A point deeper than this in a solid cannot be held, metres: fingers do not close around so much.
 _IN_HAND_M = 0.05
-# An object deeper than this in a wall, metres, does not stand there.
+# An object deeper than this in a wall does not stand there, metres.
 _PRESSED_M = 0.02
-# Feet that are deeper in the floor than this, metres, stand below it.
+# Feet deeper than this in the floor stand below it, metres.
 _BELOW_M = 0.02
-# Obstacles that are taken away to see whether they are to blame.
+# Obstacles that are removed to see whether they are to blame.
 _OBSTACLES = 2
-# Seconds by which a time is put off.
+# Delays that are tried for a given time, seconds.
 _LATER_S = (1.0, 2.0)
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One change to what was asked for: what it is in words, and the problem with it."""
+    """One change to the problem: its description, and the changed problem."""
 
     text: str
     world: World
@@ -50,7 +51,7 @@ class Probe:
 
 
 def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None:
-    """Return how people collide in the first frame of their motion, deepest first; None where they are free."""
+    """Deepest collision of characters in the first frame of their motion; None where they are free."""
     exact = ExactWorld(world.with_(contacts=(*world.contacts, *supports(world))))
     allow(exact, recorded_people(world))
     for who in people:
@@ -69,8 +70,7 @@ def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None
 
 
 def target_failure(world: World, tasks: Sequence[Task]) -> PlanningFailure | None:
-    """Return how a place that is asked for lies in what never moves, whoever goes there and however; None where none
-    does."""
+    """Failure for a target that lies inside static geometry, whoever goes there; None where there is none."""
     for task in tasks:
         met = _filled(world, task)
         if met is not None:
@@ -82,7 +82,7 @@ def target_failure(world: World, tasks: Sequence[Task]) -> PlanningFailure | Non
 
 
 def _filled(world: World, task: Task) -> tuple[str, float] | None:
-    """In words and metres: what a point to reach, or an object where it is to be put, is inside of."""
+    """Description and depth in metres of the solid around a point to reach, or around an object to be put."""
     to = getattr(task, "to", None)
     if to is None or np.shape(to) != (3,) or not np.isfinite(to).all():
         return None
@@ -116,7 +116,7 @@ def _first_frame(motion: Motion) -> float:
 
 
 def _overlap(exact: ExactWorld, who: str, hits: Sequence[Hit]) -> str:
-    """Return how somebody overlaps something at the start, in a sentence."""
+    """Describe the overlap of a character at the start in a sentence."""
     feet = {part.name for part in exact.parts if is_foot(part) and part.owner == who}
     sunk = [hit.depth for hit in hits if FLOOR in hit.pair and feet & set(hit.pair) and hit.depth is not None]
     if sunk and max(sunk) > _BELOW_M:
@@ -132,7 +132,7 @@ def _overlap(exact: ExactWorld, who: str, hits: Sequence[Hit]) -> str:
 
 
 def _length(metres: float) -> str:
-    """A length as people say it."""
+    """A length in words."""
     return f"{1000.0 * metres:.0f} mm" if metres < _BELOW_M else f"{100.0 * metres:.0f} cm"
 
 
@@ -150,14 +150,15 @@ def remedy(
     failed: PlanningFailure,
     attempt: Callable[[World, Sequence[Task], Settings], Plan],
 ) -> str:
-    """One change with which an attempt finds a motion that is proven, in words; empty where none of a few does."""
+    """Describe one change with which `attempt` finds a proven motion; empty where none of a few does."""
     once = replace(settings, probes=0)
     for probe in islice(_probes(world, tasks, once, failed), settings.probes):
         if start_failure(probe.world, [task.who for task in tasks]) is not None:
             continue
+        report(f"failed; trying {probe.text}")
         try:
             done = attempt(probe.world, probe.tasks, probe.settings)
-        except ElbowroomError:  # the change makes no sense here: a hand that is missing, a thing that is needed
+        except ElbowroomError:  # the change does not apply here: a missing hand, an object that is needed
             continue
         if done.found:
             return f"{probe.text} would do (checked)"
@@ -165,7 +166,7 @@ def remedy(
 
 
 def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure) -> Iterator[Probe]:
-    """Changes that may help, by what was wrong, those that change least first."""
+    """Changes that may help with a failure, the smallest first."""
     task = failed.task
     if failed.status == "start-in-collision" and task is None:
         yield from _out_of_it(world, tasks, settings, failed)
@@ -188,22 +189,22 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
 def _nearer(
     world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure, task: Task
 ) -> Iterator[Probe]:
-    """The person stands nearer to the target."""
+    """Probe with the character nearer to the target."""
     found = target_of(world, task, world.span[0])
     clip = world.motion(task.who)
     if found is None or not isinstance(clip, Clip):
         return
     name, point = found
-    way = (point - clip.root[0]) * [1.0, 1.0, 0.0]
+    towards = (point - clip.root[0]) * [1.0, 1.0, 0.0]
     for more in _NEARER_M:
         far = round(float(np.ceil(10.0 * (failed.missing + more))) / 10.0, 1)
-        if far < float(np.linalg.norm(way)):
-            moved = world.with_character(task.who, place(clip, far * normalize(way)[:2]))
+        if far < float(np.linalg.norm(towards)):
+            moved = world.with_character(task.who, place(clip, far * normalize(towards)[:2]))
             yield Probe(f"moving {task.who} {far:.1f} m towards {name}", moved, tasks, settings)
 
 
 def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:
-    """The other hand does all that was asked of this one; where none was asked for both were tried."""
+    """Probe with the other hand, if one was given; otherwise both were tried."""
     if task.hand is None:
         return
     other: Hand = "left" if task.hand == "right" else "right"
@@ -212,7 +213,7 @@ def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: T
 
 
 def _other_things(world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure) -> Iterator[Probe]:
-    """Changes without what is named as being in the way; then with other samples."""
+    """Probes without the named obstacles, then with other samples."""
     needed = {name for one in tasks for name in vars(one).values() if isinstance(name, str)}
     needed |= {hold.object for hold in world.holds}
     begin = world.span[0]
@@ -224,13 +225,13 @@ def _other_things(world: World, tasks: Sequence[Task], settings: Settings, faile
     for name in [n for n in world.objects if n in words and n not in needed][:_OBSTACLES]:
         things = {n: thing for n, thing in world.objects.items() if n != name}
         yield Probe(f"taking {name} away", world.with_(objects=things), tasks, settings)
-    if failed.missing == 0.0:  # what is inside of something is so with any samples
+    if failed.missing == 0.0:  # other samples do not help a target inside of a solid
         seed = settings.seed + 1
         yield Probe(f"another seed ({seed})", world, tasks, replace(settings, seed=seed))
 
 
 def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure) -> Iterator[Probe]:
-    """The person begins elsewhere: on the floor, or a little away from what they stand in."""
+    """Probes with another start: on the floor, or a little away from the obstacle."""
     who, clip = failed.who, world.motion(failed.who)
     if not isinstance(clip, Clip):
         return
@@ -242,11 +243,11 @@ def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: 
         (t for one in tasks if one.who == who and (t := target_of(world, one, world.span[0])) is not None), None
     )
     toward = np.zeros(2) if found is None else found[1][:2] - clip.root[0, :2]
-    ways = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4.0]
+    directions = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4.0]
     for far in _AWAY_M:
-        for way in sorted(ways, key=lambda way: -float(way @ toward)):
-            moved = world.with_character(who, place(clip, far * way))
+        for direction in sorted(directions, key=lambda direction: -float(direction @ toward)):
+            moved = world.with_character(who, place(clip, far * direction))
             if start_failure(moved, [who]) is None:
-                x, y = far * way
+                x, y = far * direction
                 yield Probe(f"moving {who} by ({x:+.2f}, {y:+.2f}) m", moved, tasks, settings)
                 break

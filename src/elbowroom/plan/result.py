@@ -32,7 +32,7 @@ Status = Literal[
     "not-certified",
 ]
 
-# What a user can change, by status, where no change was found that is known to work.
+# General advice by status, where no verified change is known.
 ADVICE: Mapping[Status, str] = {
     "partial": "the remaining collisions are listed; larger shifts and delays may help",
     "start-in-collision": "move the obstacle or begin where the body is free",
@@ -51,7 +51,7 @@ ADVICE: Mapping[Status, str] = {
 
 
 class NoMotion(ElbowroomError):
-    """No motion was found, and it was required."""
+    """Raised by `Plan.require` where no motion was found."""
 
     exit_code = 1
 
@@ -60,11 +60,11 @@ class NoMotion(ElbowroomError):
 class Plan:
     """The result of planning.
 
-    `world` is as it was asked for where the status is 'found', with what was done so far where not. `why` is one
-    sentence on what was wrong, with the pair or the distance to blame; `verified` is one change with which a motion was
-    found and proven, if any is known. `seconds` is the time that stages took. `collisions` are those of the motion
-    before it was repaired. `edits` are all changes of motions, the last one on top; `base` has the motions below them,
-    by character, held at their ends for as long as the edited ones last.
+    `world` has all tasks done where the status is 'found', otherwise those done so far. `why` is one sentence on the
+    failure, with the pair or the distance to blame; `verified` is one change with which a motion was found and proven,
+    if any is known. `seconds` is time by stage. `collisions` are those of the motion before a repair. `edits` are all
+    changes of motions, the last one on top; `base` has the motions below them, by character, extended to the length of
+    the edited ones.
     """
 
     status: Status
@@ -82,25 +82,25 @@ class Plan:
 
     @property
     def found(self) -> bool:
-        """Return whether it is done."""
+        """Return whether a motion was found."""
         return self.status == "found"
 
     @property
     def advice(self) -> str:
-        """Return what was wrong and what would help, in one sentence; empty where it is done."""
+        """The failure and what would help, in one sentence; empty where there is none."""
         if self.found:
             return ""
         return f"{self.why.rstrip('.') or self.status}: {self.remedy}."
 
     @property
     def remedy(self) -> str:
-        """Return what would help: a change that was tried and works, else what can be changed at all."""
+        """Advice: a change that was tried and works, otherwise what can be changed at all."""
         if self.status == "not-certified" and any(edit.share < 1.0 for edit in self.edits):
             return "make the edits that were weakened or muted stronger"
         return self.verified or ADVICE.get(self.status, "")
 
     def require(self) -> Plan:
-        """The plan itself, or `NoMotion` where there is none."""
+        """The plan itself; raises `NoMotion` where there is none."""
         if not self.found:
             raise NoMotion(f"no motion was found ({self.status}): {self.advice}")
         return self
@@ -115,9 +115,9 @@ class Plan:
         return {"base": self.base, "edits": self.edits}
 
     def with_edits(self, strengths: Mapping[int | str, float]) -> Plan:
-        """The plan with edits of other strengths, 0 to 1, by their numbers, counted from 1, or reasons.
+        """The plan with other strengths of edits, 0 to 1, by their number (from 1) or reason.
 
-        Nothing is proven of it before `elbowroom.prove` is called: until then it is 'not-certified'.
+        It is 'not-certified' until `elbowroom.prove` is called.
         """
         edits = list(self.edits)
         for which, strength in strengths.items():
@@ -126,7 +126,7 @@ class Plan:
         return self._edited(edits)
 
     def muted(self, *which: int | str, muted: bool = True) -> Plan:
-        """The plan without some edits, by number or reason, or with them again; not proven, see `with_edits`."""
+        """The plan with some edits muted, by number or reason, or active again; not proven, see `with_edits`."""
         edits = list(self.edits)
         for one in which:
             for n in numbers_of(edits, one):
@@ -148,17 +148,18 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Blocked:
-    """Why there is none, and the pair to blame."""
+    """Failure of a path search, with the colliding pair."""
 
     status: Status
     pair: Pair | None = None
 
 
 class PlanningFailure(Exception):
-    """A task cannot be done: its status, why in a sentence without its end, and which and whose it is, where known.
+    """A task that cannot be done: its status, a reason without the final period, and the task and character, where
+    known.
 
-    `missing` is what a hand lacks to its target, or how deep a body is in something, metres; `searched` whether a way
-    was searched in vain, for this or another option of the task.
+    `missing` is the distance out of reach, or the depth of a body in an obstacle, metres; `searched`: a path was
+    searched in vain, for this or another option of the task.
     """
 
     def __init__(self, status: Status, why: str, *, missing: float = 0.0) -> None:
@@ -175,12 +176,12 @@ def blamed(pair: Pair | None) -> str:
     return "" if pair is None else f"{pair.a} would collide with {pair.b}"
 
 
-def why_not(way: Blocked) -> str:
+def why_not(blocked: Blocked) -> str:
     words = {
         "start-in-collision": "the hand is in collision where it starts",
         "target-in-collision": "the hand would collide at its target",
         "target-out-of-reach": "the path leaves the arm's reach",
         "no-path": "no collision-free path was found",
     }
-    meets = blamed(way.pair)
-    return words.get(way.status, way.status) + (f" ({meets})" if meets else "")
+    meets = blamed(blocked.pair)
+    return words.get(blocked.status, blocked.status) + (f" ({meets})" if meets else "")

@@ -1,4 +1,4 @@
-"""Settings of planning: how hard to try, how near to pass, how fast to move."""
+"""Settings of planning: effort, clearance, speed."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.posing.reach import ReachStyle
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import NATURAL, Wish, style_of
+from elbowroom.spaces.styles import NATURAL, StyleLike, style_of
 
-# ik: hands go straight and nothing is looked at; avoid: straight, the elbow gets out of the way; plan: a search;
-# auto: the first of them that is free.
+# ik: straight hand paths without collision checks; avoid: straight, with a free elbow; plan: a search; auto: the first
+# of them that is free.
 Tier = Literal["ik", "avoid", "plan", "auto"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Choices that hold for all tasks of a plan. Lengths in metres, times in seconds.
+    """Choices for all tasks of a plan. Lengths in metres, times in seconds.
 
-    `margin` is the clearance that planned ways keep, `speed` the mean speed of a hand in the open, `approach` how far
-    before a grasp the slow part begins and `slow` its speed, `close` the time in which fingers close or open.
-    `search_budget` is what one search may do, counted in checks: the clock has no say in it. `style`, a `Style` or the
-    name of one, is how motion is to look; None is 'natural' for reaches and 'close' for repairs. `variety` is how many
-    of the best ways to take or touch something are left for last, so that it is done in another way.
-    `probes` is how many changes are tried where no motion is found, to tell one that would help. `gaits` is the clip
-    library that people walk like, None the one of the package.
+    `margin` is the clearance of planned paths, `speed` the mean speed of a hand in the open, `approach` the distance
+    before a grasp at which the slow part begins and `slow` its speed, `close` the time in which fingers close or open.
+    `search_budget` limits one search, counted in checks. `style`, a `Style` or its name, is how motion should look;
+    None is 'natural' for reaches and 'close' for repairs. `variety` is how many of the best options to take or touch
+    something come last, for another motion. `probes` is how many changes are tried after a failure, to recommend one.
+    `gaits` is the clip library for walking, None the built-in one.
     """
 
     tier: Tier = "auto"
@@ -40,7 +39,7 @@ class Settings:
     slow: float = 0.22
     close: float = 0.3
     gaze: bool = True
-    style: Wish = None
+    style: StyleLike = None
     variety: int = 0
     probes: int = 3
     gaits: ClipLibrary | None = None
@@ -58,7 +57,7 @@ class Settings:
 
     @property
     def library(self) -> ClipLibrary:
-        """The clip library that people walk like."""
+        """The clip library for walking."""
         return recorded_cycles() if self.gaits is None else self.gaits
 
 

@@ -12,24 +12,24 @@ from elbowroom.character.limits import pose_excess
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk
+from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk, velocity_jerks
 
-# Radians a second that planned joints turn, those of legs and others, or so many times what they do in the clip there.
-# Knees of people who walk reach 6 to 9, of those who run 15 and more.
+# Speed limits of planned joints, rad/s, of legs and others, and relative to the clip's speed there. Knees reach 6 to 9
+# in walking, 15 and more in running.
 _LEGS, _OTHERS, _FASTER = 12.0, 6.0, 1.3
-# Angular jerk as a multiple of the recording's, where that is more than `JERK`; a little is kept in reserve.
+# Largest angular jerk relative to the recording's, where that exceeds `JERK`; a little is kept in reserve.
 ROUGHER, _RESERVE = 2.0, 0.97
-# Radians that joints may be out of their range where they were not.
-_BEYOND = 0.02
-# Seconds about an interval in which jerk is measured, too: a pop at its ends shows there.
+# Excess over joint limits where there was none, radians.
+_EXCESS_RAD = 0.02
+# Seconds around an interval in which jerk is measured, too: pops at its ends show there.
 ABOUT = 0.3
-# Angular acceleration from frame to frame, rad/s², or so many times the recording's; and what may be added to the
-# recording's where a motion leaves and joins it: more is a pop.
+# Angular acceleration between frames, rad/s², and relative to the recording's; and what may be added where a motion
+# leaves and joins the recording: more is a pop.
 ACCELERATION, OWN_ACCELERATION, _POP = 200.0, 1.2, 80.0
 
 
 def speed_limits(clip: Clip, joints: Sequence[int], first: int, last: int) -> Array:
-    """Most radians a second of joints (n,) that are re-planned from one frame of a recorded clip to another."""
+    """Speed limits of joints (n,), rad/s, that are re-planned between two frames of a recorded clip."""
     legs = {j for chain in clip.character.chains.values() if chain.kind == "leg" for j in chain.joints}
     q = clip.rotations[first : last + 1, list(joints)]
     own = rot.angle_between(q[:-1], q[1:]).max(axis=0, initial=0.0) * clip.fps
@@ -42,14 +42,16 @@ def _turns(q: Array, rate: float) -> Array:
 
 
 def angular_accelerations(q: Array, rate: float) -> Array:
-    """Largest angular acceleration from frame to frame of each joint (n,) over rotations (T, n, 4), rad/s²."""
+    """Largest angular acceleration between frames of each joint (n,) over rotations (T, n, 4), rad/s²."""
     return np.linalg.norm(np.diff(_turns(q, rate), axis=0), axis=-1).max(axis=0, initial=0.0) * rate
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothnessLimits:
-    """Limits for new frames of joints from frame `first` to `last`: `recorded` is the clip as it came, `now` as it is
-    with what was planned before."""
+    """Limits for new frames of joints from `first` to `last`.
+
+    `recorded` is the imported clip, `now` the current one with earlier edits.
+    """
 
     recorded: Clip
     now: Clip
@@ -64,7 +66,7 @@ class SmoothnessLimits:
 
     @cached_property
     def speed(self) -> Array:
-        """Most radians a second of each joint (n,)."""
+        """Speed limit of each joint (n,), rad/s."""
         return speed_limits(self.recorded, self.joints, self.first, self.last)
 
     @cached_property
@@ -80,21 +82,21 @@ class SmoothnessLimits:
         return np.maximum(JERK, ROUGHER * joint_jerks(self._old, self.now.fps)) * _RESERVE
 
     def good(self, frames: Array) -> bool:
-        """Return whether frames (T, n, 4) from first to last are smooth enough, and joints not out of range."""
+        """Return whether frames (T, n, 4) from first to last are smooth enough, and joints within limits."""
         limits = [self.now.character.limits[j] for j in self.joints]
         old = self.recorded.rotations[self.first : self.last + 1, list(self.joints)]
-        beyond = pose_excess(limits, frames) > np.maximum(pose_excess(limits, old).max(axis=0), _BEYOND)
+        beyond = pose_excess(limits, frames) > np.maximum(pose_excess(limits, old).max(axis=0), _EXCESS_RAD)
         return not beyond.any() and bool(self.rough(frames[None])[0] <= 1.0)
 
     @cached_property
     def _squares(self) -> tuple[Array, Array]:
-        """Squares of the jerk of each joint (n,), summed over the recorded clip and over the window."""
+        """Squared jerk of each joint (n,), summed over the recorded clip and over the window."""
         joints, lead = list(self.joints), self.recorded.source.lead
         whole = rms_jerk(self.recorded.rotations[lead:][:, joints], self.now.fps) ** 2 * (len(self.recorded) - lead)
         return whole, rms_jerk(self._old, self.now.fps) ** 2 * len(self._old)
 
     def jerk_gain(self, frames: Array) -> float:
-        """RMS jerk over the whole clip of the joint that frames (T, n, 4) turn most, as a multiple of the recorded."""
+        """RMS jerk over the whole clip of the joint that frames (T, n, 4) change most, relative to the recorded."""
         q = np.array(self._old)
         begin = self.first - self._window.start
         turned = rot.angle_between(q[begin : begin + len(frames)], frames).sum(axis=0)
@@ -104,13 +106,21 @@ class SmoothnessLimits:
         j = int(np.argmax(turned))
         return float(np.sqrt(max(new[j], 0.0) / max(whole[j], 1e-9)))
 
+    @cached_property
+    def _around(self) -> tuple[Array, Array]:
+        """Rotations (T, n, 4) as they are in the window, and their angular velocities (T - 1, n, 3)."""
+        q = self.now.rotations[self._window][:, list(self.joints)]
+        return q, _turns(q, self.now.fps)
+
     def rough(self, frames: Array) -> Array:
-        """Return how fast and rough frames (N, T, n, 4) from first to last are, (N,): 1 is the most that is allowed of
-        speed, jerk, and acceleration where they leave the motion and join it."""
-        window, rate, count = self._window, self.now.fps, frames.shape[1]
-        around = self.now.rotations[window][:, list(self.joints)]
+        """Roughness of frames (N, T, n, 4) from first to last, (N,), relative to the limits: at most 1 is smooth.
+
+        Covers speed, jerk, and acceleration where they leave and join the motion.
+        """
+        rate, count = self.now.fps, frames.shape[1]
+        around, turns_around = self._around
         q = np.repeat(around[None], len(frames), axis=0)
-        begin = self.first - window.start
+        begin = self.first - self._window.start
         q[:, begin : begin + count] = frames
         turn = _turns(q, rate)
         speed = np.linalg.norm(turn[:, begin : begin + count - 1], axis=-1).max(axis=1, initial=0.0) / self.speed
@@ -118,7 +128,7 @@ class SmoothnessLimits:
             np.linalg.norm(np.diff(turn, axis=1), axis=-1).max(axis=1, initial=0.0) * rate / self._acceleration
         )
         ends = [k for k in (begin - 1, begin + count - 2) if 0 <= k < turn.shape[1] - 1]
-        added = np.diff(turn - _turns(around, rate), axis=1)[:, ends] * (rate / _POP)
-        jerk = joint_jerks(np.moveaxis(q, 0, 1), rate) / self._jerk
+        added = np.diff(turn - turns_around, axis=1)[:, ends] * (rate / _POP)
+        jerk = velocity_jerks(np.moveaxis(turn, 0, 1), rate) / self._jerk
         pop = np.linalg.norm(added, axis=-1).max(axis=(1, 2), initial=0.0)
         return np.maximum(np.maximum(np.maximum(speed, acceleration), jerk).max(axis=-1), pop)

@@ -1,4 +1,4 @@
-"""Tasks of hands and feet that people can be asked for. Times in seconds, lengths in metres, angles in radians."""
+"""Tasks for hands, feet and whole bodies. Times in seconds, lengths in metres, angles in radians."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from itertools import pairwise
 from typing import Literal
 
 from elbowroom.errors import BadValue
-from elbowroom.spaces.styles import NATURAL, Wish, style_of
+from elbowroom.spaces.styles import NATURAL, StyleLike, style_of
 
 Point = tuple[float, float, float]
 Hand = Literal["left", "right"]
 Direction = Literal["front", "left", "right", "up"]
-# Where an ankle stands on the floor, and the heading of that foot, radians counter-clockwise from -Y.
+# Ankle position on the floor and heading of a foot, radians counter-clockwise from -Y.
 Footprint = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One thing to do: by whom, with which hand (None: the one that suits), and when.
+    """One task: who does it, with which hand (None: chosen), and when.
 
-    `at` is the time at which the hand is there; None is as soon as the motion before allows. What follows it (the pull
-    of a drawer, the opened hand) comes after that time. `begin` is when the hand leaves what the person does anyway,
-    before `at`; `back` is by when it does that again, after it. None is chosen. Tasks with a lower `priority` are
-    planned first, and others move out of their way; None is chosen, after those that have one. `style`, a `Style` or
-    the name of one, is how it is to look; None is as the settings say. `feet` 'stay' where they stand; with 'auto' who
-    stands out of reach, and has no time to keep, walks up first. A move also takes the left and the right footprint.
-    `planner` 'whole-body' plans all of the body at once, which 'auto' does where limbs alone find no way.
+    `at` is the time at which the hand arrives; None is as soon as possible. Later parts (the pull of a drawer, the
+    opened hand) follow that time. `begin` is when the hand leaves the base motion, before `at`; `back` is by when it
+    has returned, after it; None is chosen. Tasks with a lower `priority` are planned first, and others avoid them; None
+    comes after those that have one. `style`, a `Style` or its name, is how it should look; None is that of the
+    settings. `feet` 'stay' in place; with 'auto' a standing character out of reach walks up first, unless the task has
+    a time. A move also takes the left and the right footprint. `planner` 'whole-body' plans the whole body at once,
+    which 'auto' does where limbs alone fail.
     """
 
     who: str
@@ -36,7 +36,7 @@ class Task:
     begin: float | None = None
     back: float | None = None
     priority: int | None = None
-    style: Wish = None
+    style: StyleLike = None
     feet: Literal["auto", "stay"] | tuple[Footprint, Footprint] = "auto"
     planner: Literal["auto", "whole-body"] = "auto"
 
@@ -67,19 +67,19 @@ class Task:
 
     @property
     def verb(self) -> str:
-        """The word for it in a storyboard."""
+        """Verb in a storyboard."""
         return type(self).__name__.lower()
 
     def steps(self) -> tuple[Task, ...]:
-        """The tasks that it stands for: itself, unless it is one of several."""
+        """Tasks that it consists of: itself, unless it stands for several."""
         return (self,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reach(Task):
-    """Bring the hand to a place: a point, or 'thing', 'thing.frame', 'ann.head'; it stays there until the next task.
+    """Bring the hand to a target: a point, or 'thing', 'thing.frame', 'ann.head'; it stays there until the next task.
 
-    With `foot`, it is that foot that goes there, and comes back.
+    With `foot`, that foot goes there and returns.
     """
 
     to: Point | str
@@ -89,7 +89,7 @@ class Reach(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Grab(Task):
-    """Take an object; `grasp` names one of its grasps, None is the one that suits."""
+    """Take an object; `grasp` names one of its grasps, None chooses one."""
 
     object: str
     grasp: str | None = None
@@ -97,9 +97,10 @@ class Grab(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Put(Task):
-    """Put what is held down: its origin `to` a point, turned by `turn` about the vertical; or `onto` a thing or frame.
+    """Put a held object down: its origin `to` a point, rotated by `turn` about the vertical; or `onto` a thing or
+    frame.
 
-    Without `turn` it keeps the turn that it had when it was taken.
+    Without `turn` it keeps the rotation that it had when it was taken.
     """
 
     object: str
@@ -110,15 +111,13 @@ class Put(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Move(Task):
-    """Move an object with the whole body over feet that stay; the planner chooses the times.
+    """Move an object with the whole body over fixed feet; the planner chooses the times.
 
-    Where it cannot be held at start and goal from where the feet stand, a stance is chosen from which it can, unless
-    they are to stay.
-    The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
-    `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
-    recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of
-    the built-in ones. Without `balance` the weight need not stay over the feet. `helpers` hold it, too, with hands of
-    their own.
+    If it cannot be held at start and goal from the present stance, another stance is chosen, unless the feet are to
+    stay. The object leads: its path is searched, and the body follows as recorded people do. The goal is given as for
+    `Put`. `hands` is 'both', palms on opposite sides, or the hand that takes it. `posture` 'squat' and 'stoop' select
+    recordings of that kind, 'none' uses no recordings; `postures` are files of recordings in place of the built-in
+    ones. Without `balance` the weight may leave the feet. `helpers` hold it with their own hands.
     """
 
     object: str
@@ -134,12 +133,12 @@ class Move(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Carry(Task):
-    """Carry an object through a place on foot, alone or with `helpers`; the planner chooses the times.
+    """Carry an object on foot, alone or with `helpers`; the planner chooses the times.
 
-    They walk up to it, lift it, find a way on which all of them and the object pass, walk it in step, and set it down:
-    the goal is given as for `Put`; without `turn` it may be turned there in any way that it can be reached. `level`
-    keeps it as level as it is at the start. `speed` and `accel` are the highest of the object and of everybody, m/s and
-    m/s². `tries` is how many ways are tried, each without the places where those before it failed.
+    They walk up to it, lift it, find a path on which all of them and the object pass, walk in step, and set it down.
+    The goal is given as for `Put`; without `turn` it may end at any rotation. `level` keeps it as level as it is at the
+    start. `speed` and `accel` limit object and carriers, m/s and m/s². `tries` is the number of paths that are tried,
+    each without the places where earlier ones failed.
     """
 
     object: str
@@ -161,9 +160,9 @@ class Carry(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Drop(Task):
-    """Let what is held fall onto what is below it; `at` is when the hand opens.
+    """Let a held object fall onto what is below it; `at` is when the hand opens.
 
-    `over` is a point or a thing above which the hand goes first, to let go from `height` metres above where it lands;
+    `over` is a point or a thing above which the hand goes first, to release it `height` metres above where it lands;
     None is where the hand is.
     """
 
@@ -174,7 +173,7 @@ class Drop(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class HoldOut(Task):
-    """Hold out what is held for some `seconds`: its origin `to` a point or place, or `toward` a side of the body."""
+    """Hold a held object out for some `seconds`: its origin `to` a point or place, or `toward` a side of the body."""
 
     object: str
     to: Point | str | None = None
@@ -183,13 +182,13 @@ class HoldOut(Task):
 
     @property
     def verb(self) -> str:
-        """The word for it in a storyboard."""
+        """Verb in a storyboard."""
         return "hold"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Handover(Task):
-    """Give what is held `to` somebody, who takes it while it is still held; `at` is when both have it."""
+    """Give a held object `to` another character, who takes it while it is still held; `at` is when both have it."""
 
     object: str
     to: str
@@ -197,9 +196,10 @@ class Handover(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Regrasp(Task):
-    """Take what one hand holds with the other; both hold it before the first lets go. The planner chooses the times.
+    """Take an object from one hand with the other; both hold it before the first lets go. The planner chooses the
+    times.
 
-    `hand` is the one that has it then; None is the other one.
+    `hand` is the one that has it afterwards; None is the other one.
     """
 
     object: str
@@ -207,7 +207,7 @@ class Regrasp(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Touch(Task):
-    """Touch a place with the fingertips, and go away again: a point, a thing, a frame, a body part.
+    """Touch a target with the fingertips and retreat: a point, a thing, a frame, a body part.
 
     With `foot`, the tip of that foot touches it.
     """
@@ -219,7 +219,7 @@ class Touch(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Press(Task):
-    """Press a button or switch with a fingertip: a fixture, moved along its joint `to` a state and let back.
+    """Press a button or switch with a fingertip: a fixture moves along its joint `to` a state and back.
 
     With `foot`, it is a pedal under the ball of that foot.
     """
@@ -247,10 +247,10 @@ class Close(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Go(Task):
-    """Walk to a point on the floor, a thing, or somebody, and stand there; `at` is when one arrives.
+    """Walk to a point on the floor, a thing, or a character, and stand there; `at` is the time of arrival.
 
-    `facing` is a heading (radians counter-clockwise from -Y) or a thing to face; None is as one arrives, and what was
-    gone to. `gait` is how: 'any' as the scene asks for, upright where there is room.
+    `facing` is a heading (radians counter-clockwise from -Y) or a thing to face; None faces the goal, or keeps the
+    heading of arrival. `gait` is the mode; 'any' depends on the scene, upright where there is room.
     """
 
     to: tuple[float, float] | Point | str
@@ -260,17 +260,17 @@ class Go(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Fetch(Put):
-    """Go to an object, take it, go to where it is put, and put it there; the goal is given as for `Put`."""
+    """Go to an object, take it, go to its goal, and put it there; the goal is given as for `Put`."""
 
     def steps(self) -> tuple[Task, ...]:
-        """The tasks that it stands for."""
+        """Tasks that it consists of."""
         same = {name: getattr(self, name) for name in ("who", "hand", "priority", "style", "planner", "object")}
         return Grab(**same), Put(**same, to=self.to, turn=self.turn, onto=self.onto)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Follow(Task):
-    """Walk behind somebody, on the way that they go, until they stand; `distance` is that of the two bodies."""
+    """Walk behind a character, on its path, until it stands; `distance` is that of the two bodies."""
 
     whom: str
     distance: float = 1.2
@@ -278,14 +278,14 @@ class Follow(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Rest(Task):
-    """Give the hand back to the motion that the person does anyway."""
+    """Return the hand to the base motion."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repair(Task):
-    """Bring the motion out of what it runs into, as it is when this task's turn comes.
+    """Resolve the collisions of the motion that earlier tasks leave.
 
-    Limbs to `keep`, each with its seconds, stay where they are; the body goes aside by `aside` metres at most.
+    Limbs in `keep`, each with its interval, stay in place; the body is displaced by at most `aside` metres.
     """
 
     keep: tuple[tuple[str, tuple[float, float]], ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
@@ -18,12 +18,12 @@ from elbowroom.world.world import World
 
 # Two motions look the same where no joint leaves its path in the other by more than this, metres.
 ALIKE_M = 0.05
-# Seeds that are tried for each variant that is wanted.
+# Seeds that are tried per variant.
 _TRIES = 3
-# Moments a second at which two motions are compared, and how many at most.
+# Sample rate for comparing two motions, per second, and the largest number of samples.
 _MOMENTS_PER_S = 60.0
 _MOST_MOMENTS = 2000
-# Points of the path that a moment is compared with, for each moment: between two moments the path is finer.
+# Path points per sample that it is compared with.
 _FINER = 4
 
 MOST_VARIANTS = 1000
@@ -31,7 +31,7 @@ MOST_VARIANTS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """One of several motions: its seed, and how far it leaves those before it, metres (None for the first)."""
+    """One of several motions: its seed, and its distance from those before it, metres (None for the first)."""
 
     seed: int
     plan: Plan
@@ -40,7 +40,7 @@ class Variant:
 
 @dataclass(frozen=True, eq=False)
 class Variants:
-    """Motions that look different; seeds that gave none (with why), and seeds whose motion was one of them again."""
+    """Motions that look different; seeds that failed (with the reason), and seeds that repeated a motion."""
 
     kept: tuple[Variant, ...]
     failed: tuple[Variant, ...] = ()
@@ -56,11 +56,11 @@ def find_variants(
     budget: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Variants:
-    """Collect up to `count` different motions from `attempt`, which gets a seed and the variants so far.
+    """Collect up to `count` different motions from `attempt`, called with a seed and the variants so far.
 
-    Seeds are tried from `seed` on, `seeds` of them at most (three for each variant by default). `progress` is called
-    with the seed and the number found. `budget` seconds are for all of them together: variants found before it is spent
-    are kept. A plan that changes nothing ends the search: other seeds would give the same motion.
+    Seeds are tried from `seed` on, at most `seeds` of them (three per variant by default). `progress` is called with
+    the seed and the number found. `budget` seconds are for all of them together: variants found before it is spent are
+    kept. A plan that changes nothing ends the search: other seeds would give the same motion.
     """
     if not 1 <= count <= MOST_VARIANTS:
         raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
@@ -99,8 +99,8 @@ def repair_variants(
 ) -> Variants:
     """Find up to `count` clearly different repairs: each is led away from those before it.
 
-    `how` are further arguments of `repair`; the others are those of `find_variants`. A clip that is free as it is has
-    no variants but itself.
+    `how` are further arguments of `repair`; the others are those of `find_variants`. A clip that is already free has no
+    variants but itself.
     """
 
     def attempt(s: int, found: Variants) -> Plan:
@@ -110,7 +110,7 @@ def repair_variants(
 
 
 def difference(a: World, b: World) -> float:
-    """Largest distance in metres by which any joint leaves its whole path in the other motion, whenever it is there."""
+    """Largest distance of any joint from its whole path in the other motion, metres, regardless of time."""
     return max((_apart(_paths(a, name), _paths(b, name)) for name in a.characters), default=0.0)
 
 
@@ -127,5 +127,5 @@ def _apart(a: Array, b: Array) -> float:
     worst = 0.0
     for joint in range(a.shape[1]):
         for path, other in ((a[:, joint], b[:, joint]), (b[:, joint], a[:, joint])):
-            worst = max(worst, float(cKDTree(other).query(path[::_FINER])[0].max()))
+            worst = max(worst, float(scipy.spatial.cKDTree(other).query(path[::_FINER])[0].max()))
     return worst

@@ -1,7 +1,6 @@
 """Balance of a standing body: its centre of mass over the support polygon of its feet.
 
-Feet count where they touch: points of the soles that are near the floor. Of a foot on tiptoe only what lies before the
-ball does.
+Only sole points near the floor count. Of a foot on tiptoe only the part in front of the ball does.
 """
 
 from __future__ import annotations
@@ -9,8 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
@@ -18,13 +17,13 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.soles import Sole, soles
 
-# Points of a sole this high above the floor still bear weight, metres: soles are soft, recorded feet float.
+# Sole points up to this height above the floor bear weight, metres: soles are soft, recorded feet float.
 TOUCHING = 0.025
 
-# Directions in which the edge of the support is looked for. A margin is told too large by at most 2 mm, where the edge
-# lies between two of them.
-_WAYS = np.arange(192) * 2.0 * np.pi / 192
-AROUND: Array = np.stack([np.cos(_WAYS), np.sin(_WAYS)])
+# Directions in which the edge of the support is sampled. A margin is overestimated by at most 2 mm, where the edge lies
+# between two of them.
+_ANGLES_RAD = np.arange(192) * 2.0 * np.pi / 192
+AROUND: Array = np.stack([np.cos(_ANGLES_RAD), np.sin(_ANGLES_RAD)])
 
 
 @lru_cache(maxsize=64)
@@ -36,7 +35,7 @@ def feet_of(character: Character) -> tuple[Sole, ...]:
 
 
 def contact_points(character: Character, T: Array, floor: float = 0.0) -> Array:
-    """Points of the soles (..., P, 2) on the floor for joint transforms (..., J, 4, 4), NaN where they do not touch."""
+    """Sole points (..., P, 2) on the floor for joint transforms (..., J, 4, 4), NaN where they do not touch."""
     joints, outline = _outline(character)
     places = T[..., joints, :, :]
     points = np.einsum("...pab,pb->...pa", places[..., :3, :3], outline) + places[..., :3, 3]
@@ -47,7 +46,7 @@ def contact_points(character: Character, T: Array, floor: float = 0.0) -> Array:
 
 @lru_cache(maxsize=64)
 def _outline(character: Character) -> tuple[NDArray[np.int64], Array]:
-    """Joints (P,) that carry the points of both soles, and where these are in their frames, (P, 3)."""
+    """Joints (P,) that carry the points of both soles, and the points in their frames, (P, 3)."""
     joints: list[int] = []
     points = [np.zeros((0, 3))]
     for sole in feet_of(character):
@@ -61,7 +60,7 @@ def _outline(character: Character) -> tuple[NDArray[np.int64], Array]:
 def margin_inside(points: Array, at: Array) -> Array:
     """Signed distances of points `at` (..., 2) inside the hull of points (..., P, 2), metres, negative outside.
 
-    Points that are not numbers do not count; without any, nothing is inside: -inf.
+    NaN points do not count; without any points the distance is -inf.
     """
     return np.asarray((edges(points) - at @ AROUND).min(axis=-1))
 
@@ -75,13 +74,13 @@ def edges(points: Array) -> Array:
 
 
 def hull_of(points: Array) -> Array:
-    """Corners (K, 2) of the hull of those points (P, 2) that are numbers; none where they cover no ground."""
+    """Corners (K, 2) of the hull of the finite points among (P, 2); none where they enclose no area."""
     points = points[np.isfinite(points[:, 0])]
     if len(points) < 3:
         return np.zeros((0, 2))
     try:
-        return points[ConvexHull(points).vertices]
-    except QhullError:
+        return points[scipy.spatial.ConvexHull(points).vertices]
+    except scipy.spatial.QhullError:
         return np.zeros((0, 2))
 
 

@@ -1,9 +1,9 @@
 """Gaze at a point: eyes, head and neck share the angle in fixed parts (Morasso and Tagliasco 1986).
 
-Eyes take a constant share of the angle between where the body looks and the point, neck and head the rest, each within
-its range; then the eyes take up what is left, so that the gaze meets the point where it can. What lies behind draws
-the head ever less, the nearer it is to straight behind: a point that passes there lets the head come back to the front
-and turn to the other side, without a jump.
+Eyes take a constant share of the angle between the trunk's front and the point, neck and head the rest, each within its
+limits; then the eyes take up the remainder, so that the gaze meets the point where it can. Towards points behind the
+body the head turns less and less: a point that passes behind lets the head return to the front and turn to the other
+side without a jump.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import numbers
 
-# Share of the eyes in a turn of the gaze; the neck's share of what is left.
+# Share of the eyes in a turn of the gaze; the neck's share of the remainder.
 EYES, NECK = 0.35, 0.5
 
-# Angle from the front up to which the gaze follows a point, radians; from there to straight behind it lets go.
+# Angle from the front up to which the gaze follows a point, radians; beyond it the gaze returns to the front.
 _FOLLOWS = float(np.radians(115.0))
-# An eye's rounds to meet its point, and how near is enough, radians.
+# Iterations of an eye towards its point, and their tolerance, radians.
 _ROUNDS, _EXACT = 4, 1e-5
-# Farthest turn of the gaze that is asked for.
+# Largest turn of the gaze.
 _FARTHEST = float(np.radians(100.0))
 
 
 def looking_at(body: Character, pose: Pose, point: ArrayLike, share: float = 1.0, eyes: float = EYES) -> Pose:
-    """The posture with its gaze on a point (3,); `share` from 0 (as it is) to 1 (on the point).
+    """The posture with its gaze on a point (3,); `share` from 0 (unchanged) to 1 (on the point).
 
     `eyes` is the eyes' share of the turn. Parts that the rig lacks are left out: without eyes, head and neck do it all.
     """
@@ -58,7 +58,7 @@ def gazing(body: Character, root: Array, q: Array, points: Array, share: Array, 
     pupils = [body.roles[r] for r in ("left_eye", "right_eye") if r in body.roles]
     T = body.skeleton.forward(root[rows], new)
     trunk = int(body.parents[neck[0]])
-    # the way to the point against the trunk's front, as axis times angle in the trunk's frame
+    # direction to the point relative to the trunk's front, as axis times angle in the trunk's frame
     between = T[:, pupils][..., :3, 3].mean(axis=1) if pupils else T[:, neck[-1], :3, 3]
     turn = _followed(_front_in(body, trunk), _seen_from(T[:, trunk], target - between))
     part = (1.0 - eyes) if pupils else 1.0
@@ -66,7 +66,7 @@ def gazing(body: Character, root: Array, q: Array, points: Array, share: Array, 
     base = body.skeleton.rest
     for joint, of in zip(neck, parts, strict=True):
         above = int(body.parents[joint])
-        # the trunk's axes in the frame above the joint as it stands at rest
+        # the trunk's axes in the frame above the joint at rest
         axes = _rest_turn(body, above, trunk)
         looking = rot.multiply(rot.exp(rot.rotate(axes, part * of * turn)), base[joint])
         new[:, joint] = rot.slerp(new[:, joint], _ranged(body, joint, looking), by)
@@ -96,12 +96,12 @@ def gaze_error(body: Character, pose: Pose, point: ArrayLike) -> float:
 
 
 def _seen_from(T: Array, way: Array) -> Array:
-    """Vectors of the world (N, 3) in the axes of frames (N, 4, 4)."""
+    """World vectors (N, 3) in the axes of frames (N, 4, 4)."""
     return np.einsum("nji,nj->ni", T[:, :3, :3], way)
 
 
 def _followed(ahead: Array, way: Array) -> Array:
-    """Axis times angle (N, 3) of the turns from a direction (3,) to others (N, 3), as far as they are followed."""
+    """Axis times angle (N, 3) of the turns from a direction (3,) to others (N, 3), as far as the gaze follows."""
     turn = rot.log(rot.arc(ahead, way))
     size = np.linalg.norm(turn, axis=-1, keepdims=True)
     wanted = np.minimum(size, _FARTHEST) * (1.0 - smoothstep((size - _FOLLOWS) / (np.pi - _FOLLOWS)))
@@ -109,9 +109,9 @@ def _followed(ahead: Array, way: Array) -> Array:
 
 
 def _eye(body: Character, joint: int, turn: Array) -> Array:
-    """Local rotations (N, 4) of an eye whose line of sight is turned from the front by (N, 3), within its range.
+    """Local rotations (N, 4) of an eye whose line of sight is turned from the front by (N, 3), within its limits.
 
-    An eye only swings about its own axes, which may differ from those of the rest pose: what that leaves is added.
+    An eye only swings about its own axes, which may differ from those of the rest pose: the remainder is corrected.
     """
     wanted, tried = rot.rotate(rot.exp(turn), _front_in(body, int(body.parents[joint]))), turn
     limit = body.limits[joint] if body.limits else None
@@ -133,7 +133,7 @@ def _eye(body: Character, joint: int, turn: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _neck(body: Character) -> tuple[int, ...]:
-    """Joints that turn the head and nothing else: some rigs hang the arms on the neck."""
+    """Joints that turn the head and nothing else: some rigs attach the arms to the neck."""
     arms = [body.roles[r] for r in ("left_upper_arm", "right_upper_arm") if r in body.roles]
     found = [body.roles[r] for r in ("neck", "head") if r in body.roles]
     return tuple(j for j in found if not set(arms) & set(body.subtree(j)))
@@ -152,6 +152,6 @@ def _front_in(body: Character, joint: int) -> Array:
 
 @lru_cache(maxsize=256)
 def _rest_turn(body: Character, joint: int, other: int) -> Array:
-    """Turn (4,) that takes what is given in another joint's frame to a joint's own, at rest."""
+    """Rotation (4,) from another joint's frame to a joint's own, at rest."""
     rest = body.T_rest
     return rot.from_matrix(rest[joint, :3, :3].T @ rest[other, :3, :3])

@@ -1,4 +1,4 @@
-"""Form of a mesh for grasping: a ball, something round, a box, or the box around something irregular."""
+"""Form of a mesh for grasping: a ball, a round object, a box, or the bounding box of something irregular."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh, frozen
@@ -17,25 +17,24 @@ from elbowroom.geometry.transforms import apply, inverse
 
 Kind = Literal["ball", "round", "box", "irregular"]
 
-# Points that are looked at on a surface.
+# Sample points on a surface.
 _SAMPLES = 4000
 
-# A ball's corners are this even in their distance from the middle; a round thing's faces lean aside by no more than
-# this, on average over their area; a box's faces are at its sides but for this share of the area, give or take a share
-# of its size.
+# Tolerances: of a ball's vertices in their distance from the middle; of a round object's faces in their slant, averaged
+# over area; of a box in the share of area off its sides, within a share of its size.
 _BALL = 0.04
 _ROUND = 0.12
 _BOX_AREA, _BOX_OFF = 0.15, 0.03
 
-# A box along the thing's own axes is preferred to one that is smaller by no more than this share.
+# A box along the object's own axes is preferred to one that is smaller by no more than this share.
 _OWN_AXES = 1.05
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """A mesh as a hand sees it: `T_thing_form` (4, 4) is at the middle of the box around it, of full `size` (3,).
+    """Grasp-relevant form of a mesh: `T_thing_form` (4, 4) is at the middle of its bounding box, of full `size` (3,).
 
-    A round thing's axis is z. points (N, 3) are spread evenly over the surface, in the form's frame; normals (N, 3)
+    A round object's axis is z. points (N, 3) are spread evenly over the surface, in the form's frame; normals (N, 3)
     are those of their triangles.
     """
 
@@ -52,14 +51,14 @@ class Form:
     def around(self, center: Array, axes: Array, half: Array) -> Array:
         """Surface points (M, 3) within a box: its middle (3,), its axes as columns (3, 3), half its size (3,).
 
-        They are given along the box's axes, from its middle.
+        They are given in the box's axes, from its middle.
         """
         local = (self.points - center) @ axes
         return local[np.all(np.abs(local) <= half, axis=1)]
 
 
 def form_of(mesh: Mesh) -> Form | None:
-    """Form of a mesh, computed once for each; None if it has no triangle with an area."""
+    """Form of a mesh, cached; None if it has no triangle with an area."""
     return kept(mesh, "form in a hand", lambda: _recognised(mesh))
 
 
@@ -103,7 +102,7 @@ def part_near(mesh: Mesh, point: Array, reach: float) -> Mesh | None:
 
 
 def spread_over(corners: Array, area: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Points (N, 3) spread evenly over triangles (F, 3, 3), the same ones each time, and the triangle of each."""
+    """Points (N, 3) spread evenly over triangles (F, 3, 3), deterministic, and the triangle of each."""
     rng = np.random.default_rng(0)
     of = rng.choice(len(area), _SAMPLES, p=area / area.sum())
     u, v = rng.random((2, _SAMPLES, 1))
@@ -113,22 +112,22 @@ def spread_over(corners: Array, area: Array) -> tuple[Array, NDArray[np.int64]]:
 
 
 def _box(points: Array) -> tuple[Array, Array, Array]:
-    """Points on the hull, and `T_thing_box` (4, 4) and full size (3,) of the box around it.
+    """Points on the hull, and `T_thing_box` (4, 4) and full size (3,) of its bounding box.
 
-    It is along the thing's own axes where those do as well as any.
+    Along the object's own axes where those fit as well as any.
     """
     T = np.eye(4)
     low, high = points.min(axis=0), points.max(axis=0)
     T[:3, 3] = 0.5 * (low + high)
     try:
-        hull = points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):  # all in a plane
+        hull = points[scipy.spatial.ConvexHull(points).vertices]
+    except (scipy.spatial.QhullError, ValueError):  # all in a plane
         _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
         axes[2] = np.cross(axes[0], axes[1])
         along = points @ axes.T
         T[:3, :3], T[:3, 3] = axes.T, 0.5 * (along.min(axis=0) + along.max(axis=0)) @ axes
         return points, T, np.ptp(along, axis=0)
-    from trimesh.bounds import oriented_bounds  # half a second, and seldom needed: grasps are kept on disk
+    from trimesh.bounds import oriented_bounds  # slow to import, and seldom needed: grasps are cached on disk
 
     to_box, extents = oriented_bounds(hull)
     if np.prod(high - low) <= _OWN_AXES * np.prod(extents):
@@ -137,7 +136,7 @@ def _box(points: Array) -> tuple[Array, Array, Array]:
 
 
 def _round_axis(points: Array, normals: Array, size: Array) -> int | None:
-    """Which axis (0, 1, 2) a thing is round about: no part of its surface leans to the side of it. None: about none."""
+    """Axis (0, 1, 2) about which an object is round: no part of its surface slants sideways. None: no axis."""
     best, least = None, _ROUND
     for axis in range(3):
         a, b = np.delete(size, axis)

@@ -32,7 +32,7 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.posing.fingers_model import Finger, HandModel, hand_model, outline
 
 # A rod in the fist, for a hand of `HAND_LENGTH`, metres, found by bringing an open hand to rods until it touches: its
-# width, how far its middle is from that of the grip across the way in, and how far short of it along the way.
+# width, the offset of its middle from that of the grip across the approach, and its shortfall along it.
 _RODS = np.array(
     [
         (0.000, -0.012, 0.000),
@@ -44,36 +44,36 @@ _RODS = np.array(
     ]
 )
 
-# The hand comes to a rod with the palm first and, by this angle, the fingers' side; radians.
+# The hand approaches a rod with the palm first and, by this angle, the fingers' side; radians.
 _TILT = np.radians(15.0)
 
-# Rods that are thinner are wholly in the fingers, metres.
+# Thinner rods are wholly in the fingers, metres.
 _THUMB_OVER = 0.025
 
-# What fingers may close to beyond the width that is taken, metres.
+# How far fingers may close beyond the grasped width, metres.
 _TIGHTER_POWER, _TIGHTER_PINCH = 0.035, 0.04
 
-# How much wider than the thing finger pads and thumb are opened, at least and more where that leaves no room, metres;
-# what must be left free to each side; how deep pads go in, metres, for a hand of `HAND_LENGTH`.
+# Extra opening of finger pads and thumb, smallest and larger ones where that leaves no room, metres; clearance to each
+# side; depth of the pads on the object, metres, for a hand of `HAND_LENGTH`.
 _WIDER_PINCH = (0.02, 0.03, 0.04, 0.05)
 _CLEAR = 0.002
 PADS_DEEP = 0.03
 
-# A flat thing between the thumb and fingers laid along it: bends of the knuckles, degrees; how far apart the thumb is,
-# the least that will do; what is left free then; how far the thumb's pad is beyond the thing's edge, metres.
+# A flat object between the thumb and fingers laid along it: flexion of the knuckles, degrees; distance of the thumb,
+# the smallest that works; clearance then; distance of the thumb's pad beyond the object's edge, metres.
 _CLASP_BENDS = (6.0, 22.0)
 _CLASP_APART = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
 _CLASP_FREE, _CLASP_DEEP = 0.008, 0.014
 
-# How much wider than the thing the tips of thumb and fingers are opened, and how much tighter they close, metres.
+# Extra opening of the tips of thumb and fingers, and how much tighter they close, metres.
 _WIDER_TIPS, _TIGHTER_TIPS = 0.016, 0.014
 
-# How often the bend of a joint is corrected so that a tip ends on the plane of the others, and how far a tip has to
-# move at least, metres a radian.
+# Iterations of a joint's flexion until a tip is on the plane of the others, and smallest lever of a tip, metres per
+# radian.
 _LEVELLINGS, _LEAST_LEVER_M = 3, 0.012
 
-# A bar in the crook of the fingers: bends of their joints on the way, degrees, with a thumb as in another shape; bends
-# at most; and what is left free beside the bar on the way, metres.
+# A bar in the crook of the fingers: flexion of their joints on the way, degrees, with a thumb as in another shape;
+# largest flexion; and clearance beside the bar on the way, metres.
 _HOOKS = (((6.0, 72.0, 18.0), OPEN), ((6.0, 72.0, 18.0), FLAT), ((24.0, 72.0, 40.0), FLAT), ((50.0, 40.0, 20.0), OPEN))
 _HOOK_SHUT = (60.0, 102.0, 66.0)
 _HOOK_CLEAR = 0.003
@@ -83,8 +83,8 @@ _HOOK_CLEAR = 0.003
 class Seat:
     """Seat of an object in a hand: `T_hand_seat` (4, 4) is its frame, x into the object, z to the thumb's side.
 
-    `approach` (3,) in the hand's frame is the way there. `open` and `shape` are the hand's shapes. From where it should
-    be it may be `short` or go `ahead`, metres. `opposed` where the thumb closes on the thing across from the fingers.
+    `approach` (3,) is in the hand's frame. `open` and `shape` are the hand's shapes. It may stop `short` of its goal or
+    go `ahead`, metres. `opposed` where the thumb closes on the object across from the fingers.
     """
 
     style: str
@@ -102,7 +102,7 @@ class Seat:
 
     @cached_property
     def closing(self) -> tuple[HandShape, ...]:
-        """Shapes on the way from the open hand to the closed one, this last one first."""
+        """Shapes between the open and the closed hand, the closed one first."""
         return self.shape, *(mixed(self.open, self.shape, s) for s in (0.75, 0.5, 0.25))
 
 
@@ -121,21 +121,21 @@ class Seats:
 
     @property
     def widest_power(self) -> float:
-        """Metres that the hand closes round."""
+        """Widest object that the hand closes around, metres."""
         return WIDEST_POWER * self.scale
 
     @property
     def widest_pinch(self) -> float:
-        """Metres that fit between fingers and thumb."""
+        """Widest object between fingers and thumb, metres."""
         return WIDEST_PINCH * self.scale
 
     @property
     def widest_tips(self) -> float:
-        """Metres that fit between the tips of fingers and thumb."""
+        """Widest object between the tips of fingers and thumb, metres."""
         return WIDEST_TIPS * self.scale
 
     def power(self, width: float, depth: float | None = None, tilt: float = 0.0) -> Seat:
-        """A rod of that width, and of another depth away from the palm; its middle is the seat's.
+        """Seat of a rod of a width, and of another depth away from the palm; the seat is at its middle.
 
         Its end at the thumb's side is tilted towards the wrist, radians: thumb up, the fingers point down by so much.
         """
@@ -155,16 +155,16 @@ class Seats:
         T[:3, :3] = np.stack([self.palm, *rotate(turn, self.grip[:3, 1:3].T)], axis=1)
         T[:3, 3] = self._middle + across * aside + self.scale * short * approach
         closed = power(max(w - _TIGHTER_POWER, 0.015))
-        # round thin rods the thumb lies over the fingers
+        # around thin rods the thumb lies over the fingers
         thick, reach = w > _THUMB_OVER, 0.005 * self.scale
         return Seat(
             "power", T, approach, OPEN, closed, (7.0 if tilt > 0.0 else 5.0) * reach, 4.0 * reach, opposed=thick
         )
 
     def pinch(self, width: float, wide: bool) -> Seat:
-        """Something of that width between the pads of thumb and fingers; the seat is half way between the open ones.
+        """Seat of an object of a width between the pads of thumb and fingers, half way between the open ones.
 
-        It is amid all fingers if the thing is `wide` enough for them, else amid the two next to the thumb.
+        Amid all fingers if the object is `wide` enough for them, else amid the two next to the thumb.
         """
         w = width / self.scale
         for wider in _WIDER_PINCH:
@@ -176,9 +176,9 @@ class Seats:
         return Seat("pinch", T, T[:3, 0], opened, closed, short=0.016 * self.scale, ahead=0.0, opposed=True)
 
     def tips(self, width: float) -> Seat:
-        """Something of that width between the tips of the thumb and two fingers, which stay on one plane as they close.
+        """Seat of an object of a width between the tips of the thumb and two fingers, which close on one plane.
 
-        The seat is where the tips end, half way between them: x out of their plane, away from the hand.
+        It is where the tips end, half way between them: x out of their plane, away from the hand.
         """
         w = width / self.scale
         T = self._tips_frame(tips(w), np.zeros(3))
@@ -231,7 +231,7 @@ class Seats:
         return max(found, key=lambda end: float(np.linalg.norm(end[0] - last))) if found else (last, 0.0)
 
     def clasps(self, width: float) -> list[Seat]:
-        """Something flat of that width between the thumb and fingers that lie along it, from straight to half bent."""
+        """Seats of a flat object of a width between the thumb and fingers laid along it, from straight to half bent."""
         made = []
         for bend in _CLASP_BENDS:
             if bend not in self._clasps:
@@ -246,9 +246,9 @@ class Seats:
         return made
 
     def _along_face(self, shape: HandShape) -> tuple[Array, float]:
-        """The seat (4, 4) between the thumb and fingers in a shape, x the way these point, and the room there, metres.
+        """The seat (4, 4) between the thumb and fingers in a shape, x along the fingers, and the room there, metres.
 
-        It is `PADS_DEEP` beyond the thing's edge.
+        It is `PADS_DEEP` beyond the object's edge.
         """
         places = self.model.joints(shape)
         longs = [f for f in self.model.fingers if f.number]
@@ -263,7 +263,7 @@ class Seats:
     def _jaws(self, shape: HandShape, wide: bool) -> tuple[Array, float]:
         """The seat (4, 4) between thumb and fingers in a shape, and the room between them there, metres."""
         thumb, fingers = self._pads(shape)
-        # the line of the finger pads lies flat on what is taken; the thumb is across from it
+        # the line of the finger pads lies flat on the object; the thumb is across from it
         z = self.thumb if len(fingers) < 2 else normalize(fingers[0] - fingers[-1])
         away = fingers.mean(axis=0) - thumb
         across = normalize(away - (away @ z) * z)
@@ -274,7 +274,7 @@ class Seats:
         return self._between(shape, axes, edge, float(near @ z))
 
     def _between(self, shape: HandShape, axes: Array, edge: float, height: float) -> tuple[Array, float]:
-        """The seat (4, 4) half way between thumb and fingers, and the room there: of what is beyond the thing's edge.
+        """The seat (4, 4) half way between thumb and fingers, and the room there, of what is beyond the object's edge.
 
         axes (3, 3) as columns are the seat's, the edge is so far along x and the seat `PADS_DEEP` farther; height is
         along z, metres.
@@ -307,7 +307,7 @@ class Seats:
         return sign * max(reach) if reach else -sign * 0.03 * self.scale
 
     def hooks(self, width: float) -> list[Seat]:
-        """A bar of that width in the crook of the fingers, which come to it bent and need little room behind it."""
+        """Seats of a bar of a width in the crook of the fingers, which approach bent and need little room behind it."""
         return [self._hook(width, _bent(*way), _bent(_HOOK_SHUT, power(0.025))) for way in _HOOKS]
 
     def _hook(self, width: float, opened: HandShape, closed: HandShape) -> Seat:
@@ -324,7 +324,7 @@ class Seats:
         return Seat("hook", T, self.palm, opened, closed, short=0.032 * self.scale, ahead=0.02 * self.scale)
 
     def flat(self) -> Seat:
-        """A surface before the flat hand; the seat is at the middle of the palm."""
+        """Seat of a surface before the flat hand, at the middle of the palm."""
         reach = 0.03 * self.scale
         T = self.grip.copy()
         T[:3, 3] = self._middle

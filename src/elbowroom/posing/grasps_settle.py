@@ -18,24 +18,24 @@ from elbowroom.posing.grasps_make import Candidate
 from elbowroom.posing.grasps_seats import Seat, Seats, hand_seats
 from elbowroom.world.things import GraspMark
 
-# Grasps that are given at most, and candidates that are looked at for them.
+# Most grasps that are returned, and candidates that are examined for them.
 MOST, _LOOKS = 48, 400
 
-# Fingers besides the thumb that must meet what is taken.
+# Fingers besides the thumb that must touch the object.
 _CLOSING_FINGERS = 2
 
-# What a grasp costs that is the same as another, and how far from it, radians or metres, one is that is not like it.
+# Cost of a grasp that equals another, and the distance, radians or metres, beyond which two are unlike.
 _ALIKE = 0.8
 _OTHER_TURN, _OTHER_PLACE = np.radians(40.0), 0.15
 
-# Metres that a hand comes from, and how near to the mesh it stops.
+# Approach distance of a hand, and its gap to the mesh, metres.
 BACK, MARGIN = 0.10, 0.0005
 
-# A hand that comes down by at least this share of its way is drawn back from what the thing lies on.
+# A hand that comes down by at least this share of its approach is retreated from the support.
 _DOWNWARDS = 0.3
 
-# What it costs that the wrist must bend to keep the forearm out of the thing, and that the hand stays short of where it
-# should be, up to so many times of what passes for there.
+# Cost of a wrist that must bend to keep the forearm out of the object, and of a hand that stays short of its goal, up
+# to so many times the tolerance.
 _FOREARM, _SHORT = 0.7, 1.0
 _NEAR = 2.5
 
@@ -44,9 +44,9 @@ _NEAR = 2.5
 class Grasp:
     """Grasp of one hand on an object.
 
-    `T_thing_hand` (4, 4) places the hand's joint on the thing. The hand comes in the shape `open` along `approach`
-    (3,), a unit vector in the thing's frame, and closes towards `shape`. `cost`: lower is better, by itself. `frame`
-    names the place on the thing for which it was made, '' where it is the thing as a whole.
+    `T_thing_hand` (4, 4) places the hand's joint on the object. The hand comes in the shape `open` along `approach`
+    (3,), a unit vector in the object's frame, and closes towards `shape`. `cost`: lower is better, by itself. `frame`
+    names the place on the object for which it was made, '' for the object as a whole.
     """
 
     name: str
@@ -65,13 +65,13 @@ class Grasp:
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Plane that a thing lies on, in the thing's frame: the way up (3,), and its height along that, metres."""
+    """Plane that an object lies on, in its frame: vertical direction (3,), and height along it, metres."""
 
     up: Array
     height: float
 
     def back(self, scene: HandAtThing, T_thing_hand: Array, shape: HandShape, approach: Array) -> float:
-        """Metres that a shaped hand at a place (4, 4) has to go back against its approach (3,) to be above it."""
+        """Distance that a shaped hand at (4, 4) must retreat along its approach (3,) to be above it, metres."""
         low = scene.model.lowest(shape, T_thing_hand[:3, :3].T @ self.up) + float(T_thing_hand[:3, 3] @ self.up)
         if low >= self.height:
             return 0.0
@@ -87,11 +87,11 @@ def settled(
     forearm: bool = False,
     ground: Ground | None = None,
 ) -> list[Grasp]:
-    """Candidates whose open hand reaches its goal without touching before, moved to where it stops.
+    """Candidates whose open hand reaches its goal without earlier contact, moved to where it stops.
 
-    They differ as much as can be, in how the hand is turned and where it is, and the cheaper ones are among them. At
-    something large, such as a door by its handle, a `forearm` must be clear as well. The open hand stays above the
-    `ground`, if there is one. Where no candidate comes there, those count that come near.
+    They differ as much as possible in orientation and position, the cheaper ones among them. At something large, such
+    as a door by its handle, a `forearm` must be clear as well. The open hand stays above the `ground`, if there is one.
+    Where no candidate arrives, those that come near count.
     """
     if ground is not None:
         candidates = [c for c in candidates if ground.back(scene, *_placed(c, form)) <= _NEAR * c.seat.short]
@@ -104,7 +104,7 @@ def settled(
             if back > nearly * c.seat.short:
                 continue
             scene.put_hand(scene.model.places(c.seat.open))
-            # most do not come there at all, which is seen at the end of the way
+            # most never arrive, which shows at the end of the approach
             if not scene.free_at(T, -nearly * c.seat.short * approach) or (forearm and not scene.forearm_free):
                 continue
             way = min(scene.slid(T, approach, BACK, c.seat.ahead, MARGIN), -back if back else np.inf)
@@ -125,26 +125,26 @@ def settled(
 
 
 def _placed(c: Candidate, form: Form) -> tuple[Array, HandShape, Array]:
-    """`T_thing_hand` (4, 4) of a candidate, the shape of the open hand, and its approach (3,) in the thing's frame."""
+    """`T_thing_hand` (4, 4) of a candidate, the shape of the open hand, and its approach (3,) in the object's frame."""
     T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
     return T, c.seat.open, form.T_thing_form[:3, :3] @ c.approach
 
 
 def _closes(scene: HandAtThing, seat: Seat) -> bool:
-    """Return whether thumb and other fingers meet the object, checked at a few shapes up to the closed one."""
+    """Return whether thumb and other fingers touch the object, checked at a few shapes up to the closed one."""
     missing = [f for f in scene.model.fingers if f.number or seat.opposed]
     spare = sum(f.number > 0 for f in missing) - _CLOSING_FINGERS
     for shape in seat.closing:
         scene.put_hand(scene.model.places(shape))
         missing = [f for f in missing if not any(scene.within(n, 0.0) for n in f.beyond[0])]
-        # without the index finger on the thing the thumb would end on the finger
+        # without the index finger on the object the thumb would end on the finger
         if len(missing) <= max(spare, 0) and not (seat.opposed and any(f.number < 2 for f in missing)):
             return True
     return seat.style == "flat"
 
 
 class _Spread:
-    """Numbers of candidates in an order in which they differ: cheap, and unlike those that were taken so far."""
+    """Indices of candidates in an order in which they differ: cheap, and unlike those taken so far."""
 
     def __init__(self, candidates: list[Candidate]) -> None:
         T = np.array([c.T_form_seat @ inverse(c.seat.T_hand_seat) for c in candidates]).reshape(-1, 4, 4)
@@ -159,7 +159,7 @@ class _Spread:
             yield n
 
     def took(self, n: int) -> None:
-        """Those like this one come later."""
+        """Defer candidates like this one."""
         away = angle_between(self._turns, self._turns[n]) / _OTHER_TURN
         away += np.linalg.norm(self._places - self._places[n], axis=1) / _OTHER_PLACE
         self._like = np.maximum(self._like, 1.0 - away)
@@ -168,8 +168,8 @@ class _Spread:
 def marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
     """Grasp marked on an object, for a body.
 
-    Where the hand would be in the thing, it is put so that what is at the mark lies in it as such things do; else, or
-    if it comes a way of its own, it stops before the thing.
+    A hand that would be inside the object is placed so that the object at the mark lies in it as in proposed grasps;
+    otherwise, or with an approach of its own, it stops before the object.
     """
     seats = hand_seats(body, mark.hand)
     width = _width_at(mesh, mark.T_thing_grip, seats) if mark.width is None else mark.width
@@ -201,7 +201,7 @@ def _marked_seat(seats: Seats, shape: str, width: float) -> Seat | None:
 
 
 def _width_at(mesh: Mesh, T_thing_grip: Array, seats: Seats) -> float:
-    """Width of a mesh between fingers and thumb at a grip frame, at most what the hand can span, metres."""
+    """Width of a mesh between fingers and thumb at a grip frame, at most the hand's span, metres."""
     form = form_of(mesh)
     if form is None:
         return 0.0

@@ -1,20 +1,20 @@
-"""Arms and legs to a target in closed form, for any character (Tolani and Badler 1996, Kallmann 2005).
+"""Closed-form inverse kinematics of arms and legs of any character (Tolani and Badler 1996, Kallmann 2005).
 
-A target is the place and turn of the end joint (hand, foot). Seven angles are to be found for six: the free one is the
-orbit angle of the middle joint (elbow, knee) about the line from the first joint to the end.
+A target is the position and orientation of the end joint (hand, foot). Seven angles are determined by six numbers: the
+free one is the orbit angle of the middle joint (elbow, knee) about the line from the first joint to the end.
 
-- Arms: 0 is the elbow at its lowest, and it grows outwards, away from the body: to the side for what lies in front, to
-  the back for what lies at the side. Where the line is vertical no place is lowest; 0 is then behind the line for a
-  hanging arm, in front of it for a raised one.
+- Arms: 0 is the elbow at its lowest, and it grows outwards, away from the body: to the side for targets in front, to
+the back for targets at the side. Where the line is vertical no position is lowest; 0 is then behind the line for a
+hanging arm, in front of it for a raised one.
+
 - Legs: 0 is the knee at its foremost, as seen from the pelvis, and it grows outwards, to the leg's own side. Where the
-  leg points straight ahead, 0 is up.
+leg points straight ahead, 0 is up.
 
-"Where the elbow is" means across the line and the hinge's axis, on the side to which the elbow goes when it bends; so
-a straight arm has an orbit angle too, and rigs whose bones lie beside their hinge are no exception.
+The elbow's direction is perpendicular to the line and the hinge's axis, on the side to which the elbow moves when it
+bends; so a straight arm has an orbit angle too, even on rigs whose bones lie beside their hinge.
 
-The middle joint bends as a hinge, from the bones as they are in the rig, and turns about its bone so that the end joint
-only swings, where its range says so. Rigs that turn the hand at the wrist (its range is the wider one) keep the turn
-there.
+The middle joint bends as a hinge, and twists about its bone so that the end joint only swings, if its limits say so.
+Rigs that twist the hand at the wrist (the wider range) keep the twist there.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from elbowroom.kernels.hinge import straight
 from elbowroom.kernels.turns import Turn, Vector, unfit
 from elbowroom.stopping import may_stop_here
 
-# The angle that the orbit search starts from (Kallmann 2005).
+# Initial angle of the orbit search (Kallmann 2005).
 EASY_ORBIT = float(np.radians(20.0))
 
-# Turns less than this are rounding: a straight joint may be bent by as much.
+# Smaller rotations are rounding errors: a straight joint may be bent by as much.
 _STRAIGHT_RAD = 0.002
 
-# Bones this far off the line about which they turn, metres, count as lying on it.
+# Bones this close to their axis of rotation, metres, count as lying on it.
 _ON_LINE = 1e-9
 
 
 class Keep(NamedTuple):
     """Secondary coordinates that a limb may keep from a posture, radians, each a number or an array.
 
-    off_axis: the middle joint out of its hinge's plane, as recorded rigs show it; twist: of the end joint, or of the
-    middle one where the end joint takes up the roll; backwards: the middle joint is bent past straight.
+    off_axis: the middle joint out of its hinge's plane, as in recorded rigs; twist: of the end joint, or of the middle
+    one where the end joint takes up the roll; backwards: the middle joint is bent past straight.
     """
 
     off_axis: ArrayLike = 0.0
@@ -64,11 +64,11 @@ NOTHING = Keep()
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Postures of a limb. Leading shape (...) is that of the targets, () for one."""
+    """Postures of a limb. The leading shape (...) is that of the targets, () for one."""
 
     rotations: Array  # (..., 3, 4) local, of the limb's three joints
-    gap: Array  # (...) metres: + too far, - too near, 0 reached; the end's turn is right in any case
-    excess: Array  # (..., 3) radians out of range
+    gap: Array  # (...) metres: + too far, - too near, 0 reached; the end's orientation is right in any case
+    excess: Array  # (..., 3) radians beyond the limits
 
     @property
     def missing(self) -> Array:
@@ -82,15 +82,15 @@ class Solution:
 
     @property
     def within_limits(self) -> NDArray[np.bool_]:
-        """Return whether all joints are within their ranges, (...)."""
+        """Return whether all joints are within their limits, (...)."""
         return np.all(self.excess <= EPS, axis=-1)
 
 
 class LimbIK:
     """Inverse kinematics of one arm or leg of a character.
 
-    `pose` gives the rotations that joints between the three keep (a forearm-twist joint of some rigs); the rest pose
-    where not given.
+    `pose` gives the fixed rotations of joints between the three, such as forearm twist joints; the rest pose by
+    default.
     """
 
     def __init__(self, character: Character, limb: str, pose: Pose | None = None) -> None:
@@ -108,11 +108,11 @@ class LimbIK:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """Nearest and farthest distance from first joint to end, metres, with the middle joint within its range."""
+        """Nearest and farthest distance from first joint to end, metres, with the middle joint within its limits."""
         g = self.geometry
         low, high = g.low[1][0], g.high[1][0]
         stretched = straight(g.upper, g.lower)
-        # past its stretch a limb only gets nearer, up to a whole fold
+        # beyond its stretch the end only gets nearer, up to a complete fold
         turning = [stretched + k * np.pi for k in (-1, 0, 1) if low < stretched + k * np.pi < high]
         bent = rotate(about([1.0, 0.0, 0.0], np.array([low, high, *turning])), g.lower)
         distance = np.linalg.norm(np.asarray(g.upper) + bent, axis=-1)
@@ -121,11 +121,11 @@ class LimbIK:
     def solve(
         self, T_world_parent: ArrayLike, T_world_end: ArrayLike, orbit: ArrayLike = EASY_ORBIT, keep: Keep = NOTHING
     ) -> Solution:
-        """Posture in which the end joint is at T_world_end (..., 4, 4), at an orbit angle (...), radians.
+        """Posture with the end joint at T_world_end (..., 4, 4), at an orbit angle (...), radians.
 
-        T_world_parent (..., 4, 4) is the joint that the limb hangs on, see `parent`. Leading shapes broadcast, those of
-        `keep` too: targets (N, 1, 4, 4) and angles (M,) give all N x M postures. What is out of reach is approached
-        along the line to it.
+        T_world_parent (..., 4, 4) is the joint that carries the limb, see `parent`. Leading shapes broadcast, those of
+        `keep` too: targets (N, 1, 4, 4) and angles (M,) give all N x M postures. Targets out of reach are approached
+        along the line to them.
         """
         parents, ends = checked("T_world_parent", T_world_parent), checked("T_world_end", T_world_end)
         angles = numbers("orbit", orbit)
@@ -150,7 +150,9 @@ class LimbIK:
         return out
 
     def describe(self, T_world_parent: ArrayLike, rotations: ArrayLike) -> tuple[Array, Keep]:
-        """Orbit angles (...) of postures (..., 3, 4) of the three joints, and what else `solve` needs to find them."""
+        """Orbit angles (...) of postures (..., 3, 4) of the three joints, and the `keep` that reproduces them in
+        `solve`.
+        """
         parents, q = checked("T_world_parent", T_world_parent), numbers("rotations", rotations)
         if q.shape[-2:] != (3, 4):
             raise BadValue(f"rotations of a limb are (..., 3, 4), one for each joint, not {q.shape}.")
@@ -160,8 +162,11 @@ class LimbIK:
         return out[..., 0], Keep(out[..., 1], out[..., 2], out[..., 3] > 0.5)
 
     def describe_for(self, T_world_parent: Array, T_world_end: Array, rotations: Array) -> tuple[Array, Keep]:
-        """`describe` for ends that come nearer: a middle joint that is bent backwards by rounding alone is straight,
-        and is not to be bent that way from there. Clips have straight knees at -0.0 degrees."""
+        """`describe` for ends that come nearer.
+
+        A middle joint bent backwards by rounding alone counts as straight and is not bent further that way. Clips have
+        straight knees at -0.0 degrees.
+        """
         orbit, keep = self.describe(T_world_parent, rotations)
         forwards = self.solve(T_world_parent, T_world_end, orbit, keep._replace(backwards=False))
         bent = angle_between(forwards.rotations, rotations).max(axis=-1) > _STRAIGHT_RAD
@@ -192,11 +197,11 @@ def empty(lead: tuple[int, ...]) -> Solution:
 
 
 def rows(a: NDArray, lead: tuple[int, ...], tail: tuple[int, ...], whole: bool = False) -> NDArray:
-    """An array as the kernels take it: one row for all, or (with `whole` always) one for each of a leading shape."""
+    """An array as the kernels take it: one row for all, or (always with `whole`) one for each of a leading shape."""
     if whole or a.size != math.prod(tail):
         a = np.broadcast_to(a, (*lead, *tail))
     a = a.reshape(-1, *tail)
-    # One kind of memory: the kernels are compiled once for each.
+    # One memory layout: the kernels are compiled once for each.
     return a if a.flags.c_contiguous and a.flags.writeable else np.array(a, order="C")
 
 
@@ -221,7 +226,7 @@ def checked(name: str, T: ArrayLike) -> Array:
 
 
 def _limits(character: Character, joints: Sequence[int]) -> tuple[JointLimit, JointLimit, JointLimit]:
-    """Ranges of the three joints: ball, hinge, ball or swing."""
+    """Limits of the three joints: ball, hinge, ball or swing."""
     found = []
     for joint, hinge in zip(joints, (False, True, False), strict=True):
         limit = character.limits[joint] if character.limits else None
@@ -244,7 +249,7 @@ def _geometry(
     to_hinge = multiply(turn_upper, hinge.pre)
     lower = rotate(hinge.post, lower)
     ranges = [limit.bounds for limit in limits]
-    # What is front and up for the parent, by the rest pose.
+    # Front and up of the parent, from the rest pose.
     parent = skeleton.T_rest[skeleton.parents[chain.joints[0]], :3, :3]
     front, up = character.front @ parent, np.array([0.0, 0.0, 1.0]) @ parent
     arm = chain.kind == "arm"
@@ -280,7 +285,7 @@ def _four(q: Array) -> Turn:
 
 
 def _down_to(character: Character, rotations: Array, start: int, joint: int) -> tuple[Array, Array]:
-    """Turn (4,) and place (3,) of a joint's frame before it moves, in the frame of one above it."""
+    """Rotation (4,) and position (3,) of a joint's frame before it moves, in the frame of one above it."""
     parents, offsets = character.parents, character.skeleton.offsets
     turn, place = IDENTITY, offsets[joint]
     above = int(parents[joint])
@@ -292,5 +297,5 @@ def _down_to(character: Character, rotations: Array, start: int, joint: int) -> 
 
 
 def _is_right(character: Character, joint: int) -> bool:
-    """Return whether a joint belongs to the right side, by what it plays."""
+    """Return whether a joint belongs to the right side, by its role."""
     return any(j == joint and role.startswith("right_") for role, j in character.roles.items())

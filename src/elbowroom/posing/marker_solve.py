@@ -1,8 +1,8 @@
 """Recorded markers to a motion of the person who wore them: fitted body, gaps filled, feet on the floor.
 
-The body is fitted first (`fit_subject`); then each frame is solved from the one before it by the whole-body
-inverse kinematics with markers alone. Markers that are not seen do not count; a limb with too few of them is turned
-evenly between the frames that show it.
+The body is fitted first (`fit_subject`); then each frame is solved from the one before it by whole-body inverse
+kinematics with markers only. Invisible markers do not count; a limb with too few of them is interpolated between the
+frames that show it.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from elbowroom.posing.whole_body import WholeBody
 # Sizes that are fitted; hands, feet and head have too few markers to tell their size.
 _FITTED = ("leg", "arm", "trunk", "shoulder", "hip")
 
-# Distances of markers on one bone, which tell a person's size before anything else is known.
+# Distances of markers on one bone, which give a first estimate of a person's size.
 _SPANS = (("LKNE", "LANK"), ("RKNE", "RANK"), ("LELB", "LWRA"), ("RELB", "RWRA"), ("LSHO", "RSHO"), ("LTHI", "LKNE"))
 
-# Markers of the trunk, by which a body is first put in place; and how many of all must be seen for a frame to be used.
+# Markers of the trunk, by which a body is first placed; and how many of all must be visible for a frame to be used.
 TRUNK = ("LFWT", "RFWT", "LBWT", "RBWT", "C7", "T10", "CLAV", "STRN")
 LEAST_TRUNK, LEAST_MARKERS = 4, 18
 
-# Frames that the body is fitted to, and how often; tuned on ACCAD: more change residuals by less than 0.2 mm.
+# Frames that the body is fitted to, and iterations; tuned on ACCAD: more change residuals by less than 0.2 mm.
 _FRAMES, _ROUNDS = 40, 6
-# Weight of a marker's usual place on the body, and of usual proportions, against that of one frame.
+# Weight of a marker's usual position on the body, and of usual proportions, against that of one frame.
 _USUAL_PLACE, _USUAL_SIZE = 2.0, 0.05
 # A marker this far off counts half, metres: some jump or are swapped.
 _FAR_M = 0.04
 _STEP = 1e-4
-# Weight of the frame before, against that of the markers: enough for what they do not tell.
+# Weight of the previous frame, against that of the markers: enough for what they do not determine.
 _STAY = 0.05
 
 
@@ -73,7 +73,7 @@ def marker_solver(body: Character) -> WholeBody:
 
 
 def first_pose(body: Character, markers: Array) -> Pose:
-    """A posture to start from: arms hanging, the trunk where its markers (41, 3) are."""
+    """An initial posture: arms hanging, the trunk at its markers (41, 3)."""
     rotations = np.array(body.skeleton.rest)
     for role, j in body.roles.items():
         limit = body.limits[j]
@@ -91,19 +91,19 @@ def first_pose(body: Character, markers: Array) -> Pose:
 
 
 def seen_in(markers: Array) -> NDArray[np.bool_]:
-    """Which of the markers (..., 3) are seen, (...)."""
+    """Mask (...) of visible markers among (..., 3)."""
     return np.asarray(np.isfinite(markers).all(axis=-1))
 
 
 def usable(markers: Array) -> NDArray[np.bool_]:
-    """Frames (T,) of markers (T, 41, 3) in which enough are seen to place the body."""
+    """Frames (T,) of markers (T, 41, 3) in which enough are visible to place the body."""
     seen = seen_in(markers)
     trunk = seen[:, [MARKERS.index(label) for label in TRUNK]].sum(axis=1)
     return np.asarray((trunk >= LEAST_TRUNK) & (seen.sum(axis=1) >= LEAST_MARKERS))
 
 
 def fit_subject(markers: Array) -> Subject:
-    """Body of the person who wore the markers (T, 41, 3), metres, NaN where they were not seen."""
+    """Body of the person who wore the markers (T, 41, 3), metres, NaN where invisible."""
     frames = np.flatnonzero(usable(markers))
     if not len(frames):
         raise BadValue(
@@ -131,7 +131,7 @@ def _offsets(body: Character) -> Array:
 
 
 def _size(markers: Array) -> float:
-    """Height of a person by distances of markers on one bone, metres."""
+    """Height of a person from distances of markers on one bone, metres."""
     body = human(1.7, skin=False)
     mine = marker_positions(body, body.T_rest)
     ratios = []
@@ -154,7 +154,7 @@ def _posed(body: Character, markers: Array, before: list[Pose]) -> list[Pose]:
 
 
 def _moved(body: Character, pose: Pose, markers: Array) -> Pose:
-    """A posture put where the trunk's markers are."""
+    """A posture moved to the trunk's markers."""
     placed = first_pose(body, markers)
     rotations = np.array(pose.rotations)
     rotations[0] = placed.rotations[0]
@@ -162,7 +162,7 @@ def _moved(body: Character, pose: Pose, markers: Array) -> Pose:
 
 
 def _refined(subject: Subject, markers: Array, poses: list[Pose]) -> Subject:
-    """Sizes and marker offsets by least squares, for postures as they are."""
+    """Sizes and marker offsets by least squares, for fixed postures."""
     body = subject.body(skin=False)
     root, rotations = np.stack([p.root for p in poses]), np.stack([p.rotations for p in poses])
     T = body.skeleton.forward(root, rotations)
@@ -177,7 +177,7 @@ def _refined(subject: Subject, markers: Array, poses: list[Pose]) -> Subject:
     for m, j in enumerate(joints):
         first = 1 + len(_FITTED) + 3 * m
         slopes[:, m, :, first : first + 3] = T[:, j, :3, :3]
-    # where the root is does not matter: all is taken against the mean of a frame
+    # the root's position does not matter: everything is relative to the mean of a frame
     share = (weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-9))[..., None]
     off = off - (share * off).sum(axis=1, keepdims=True)
     slopes = slopes - (share[..., None] * slopes).sum(axis=1, keepdims=True)
@@ -213,7 +213,8 @@ def _by_size(subject: Subject, body: Character, rotations: Array, joints: list[i
     return np.stack(out, axis=-1)
 
 
-# Parts whose joints are turned evenly where too few of their markers are seen: joints, markers and how many are enough.
+# Parts whose joints are interpolated where too few of their markers are visible: joints, markers and how many are
+# enough.
 _PARTS = {
     "arm": (("clavicle", "upper_arm", "forearm", "hand"), ("UPA", "ELB", "FRM", "WRA", "WRB", "FIN"), 3),
     "leg": (("thigh", "shin", "foot"), ("THI", "KNE", "SHN", "ANK", "HEE", "TOE", "MT5"), 4),
@@ -226,7 +227,7 @@ class SolvedMarkers:
     """A motion from markers.
 
     clip: on the subject's own body, feet on the floor at z = 0. residual (T, 41): metres between each marker and its
-    place on the body, NaN where it was not seen. subject: sizes and marker offsets. notes: what was filled or left out.
+    position on the body, NaN where invisible. subject: sizes and marker offsets. notes: what was filled or left out.
     """
 
     clip: Clip
@@ -243,24 +244,24 @@ class SolvedMarkers:
 def solve_markers(
     labels: Sequence[str], points: ArrayLike, fps: float, *, name: str = "markers", subject: Subject | None = None
 ) -> SolvedMarkers:
-    """Motion of the person who wore markers: labels (M,) of `MARKERS`, points (T, M, 3) in metres, NaN where not seen.
+    """Motion of the person who wore markers: labels (M,) of `MARKERS`, points (T, M, 3) in metres, NaN where invisible.
 
-    `subject` is the body from another recording of the same person; fitted to this one where not given.
+    `subject` is the body from another recording of the same person; fitted to this one by default.
     """
     markers = _in_order(labels, np.asarray(points, dtype=float))
-    told = subject or fit_subject(markers)
+    wearer = subject or fit_subject(markers)
     good = np.flatnonzero(usable(markers))
     if not len(good):
         raise BadValue(f"'{name}' has no frame with enough markers to place a body.")
     first, last = int(good[0]), int(good[-1])
-    notes = [] if subject is not None else [f"Fitted a body of {told.height:.2f} m to the markers."]
+    notes = [] if subject is not None else [f"Fitted a body of {wearer.height:.2f} m to the markers."]
     if last - first + 1 < len(markers):
         notes.append(
             f"Kept {first / fps:.2f} to {last / fps:.2f} s of {(len(markers) - 1) / fps:.2f} s: "
             "outside of that too few markers were seen."
         )
     markers = markers[first : last + 1]
-    body = told.body(name)
+    body = wearer.body(name)
     clip = _solved(body, markers, fps, name)
     clip, counted = _evenly(clip, markers, notes)
     clip, jumps = without_jolts(clip)
@@ -268,25 +269,25 @@ def solve_markers(
         notes.append(f"Interpolated {jumps} frames in which the body jumped and came back.")
     contacts = foot_contacts(clip)
     held = held_feet(clip, contacts, clip.world())
-    told = replace(told, offsets=_worn_on_legs(told, _at_feet(clip, counted, held, []), markers))
-    body = told.body(name)
+    wearer = replace(wearer, offsets=_worn_on_legs(wearer, _at_feet(clip, counted, held, []), markers))
+    body = wearer.body(name)
     planted = _at_feet(clip.with_(character=body), counted, held, notes)
     planted, _ = _evenly(planted, markers, [], ("arm", "head"))
     lowered = planted.with_(root=planted.root - [0.0, 0.0, contacts.floor])
     if abs(contacts.floor) > 0.005:
         notes.append(f"Moved by {-1000.0 * contacts.floor:.0f} mm along the vertical, so that the feet stand at z = 0.")
     residual = np.linalg.norm(marker_positions(body, planted.world()) - markers, axis=-1)
-    notes += _told_gaps(markers, fps)
+    notes += _gap_notes(markers, fps)
     notes.append(
         f"Markers are {1000.0 * np.nanmedian(residual):.0f} mm off the body in the median, "
         f"{1000.0 * np.nanpercentile(residual, 95):.0f} mm at the 95th percentile."
     )
     done = lowered.with_(source=replace(lowered.source, notes=tuple(notes)))
-    return SolvedMarkers(done, residual, told, tuple(notes))
+    return SolvedMarkers(done, residual, wearer, tuple(notes))
 
 
 def _in_order(labels: Sequence[str], points: Array) -> Array:
-    """Markers (T, 41, 3) in the order of `MARKERS`, NaN for those that are not there."""
+    """Markers (T, 41, 3) in the order of `MARKERS`, NaN for missing ones."""
     if points.ndim != 3 or points.shape[1:] != (len(labels), 3):
         raise BadValue(f"points of {len(labels)} markers are (T, {len(labels)}, 3), not {points.shape}.")
     out = np.full((len(points), len(MARKERS), 3), np.nan)
@@ -297,7 +298,7 @@ def _in_order(labels: Sequence[str], points: Array) -> Array:
 
 
 def _solved(body: Character, markers: Array, fps: float, name: str) -> Clip:
-    """Each frame from the one before it; frames that cannot be placed are interpolated."""
+    """Each frame solved from the one before it; frames that cannot be placed are interpolated."""
     solver = marker_solver(body)
     good = usable(markers)
     pose = solver.solve(first_pose(body, markers[0]), {}, markers[0]).pose
@@ -313,7 +314,9 @@ def _solved(body: Character, markers: Array, fps: float, name: str) -> Clip:
 
 
 def _evenly(clip: Clip, markers: Array, notes: list[str], parts: Sequence[str] = tuple(_PARTS)) -> tuple[Clip, Array]:
-    """The clip with limbs turned evenly where too few of their markers are seen, and markers without those few."""
+    """The clip with limbs interpolated where too few of their markers are visible, and the markers without those
+    few.
+    """
     seen, q, counted = seen_in(markers), np.array(clip.rotations), np.array(markers)
     for part in parts:
         joints, labels, enough = _PARTS[part]
@@ -333,7 +336,7 @@ def _evenly(clip: Clip, markers: Array, notes: list[str], parts: Sequence[str] =
 
 
 def _at_feet(clip: Clip, markers: Array, held: HeldFeet, notes: list[str]) -> Clip:
-    """The clip with its feet held and all else at the markers again."""
+    """The clip with its feet held and everything else solved for the markers again."""
     solver = marker_solver(clip.character)
     root, q = np.array(clip.root), np.array(clip.rotations)
     for joint, turns in held.toes.items():
@@ -350,7 +353,7 @@ def _at_feet(clip: Clip, markers: Array, held: HeldFeet, notes: list[str]) -> Cl
 
 
 def _worn_on_legs(subject: Subject, clip: Clip, markers: Array) -> Array:
-    """Marker offsets (41, 3), those of the legs from where they are while the feet stand on the floor."""
+    """Marker offsets (41, 3), those of the legs from frames in which the feet stand on the floor."""
     body, T = clip.character, clip.world()
     out = np.array(subject.offsets)
     for k, label in enumerate(MARKERS):
@@ -372,8 +375,8 @@ def _gaps(missing: NDArray[np.bool_]) -> Iterator[tuple[slice, int, int, Array]]
         yield slice(first, last + 1), before, after, np.arange(1, last - first + 2)[:, None] / (last - first + 2)
 
 
-def _told_gaps(markers: Array, fps: float) -> list[str]:
-    """Sentences on markers that were not seen."""
+def _gap_notes(markers: Array, fps: float) -> list[str]:
+    """Sentences on invisible markers."""
     unseen = ~seen_in(markers)
     never = [label for k, label in enumerate(MARKERS) if unseen[:, k].all()]
     out = [f"Never seen: {', '.join(never)}."] if never else []

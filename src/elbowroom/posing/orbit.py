@@ -1,7 +1,7 @@
-"""Which orbit angle suits: within the joints' ranges and free of collisions, one test for both (Kallmann 2005).
+"""Search for an orbit angle within joint limits and free of collisions, one test for both (Kallmann 2005).
 
-The search starts at a low angle, or at that of the present posture, and goes out both ways with a growing step, so that
-a handful of postures are tested in all. It is greedy: a narrow window between two steps can be missed.
+It starts at a low angle, or at that of the present posture, and goes out both ways with a growing step, so that few
+postures are tested. It is greedy: a narrow window between two steps can be missed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from elbowroom.posing.limb_ik import EASY_ORBIT, NOTHING, Keep, LimbIK, Solution
 Status = Literal["found", "out of reach", "limits", "blocked"]
 Valid = Callable[[Array], bool]
 
-# More angles than this are no quick search.
+# Largest number of angles of a quick search.
 _MOST = 1000
 
 
@@ -70,7 +70,7 @@ PAPER = OrbitRange()
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """Result of a search; if nothing fits, the posture least out of range and why it was rejected."""
+    """Result of a search; if nothing fits, the posture with the smallest excess and the reason for rejection."""
 
     status: Status
     angle: float
@@ -104,10 +104,10 @@ def search_orbit(
     angles: OrbitRange = PAPER,
     keep: Keep = NOTHING,
 ) -> Orbit:
-    """First orbit angle whose posture is within the ranges (unless `limits` is off) and `valid`.
+    """First orbit angle whose posture is within the limits (unless `limits` is off) and `valid`.
 
     T_world_parent, T_world_end (4, 4) and `keep` as for `LimbIK.solve`. `valid` gets the three local rotations (3, 4)
-    of postures within the ranges and says whether they are free of collisions.
+    of postures within the limits and returns whether they are free of collisions.
     """
     tried = angles.angles(float(numbers("start", start)))
     return _first_fit(tried, ik.solve(T_world_parent, T_world_end, tried, keep), valid, limits)
@@ -123,9 +123,9 @@ def search_orbit_of_each(
     limits: bool,
     angles: OrbitRange,
 ) -> Iterator[Orbit]:
-    """`search_orbit` with the parent at each of some places (N, 4, 4), solved at once and looked at one by one.
+    """`search_orbit` with the parent at each of some transforms (N, 4, 4), solved at once and tested one by one.
 
-    `valid` gets the number of the place as well.
+    `valid` gets the index of the transform as well.
     """
     tried = angles.angles(start)
     every = ik.solve(T_world_parent[:, None], T_world_end, tried)
@@ -155,7 +155,9 @@ def search_orbits(
     angles: OrbitRange = PAPER,
     keep: Keep = NOTHING,
 ) -> Orbits:
-    """`search_orbit` by the ranges alone, for many targets: T (..., 4, 4) and start (...) broadcast, `keep` is one."""
+    """`search_orbit` by joint limits alone, for many targets: T (..., 4, 4) and start (...) broadcast, `keep` is
+    one.
+    """
     parents, ends = checked("T_world_parent", T_world_parent), checked("T_world_end", T_world_end)
     starts = numbers("start", start)
     lead = np.broadcast_shapes(parents.shape[:-2], ends.shape[:-2], starts.shape)

@@ -1,10 +1,10 @@
-"""Reaching with the whole body: spine, shoulder girdle and legs help the arm by how far the target is (Kallmann 2005).
+"""Reaching with the whole body: spine, shoulder girdle and legs help the arm, depending on distance (Kallmann 2005).
 
-The body helps along one line of effort, from the posture it stands in to its farthest: the spine turns and leans, the
-collar bone follows, knees bend with the feet held for what is low, heels lift for what is high, and the pelvis moves so
-that the centre of mass stays over the feet. The effort is the least at which the arm is not stretched more than the
-style says, so a target that moves a little changes the posture a little. The arm is then solved exactly, at an orbit
-angle within its ranges and free of collisions.
+The body helps along one line of effort, from its posture to the farthest: the spine turns and leans, the clavicle
+follows, knees bend over fixed feet for low targets, heels lift for high ones, and the pelvis moves so that the centre
+of mass stays over the feet. The effort is the least at which the arm is not stretched more than the style says, so a
+small change of the target changes the posture a little. The arm is then solved exactly, at an orbit angle within its
+limits and free of collisions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, Solution, checked, numbers
 from elbowroom.posing.orbit import PAPER, Orbit, OrbitRange, search_orbit_of_each
-from elbowroom.posing.reach_help import way_to
+from elbowroom.posing.reach_help import direction_to
 from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_search import TINY, Choice, Search
 from elbowroom.posing.reach_style import Reached, ReachStatus, ReachStyle
@@ -33,10 +33,10 @@ Valid = Callable[[Pose], bool]
 
 STYLE = ReachStyle()
 
-# Elbows of arms that are raised or turned back may be anywhere; so many postures are tried with that.
+# Elbows of raised or backward arms may be anywhere; the number of postures tried with all elbow angles.
 _ANYWHERE, _FEW = OrbitRange(-np.pi, np.pi), 8
 
-# A body that does not care for its balance gets no farther than this, share of the arm's length.
+# Farthest reach of a body without balance, share of the arm's length.
 _LEANING = 0.5
 
 
@@ -53,9 +53,9 @@ def reach(
 ) -> Reached:
     """A posture of the whole body with a hand's joint at T_world_hand (4, 4); feet stay where `pose` has them.
 
-    `hand` is 'left' or 'right'; `floor` the height of the ground under the feet, metres. `valid` says of a posture
-    within the joints' ranges whether it is free of collisions; where it refuses, other orbits of the elbow are tried,
-    then a little more or less help. `orbit` is the elbow's angle to begin with, radians.
+    `hand` is 'left' or 'right'; `floor` the height of the ground under the feet, metres. `valid` returns whether a
+    posture within joint limits is free of collisions; where it is not, other elbow angles are tried, then a little more
+    or less help. `orbit` is the initial elbow angle, radians.
     """
     target = checked("T_world_hand", T_world_hand)
     if target.shape != (4, 4):
@@ -64,7 +64,7 @@ def reach(
     first = EASY_ORBIT if orbit is None else float(numbers("orbit", orbit))
     parts = parts_of(body, hand, pose)
     start = start_of(parts, pose, height)
-    search = Search(start, way_to(start, target[:3, 3], style), target[:3, 3], style)
+    search = Search(start, direction_to(start, target[:3, 3], style), target[:3, 3], style)
     choice = search.choose()
     if choice.missing > TINY or search.wrong(choice.rows)[0] > 0.0:
         return _unreached(search, choice, target, first)
@@ -83,7 +83,7 @@ def reach(
 
 
 def _attempts(search: Search, choice: Choice) -> Iterator[tuple[list[Choice], OrbitRange]]:
-    """Postures and orbits to try: elbows where people have them, then, for the first few, wherever shoulders allow."""
+    """Postures and orbit ranges to try: usual elbow angles, then, for the first few, all that shoulders allow."""
     tried: list[Choice] = []
     for some in chain(([choice],), search.variations(choice) if search.style.thorough else ()):
         tried += some
@@ -120,7 +120,7 @@ def _reached(
 
 
 def _unreached(search: Search, choice: Choice, target: Array, first: float) -> Reached:
-    """Why a target was not reached: too far, or only out of balance."""
+    """Reason why a target was not reached: too far, or only out of balance."""
     arm = search.start.parts.arm
     angles = PAPER.angles(first)
     every = arm.solve(choice.rows.T[0, arm.parent], target, angles)
@@ -128,7 +128,7 @@ def _unreached(search: Search, choice: Choice, target: Array, first: float) -> R
     found = Orbit("out of reach", float(angles[k]), Solution(every.rotations[k], every.gap[k], every.excess[k]), k + 1)
     leans = choice.missing < _LEANING * search.start.length and search.style.thorough
     if leans and search.style.balance and np.isfinite(search.need):
-        falling = Search(search.start, search.way, search.target, replace(search.style, balance=False))
+        falling = Search(search.start, search.direction, search.target, replace(search.style, balance=False))
         other = falling.choose()
         if other.missing <= TINY and falling.wrong(other.rows)[0] <= 0.0:
             why = f"{choice.missing:.3f} m out of reach unless the body loses its balance."

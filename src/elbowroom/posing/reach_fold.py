@@ -1,4 +1,4 @@
-"""Limit of folding before a body's trunk meets its thighs, by its own shapes: stout ones fold less than slim ones."""
+"""Limit of folding before a body's trunk meets its thighs, from its own shapes: stout bodies fold less."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.posing.reach_help import ASIDE, CROUCH, FORWARDS, TERMS, TURN, way_to, within
+from elbowroom.posing.reach_help import ASIDE, CROUCH, FORWARDS, TERMS, TURN, direction_to, within
 from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_posture import postures
 from elbowroom.posing.reach_style import ReachStyle
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import Snapshot, World
 
-# Crouches (share of the leg's length) and leans that are tried.
+# Crouches (share of the leg's length) and leans that are sampled.
 _DEEP = np.linspace(0.0, 0.64, 6)
 _LEANS = np.radians(np.arange(28.0, 117.0, 4.0))
-# A reach to the floor also turns and leans aside.
+# A reach to the floor also turns and leans sideways.
 _TURNED, _ASIDE = float(np.radians(22.0)), float(np.radians(-8.0))
-# Shapes that meet on straight legs before this lean are too stout to tell anything, radians.
+# Shapes that meet on straight legs before this lean are too stout for the test, radians.
 _TELLING = float(np.radians(50.0))
-# What a free lean keeps from the first that hits, radians.
+# Reserve of a free lean before the first that collides, radians.
 _SPARE = float(np.radians(6.0))
 _TRUNK = ("spine1", "spine2", "chest")
 
 
 @lru_cache(maxsize=64)
 def fold_of(body: Character, crouch: float) -> tuple[Array, Array]:
-    """Crouches (K,), share of the leg's length, and the most lean forwards (K,) that each leaves free, radians.
+    """Crouches (K,), share of the leg's length, and the largest free forward lean (K,) at each, radians.
 
-    `crouch` is the deepest that a style has. The lean is infinite where the body has no legs, or no shapes that tell.
+    `crouch` is the deepest that a style has. The lean is infinite where the body has no legs, or no suitable shapes.
     """
     hand = next((side for side in ("right", "left") if f"{side}_arm" in body.chains), "")
     free = _DEEP, np.full(len(_DEEP), np.inf)
@@ -47,7 +47,7 @@ def fold_of(body: Character, crouch: float) -> tuple[Array, Array]:
     helps[..., FORWARDS], helps[..., CROUCH] = _LEANS, _DEEP[:, None] * start.leg
     helps[..., TURN], helps[..., ASIDE] = side * _TURNED, side * _ASIDE
     rows = within(start, helps.reshape(-1, TERMS), style)
-    T = postures(start, way_to(start, ahead, style), ahead, rows, style, rounds=2, free_arm=False).T
+    T = postures(start, direction_to(start, ahead, style), ahead, rows, style, rounds=2, free_arm=False).T
     exact = ExactWorld(World({"body": Clip(body, 30.0, pose.root[None], pose.rotations[None])}, floor=None))
     thighs = {f"body.{part}" for part in ("left_thigh", "right_thigh")}
     trunk = {f"body.{part}" for part in _TRUNK}

@@ -1,4 +1,4 @@
-"""Help of the body for a target at an effort: terms of help, one row each."""
+"""Help of the body for a target at an effort: ten amounts per row."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from elbowroom.posing.balance import AROUND
 from elbowroom.posing.reach_parts import Start
 from elbowroom.posing.reach_style import ReachStyle
 
-# Columns of help: lean forwards, lean to the left, turn to the left (rad), lowering of the hips (m), heel lift, rise
-# and protraction of the collar bone (rad), share of the weight's way to the target, and of its way over the balls,
-# knees farther apart than the crouch has them (rad).
+# Columns of help: forward lean, lean to the left, turn to the left (rad), lowering of the hips (m), heel lift,
+# elevation and protraction of the clavicle (rad), share of the centre of mass's way to the target, and of its way over
+# the balls, extra distance of the knees (rad).
 FORWARDS, ASIDE, TURN, CROUCH, HEELS, SHRUG, PROTRACT, WEIGHT, BALLS, KNEES = range(10)
 TERMS = 10
 
-# How far round the back, on the side of the hand, a target counts as lying on that side (rad past straight behind).
+# Angle past straight behind, on the side of the hand, up to which a target counts as lying on that side (rad).
 _ROUND = np.radians(30.0)
-# Near the trunk's own line a target has no side; near the shoulder it has no height.
+# Near the trunk's axis a target has no side; near the shoulder it has no height.
 _NO_SIDE = 0.3
-# The weight is over the balls of the feet before heels lift, by this much of crouching (share of the leg's length).
+# Amount of crouching (share of the leg's length) by which the weight is over the balls before heels lift.
 _BEFORE_HEELS = 0.12
-# Heights from which on knees bend, and for which they bend most, share of the hips' height.
+# Target heights below which knees bend, and at which they bend most, share of the hips' height.
 _LOW = 0.95, 0.15
-# How far the shoulder sinks for what is below against how far it rises, and comes forwards for it.
+# Depression of the clavicle for low targets relative to its elevation, and its protraction.
 DROP, _DOWN_IS_FRONT = 0.3, 0.6
-# A body that leans aside comes over one of its thighs: it folds less by this share of that lean.
+# A body that leans sideways comes over one of its thighs: it folds less by this share of that lean.
 _FOLD_ASIDE = 0.3
-# Leaning backwards goes this far against forwards.
+# Largest backward lean relative to the forward one.
 _BACKWARDS = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class ReachDirection:
-    """A target as the body sees it before it helps."""
+    """A target relative to the body before it helps."""
 
-    out: float  # share of the way from the shoulder that goes out level
-    down: float  # share that goes down, 0 for what is higher
+    out: float  # horizontal share of the way from the shoulder
+    down: float  # downward share, 0 for higher targets
     up: float
-    front: float  # of the level way, by its cosine and sine
+    front: float  # of the horizontal direction, by its cosine and sine
     left: float
     azimuth: float  # of the target about the trunk, to the left, radians
-    low: float  # 0 as high as the hips, 1 as low as a hand that takes things off the floor
+    low: float  # 0 at hip height, 1 at the height of a hand that takes things off the floor
     distance: float  # from the shoulder, share of the arm's length
-    room: Array  # (2,), where the weight may go at most
+    room: Array  # (2,), farthest shift of the centre of mass
 
 
-def way_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
+def direction_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
     """Position of a target (3,) relative to the body."""
     away = start.frame @ (target - start.shoulder)
     distance = float(np.linalg.norm(away))
@@ -57,7 +57,7 @@ def way_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
     front, left = start.frame[:2, :2] @ (target[:2] - start.axis)
     level = float(np.hypot(front, left))
     azimuth = float(np.arctan2(left, front))
-    # round the back on the hand's own side
+    # around the back on the hand's own side
     if start.parts.left and azimuth < -np.pi + _ROUND:
         azimuth += 2.0 * np.pi
     elif not start.parts.left and azimuth > np.pi - _ROUND:
@@ -79,7 +79,7 @@ def way_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
 
 
 def _room(start: Start, towards: Array, margin: float) -> float:
-    """Distance that the weight can move in a direction (2,) before it reaches the edge of the support."""
+    """Distance that the centre of mass can move in a direction (2,) before the edge of the support."""
     if start.com is None:
         return 0.0
     slope = towards @ AROUND
@@ -87,41 +87,44 @@ def _room(start: Start, towards: Array, margin: float) -> float:
     return max(float(np.min(np.where(slope > 1e-6, clear / np.maximum(slope, 1e-6), np.inf))), 0.0)
 
 
-def help_for(start: Start, way: ReachDirection, effort: Array, style: ReachStyle) -> Array:
+def help_for(start: Start, direction: ReachDirection, effort: Array, style: ReachStyle) -> Array:
     """Help of the body for a target at efforts (N,) from 0 to 1, (N, 10)."""
     out = np.zeros((len(effort), TERMS))
     e = np.asarray(effort, dtype=float)
     parts, towards_other = start.parts, (-1.0 if start.parts.left else 1.0)
     if style.spine and parts.spine:
-        ahead = way.front if way.front > 0.0 else _BACKWARDS * way.front
+        ahead = direction.front if direction.front > 0.0 else _BACKWARDS * direction.front
         lean = e**style.lean_power
-        over = way.down * (1.0 + min(way.front, 0.0))  # not away from what lies low behind
-        out[:, FORWARDS] = lean * (style.lean_far * way.out * ahead + style.lean_low * over)
-        aside = way.left * (way.out + 0.5 * way.down) * style.lean_aside + towards_other * style.lean_up * way.up
+        over = direction.down * (1.0 + min(direction.front, 0.0))  # not away from low targets behind
+        out[:, FORWARDS] = lean * (style.lean_far * direction.out * ahead + style.lean_low * over)
+        aside = (
+            direction.left * (direction.out + 0.5 * direction.down) * style.lean_aside
+            + towards_other * style.lean_up * direction.up
+        )
         out[:, ASIDE] = lean * aside
-        turn = 0.8 * way.azimuth * (1.0 - 0.5 * way.down)
-        turn += towards_other * style.ahead * (max(way.front, 0.0) * way.out + 1.25 * way.down)
+        turn = 0.8 * direction.azimuth * (1.0 - 0.5 * direction.down)
+        turn += towards_other * style.ahead * (max(direction.front, 0.0) * direction.out + 1.25 * direction.down)
         out[:, TURN] = e * style.turn * np.tanh(turn / max(style.turn, 1e-9))
     if style.legs and parts.legs:
-        out[:, CROUCH] = style.crouch * start.leg * way.low * e**style.crouch_power
+        out[:, CROUCH] = style.crouch * start.leg * direction.low * e**style.crouch_power
         out[:, WEIGHT] = e * (1.0 + 0.45 * smoothstep((e - 0.6) / 0.7))  # a far lean takes the weight along
         if style.tiptoe and parts.toes:
-            high = float(smoothstep((way.up - 0.35) / 0.35))
-            out[:, BALLS] = smoothstep(e / style.heel_from) * float(smoothstep((way.up - 0.1) / 0.25))
+            high = float(smoothstep((direction.up - 0.35) / 0.35))
+            out[:, BALLS] = smoothstep(e / style.heel_from) * float(smoothstep((direction.up - 0.1) / 0.25))
             out[:, HEELS] = style.heel_lift * high * smoothstep((e - style.heel_from) / (1.0 - style.heel_from))
     if style.clavicle and parts.clavicle >= 0:
-        level = float(smoothstep((way.up - way.down + 0.25) / 1.25))
-        out[:, SHRUG] = style.shrug * level * (0.35 + 0.65 * e) * float(smoothstep(way.distance / style.near))
-        out[:, SHRUG] -= DROP * style.shrug * way.down * e
-        across = way.front * 0.8 + way.left * towards_other * 0.6
-        out[:, PROTRACT] = style.protract * (way.out * across + _DOWN_IS_FRONT * way.down) * e
+        level = float(smoothstep((direction.up - direction.down + 0.25) / 1.25))
+        out[:, SHRUG] = style.shrug * level * (0.35 + 0.65 * e) * float(smoothstep(direction.distance / style.near))
+        out[:, SHRUG] -= DROP * style.shrug * direction.down * e
+        across = direction.front * 0.8 + direction.left * towards_other * 0.6
+        out[:, PROTRACT] = style.protract * (direction.out * across + _DOWN_IS_FRONT * direction.down) * e
     return out
 
 
 def within(start: Start, helps: Array, style: ReachStyle, fold: tuple[Array, Array] | None = None) -> Array:
-    """Help (N, 10) as a body can give it: less lean and lifted heels the deeper it crouches.
+    """Help (N, 10) limited to what a body can give: less lean and heel lift the deeper it crouches.
 
-    `fold`: crouches (K,) and the most lean forwards (K,) that its shapes leave free, where known.
+    `fold`: crouches (K,) and the largest free forward lean (K,), where known.
     """
     out = np.array(helps)
     deep = out[:, CROUCH] / max(start.leg, 1e-9)

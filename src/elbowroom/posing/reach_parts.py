@@ -24,10 +24,10 @@ from elbowroom.posing.limb_ik import LimbIK
 _UP = np.array([0.0, 0.0, 1.0])
 _SPINE = ("spine1", "spine2", "chest")
 
-# A hanging arm: its upper bone points down by more than the second number (cosine); less than the first is no hanging.
+# Cosines between which an upper arm counts as partly hanging: below the first not at all, above the second fully.
 _HANGS = 0.4, 0.75
 
-# An arm beside the trunk is this far out, radians.
+# Abduction of an arm beside the trunk, radians.
 _BESIDE = float(np.radians(12.0))
 
 # Share of a leg's length to which a reach stretches it.
@@ -44,15 +44,15 @@ class Parts:
     legs: tuple[LimbIK, ...]  # left and right, or none
     leg_lengths: tuple[float, ...]
     soles: tuple[Sole, ...]
-    # joint, points (K, 3) in its frame, and the radius of balls about them: shapes below the knees
+    # joint, points (K, 3) in its frame, and the radius of balls around them: shapes below the knees
     shins: tuple[tuple[int, Array, float], ...]
     spine: tuple[int, ...]
     clavicle: int  # -1 where there is none
     free_arm: int  # upper arm of the other side, -1 where there is none
-    above_free_arm: tuple[int, ...]  # joints from the root, which is left out, to it, left out too
-    shares: Array  # (S, 3) of each spine joint in leaning forwards, aside and turning
+    above_free_arm: tuple[int, ...]  # joints between root and free arm, both excluded
+    shares: Array  # (S, 3) of each spine joint in forward lean, side lean and turn
     left: bool
-    # joints but those of the arm, their shares of the mass and centres, and the arm's share
+    # all joints but those of the arm, their mass fractions and centres, and the arm's fraction
     weights: tuple[NDArray[np.int64], Array, Array, float]
 
     @property
@@ -84,7 +84,7 @@ def _parts(body: Character, hand: str) -> Parts:
 
 @lru_cache(maxsize=64)
 def _between(body: Character) -> NDArray[np.int64]:
-    """Joints inside of arms and legs that these do not turn, such as twist bones."""
+    """Joints inside of arms and legs that IK does not move, such as twist bones."""
     found: set[int] = set()
     for name in ("left_arm", "right_arm", "left_leg", "right_leg"):
         if name in body.chains:
@@ -103,7 +103,7 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
     legs = tuple(LimbIK(body, name, pose) for name in names) if len(names) == 2 and soles else ()
     under = {j for leg in legs for j in _ancestors(body, leg.joints[0])}
     over = _ancestors(body, arm.joints[0])
-    # a joint that carries the legs, too, is part of the pelvis
+    # a joint that also carries the legs is part of the pelvis
     spine = tuple(body.roles[r] for r in _SPINE if r in body.roles and body.roles[r] in over - under - {0})
     other = "right" if hand == "left" else "left"
     free_arm = body.roles.get(f"{other}_upper_arm", -1)
@@ -160,7 +160,7 @@ def _ancestors(body: Character, joint: int) -> set[int]:
 
 
 def _shares(body: Character, spine: tuple[int, ...]) -> Array:
-    """Shares of each spine joint in forward lean, side lean and turn, (S, 3): by their ranges."""
+    """Shares of each spine joint in forward lean, side lean and turn, (S, 3), from their limits."""
     rows = []
     for joint in spine:
         limit = body.limits[joint] if body.limits else None
@@ -171,33 +171,33 @@ def _shares(body: Character, spine: tuple[int, ...]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Stance of a body before it reaches. Directions and positions are in the world."""
+    """Stance of a body before it reaches, in world coordinates."""
 
     parts: Parts
     pose: Pose
     T: Array  # (J, 4, 4)
-    frame: Array  # (3, 3), rows: to the front, to the left, up
+    frame: Array  # (3, 3), rows: front, left, up
     spine_axes: (
         Array  # (S, 3, 3), rows: axes of leaning forwards, aside and turning, as each joint of the spine has them
     )
     hips: Array  # (3,), middle of the hip joints, or the root
     shoulder: Array  # (3,)
-    axis: Array  # (2,), where the trunk stands on the floor plan
+    axis: Array  # (2,), position of the trunk on the floor plan
     nearest: float  # shoulder to wrist
     length: float  # of the arm: the farthest
     leg: float  # length
-    stretch: tuple[float, ...]  # hip to ankle, most that a reach takes, for each leg
+    stretch: tuple[float, ...]  # hip to ankle, longest that a reach uses, for each leg
     orbits: tuple[float, ...]
     held: tuple[tuple[Array, Array, NDArray[np.bool_]], ...]  # what each leg keeps, as the kernels take it
-    excess: tuple[Array, ...]  # how far each leg is out of its ranges already
-    hangs: float  # whether the free arm hangs, from 0 to 1
-    spare: float  # how far it may come nearer to the trunk, radians
-    free_arm: Array  # (4,), world rotations of it and of what it hangs on
+    excess: tuple[Array, ...]  # present excess of each leg over its limits
+    hangs: float  # how much the free arm hangs, 0 to 1
+    spare: float  # angle by which it may approach the trunk, radians
+    free_arm: Array  # (4,), world rotations of it and of its parent
     free_parent: Array
     heels: tuple[tuple[Array, Array], ...]  # axis about which each heel lifts, and world rotation of the foot
     floor: float
     sunk: float  # depth of the shins below it, metres
-    com: Array | None  # (3,); None where balance cannot be judged
+    com: Array | None  # (3,); None where balance is unknown
     edge: Array  # of the support, as `balance.edges` has it
     margin: float  # of the centre of mass to it
     forefoot: Array  # (2,), middle of the ground under the toes
@@ -205,7 +205,7 @@ class Start:
 
 @lru_cache(maxsize=16)
 def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
-    """Measure a posture. Remembered for the last few: several targets are tried from one posture."""
+    """Measure a posture. Cached for the last few: several targets are tried from one posture."""
     body = parts.body
     if pose.q.shape != (4 * len(body.skeleton),) or not (np.isfinite(pose.q).all() and np.isfinite(pose.root).all()):
         raise BadValue(f"a pose of {body.name} is {len(body.skeleton)} finite quaternions and a position.")
@@ -279,7 +279,7 @@ def _hanging(parts: Parts, T: Array, frame: Array) -> tuple[float, float, Array,
 
 
 def _heel(T: Array, sole: Sole) -> tuple[Array, Array]:
-    """Level axis (3,) across a foot, and its world rotation (4,)."""
+    """Horizontal axis (3,) across a foot, and its world rotation (4,)."""
     foot = from_matrix(T[sole.foot, :3, :3])
     ahead = rotate(foot, rotate(conjugate(sole.flat), sole.ahead)) * [1.0, 1.0, 0.0]
     return np.cross(_UP, normalize(ahead)), foot
@@ -292,7 +292,7 @@ def _forefoot(T: Array, sole: Sole) -> Array:
 
 
 def _facing(body: Character, T: Array) -> Array:
-    """Front, left and up (3, 3) of a body that stands in a posture (J, 4, 4), by its pelvis."""
+    """Front, left and up (3, 3) of a standing body with joints at (J, 4, 4), by its pelvis."""
     pelvis = body.roles.get("pelvis", 0)
     turn = multiply(from_matrix(T[pelvis, :3, :3]), conjugate(from_matrix(body.T_rest[pelvis, :3, :3])))
     front = rotate(turn, body.front) * [1.0, 1.0, 0.0]

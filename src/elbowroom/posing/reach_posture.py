@@ -1,4 +1,4 @@
-"""Postures from terms of help: trunk and shoulder turned, feet held by the legs, the weight brought over its place."""
+"""Postures from amounts of help: trunk and shoulder rotated, feet held by the legs, centre of mass over its goal."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from elbowroom.posing.reach_help import (
 from elbowroom.posing.reach_parts import Start, below_floor
 from elbowroom.posing.reach_style import ReachStyle
 
-# Legs may be out of their ranges by this much more than they were, radians.
+# Excess of legs over their limits beyond the present one, radians.
 _ROUNDING = 1e-6
 
 
-# Heels are lifted by a little more than ankles lack, so that few rounds do; never farther than this (rad).
+# Heels lift a little more than ankles need, so that few iterations are necessary; never more than this (rad).
 _RELIEF, _HIGHEST = 1.6, float(np.radians(50.0))
 
 
 class Legs:
-    """Both legs under N postures of the pelvis, which is turned by R (N, 3, 3); they are set in q (N, J, 4)."""
+    """Both legs under N postures of the pelvis, rotated by R (N, 3, 3); they are set in q (N, J, 4)."""
 
     def __init__(self, start: Start, helps: Array, R: Array, q: Array, style: ReachStyle) -> None:
         self.start, self.q, self.style = start, q, style
@@ -58,18 +58,18 @@ class Legs:
         self.rotations, self.gaps, self.excess = np.zeros((n, 3, 4)), np.zeros(n), np.zeros((n, 3))
         self.ends = np.repeat(start.T[[leg.joints[2] for leg in legs]][:, None], n, axis=1)  # (2, N, 4, 4)
         self.lift = np.zeros((n, 2))
-        self.rise = np.zeros(n)  # of the ankles for what is high; in a crouch heels lift under hips that stay
+        self.rise = np.zeros(n)  # of the ankles for high targets; in a crouch heels lift under fixed hips
         if helps[:, HEELS].any():
             self._lift_heels(np.repeat(helps[:, HEELS, None], 2, axis=1))
             self.rise = np.where(helps[:, CROUCH] > 0.0, 0.0, (self.ends[..., 2, 3] - self._flat).mean(axis=0))
 
     @property
     def _flat(self) -> Array:
-        """Height of the ankles as the feet stood, (2, 1)."""
+        """Height of the ankles of flat feet, (2, 1)."""
         return self.start.T[[rows[2] for rows in self.rows], 2, 3][:, None]
 
     def stand(self, shift: Array) -> tuple[Array, Array]:
-        """Roots (N, 3) with the pelvis moved over the floor by (N, 2), as high as legs allow, and strain (N,)."""
+        """Roots (N, 3) with the pelvis shifted over the floor by (N, 2), as high as legs allow, and strain (N,)."""
         start, n = self.start, len(shift)
         feet = self.ends.swapaxes(0, 1)
         level = start.hips[:2] + shift[:, None] + self.hips[..., :2] - feet[..., :2, 3]
@@ -97,12 +97,12 @@ class Legs:
         return hips + self.root, strain
 
     def relieve(self) -> None:
-        """Lift heels where ankles are bent past their ranges, each foot by what it lacks."""
+        """Lift heels where ankles exceed their limits, each foot by its own excess."""
         if self.style.tiptoe and self.start.parts.toes and (self.relief > _ROUNDING).any():
             self._lift_heels(np.minimum(self.lift + _RELIEF * self.relief, _HIGHEST))
 
     def _lift_heels(self, lift: Array) -> None:
-        """Turn the feet about their balls by angles (N, 2); toes stay where they are, by their rotation in q."""
+        """Rotate the feet about their balls by angles (N, 2); toes keep their world rotation."""
         start = self.start
         self.lift = lift
         for k, sole in enumerate(start.parts.soles):
@@ -112,23 +112,23 @@ class Legs:
             R = rot.to_matrix(turn)
             self.ends[k, :, :3, :3] = R @ T[:3, :3]
             self.ends[k, :, :3, 3] = ball + R @ (T[:3, 3] - ball)
-            # toes are turned back by what the foot was turned, seen from the foot
+            # toes rotate back by the rotation of the foot, in the foot's frame
             back = rot.multiply(rot.conjugate(foot), rot.multiply(rot.conjugate(turn), foot))
             self.q[:, sole.toes] = rot.multiply(back, start.pose.rotations[sole.toes])
 
 
-# The pelvis moves farther than the weight, since feet stay where they are.
+# Ratio of pelvis shift to centre of mass shift: feet stay in place.
 _GAIN = 1.3
-# Share of the weight's way to the target up to which the arm's own weight is left where it is.
+# Share of the way to the target up to which the arm's own weight is ignored.
 _ARM_ALONE = 0.3
-# How much deeper shins may go below the floor than they are, metres: rounding.
+# Rounding tolerance on how much deeper shins may go below the floor, metres.
 _SUNK_M = 1e-6
 _UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
 class Postures:
-    """N postures with the arm as it was, and what becomes of hand, balance and legs in them."""
+    """N postures with the arm unchanged, and the resulting hand distance, balance and leg strain."""
 
     helps: Array  # (N, 10)
     root: Array  # (N, 3)
@@ -136,18 +136,18 @@ class Postures:
     T: Array  # (N, J, 4, 4)
     shift: Array  # (N, 2), of the pelvis over the floor
     distance: Array  # (N,), shoulder to target
-    margin: Array  # (N,), of the centre of mass; inf where it cannot be judged
-    strain: Array  # (N,), how far legs are out of range (rad), of reach or below the floor (m), 0 where they are not
+    margin: Array  # (N,), of the centre of mass; inf where unknown
+    strain: Array  # (N,), excess of legs over limits (rad), reach or floor (m), 0 without any
 
     def row(self, k: int) -> Postures:
-        """One of them."""
+        """A single row."""
         one = slice(k, k + 1)
         return Postures(*(getattr(self, f.name)[one] for f in fields(self)))
 
 
 def postures(
     start: Start,
-    way: ReachDirection,
+    direction: ReachDirection,
     target: Array,
     helps: Array,
     style: ReachStyle,
@@ -159,8 +159,8 @@ def postures(
 ) -> Postures:
     """Postures for rows of help (N, 10).
 
-    `shift` (N, 2) is where the search for balance begins, `rounds` how long it is. Without `free_arm` that one stays as
-    it was, without `margin` that is not told: for the search, which wants to know where the shoulder comes to.
+    `shift` (N, 2) is the initial pelvis shift of the search for balance, `rounds` its iterations. Without `free_arm`
+    that arm is not updated, without `margin` that is not computed: the search only needs the shoulder.
     """
     parts, body = start.parts, start.parts.body
     n = len(helps)
@@ -176,7 +176,7 @@ def postures(
     inside = np.full(n, np.inf)
     if parts.legs and style.legs:
         legs = Legs(start, helps, rot.to_matrix(pelvis), q, style)
-        goal = _goal(start, way, target, helps)
+        goal = _goal(start, direction, target, helps)
         for _ in range(rounds if start.com is not None else 0):
             root, strain = legs.stand(moved)
             legs.relieve()
@@ -200,7 +200,7 @@ def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None
     spine = list(parts.spine)
     own = np.array([1.0, 1.0, 1.0]) - _pelvis_share(start, style)
     terms = helps[:, None, [FORWARDS, ASIDE, TURN]] * (own * parts.shares)
-    # about the axes of the standing body, as the joint below carries them
+    # about the axes of the standing body, as carried by the joint below
     turns = rot.exp((terms[:, :, None, :] @ start.spine_axes)[:, :, 0])
     bent = rot.multiply(turns, start.pose.rotations[spine])
     if style.limits:
@@ -212,7 +212,7 @@ def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None
 
 
 def _pelvis_share(start: Start, style: ReachStyle) -> Array:
-    """Amounts (3,) of leaning forwards, leaning sideways and turning."""
+    """Amounts (3,) of forward lean, side lean and turn."""
     if not (start.parts.legs and style.legs):
         return np.zeros(3)
     return np.array([style.pelvis_lean, style.pelvis_aside, style.pelvis_turn])
@@ -238,7 +238,7 @@ def _move_clavicle(start: Start, helps: Array, style: ReachStyle, q: Array) -> N
 
 
 def _hang_free_arm(start: Start, q: Array) -> None:
-    """The other arm keeps its place against the vertical as far as it hung, and turns with the trunk."""
+    """The other arm keeps its angle to the vertical as far as it hung, and turns with the trunk."""
     parts = start.parts
     joint = parts.free_arm
     above = q[:, 0]
@@ -246,7 +246,7 @@ def _hang_free_arm(start: Start, q: Array) -> None:
         above = rot.multiply(above, q[:, j])
     moved = rot.multiply(above, rot.conjugate(start.free_parent))
     heading = rot.about(_UP, rot.heading(moved))
-    # leaning away from the arm takes it along, it would hang into the trunk
+    # when the trunk leans away from the arm it follows, otherwise it would hang into the trunk
     aside = rot.log(rot.multiply(rot.conjugate(heading), moved)) @ -start.frame[0]
     sign = 1.0 if parts.left else -1.0
     away = sign * np.maximum(sign * aside - start.spare, 0.0)
@@ -258,14 +258,14 @@ def _hang_free_arm(start: Start, q: Array) -> None:
     q[:, joint] = rot.slerp(q[:, joint], hanging, start.hangs)
 
 
-def _goal(start: Start, way: ReachDirection, target: Array, helps: Array) -> Array:
+def _goal(start: Start, direction: ReachDirection, target: Array, helps: Array) -> Array:
     """Goal of the centre of mass on the floor, (N, 2)."""
     if start.com is None:
         return np.zeros((len(helps), 2))
-    # a stretched arm is made up for once the body helps
+    # the weight of a stretched arm counts once the body helps
     arm = _with_arm(start, start.T[None], target)[0] - start.com[:2]
     alone = 1.0 - smoothstep(helps[:, [WEIGHT]] / _ARM_ALONE)
-    to_target = start.com[:2] + alone * arm + helps[:, [WEIGHT]] * way.room
+    to_target = start.com[:2] + alone * arm + helps[:, [WEIGHT]] * direction.room
     return to_target + helps[:, [BALLS]] * (start.forefoot - to_target)
 
 
@@ -275,7 +275,7 @@ def _with_arm(start: Start, T: Array, target: Array) -> Array:
     places = T[:, rows]
     at = np.einsum("njab,jb->nja", places[:, :, :2, :3], centers) + places[:, :, :2, 3]
     shoulder = T[:, start.parts.arm.joints[0], :2, 3]
-    way = target[:2] - shoulder
-    size = np.linalg.norm(way, axis=-1, keepdims=True)
-    way = way * np.minimum(1.0, start.length / np.maximum(size, 1e-9))
-    return np.asarray(np.einsum("j,nja->na", shares, at) + arm * (shoulder + 0.5 * way))
+    direction = target[:2] - shoulder
+    size = np.linalg.norm(direction, axis=-1, keepdims=True)
+    direction = direction * np.minimum(1.0, start.length / np.maximum(size, 1e-9))
+    return np.asarray(np.einsum("j,nja->na", shares, at) + arm * (shoulder + 0.5 * direction))

@@ -32,16 +32,17 @@ from elbowroom.posing.reach_posture import Postures, postures
 from elbowroom.posing.reach_style import ReachStyle
 from elbowroom.stopping import may_stop_here
 
-# Efforts above 1 are straining: every part goes on to the end of its range, the arm to full stretch.
+# Efforts above 1 are straining: every part continues to its limit, the arm to full stretch.
 _STRAINING = 1.35
 _EFFORTS = np.concatenate([np.linspace(0.0, 1.0, 13), np.linspace(1.0, _STRAINING, 5)[1:]])
-# The farthest reach is sought from help all over its range, even and the same every time: multiples of powers of the
-# root of x^11 = x + 1 (Roberts 2018). The best few are varied by ever smaller steps, the best one also term by term.
+# The farthest reach is searched from help all over its range, on a fixed low-discrepancy sequence: multiples of powers
+# of the root of x^11 = x + 1 (Roberts 2018). The best few are varied by ever smaller steps, the best one also amount by
+# amount.
 _SPREAD = (0.5 + np.outer(np.arange(1, 129), 1.0682971889 ** -np.arange(1.0, TERMS + 1))) % 1.0
 _PARENTS, _SIZES = 4, (0.25, 0.2, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.015, 0.008)
-_DICE = np.random.default_rng(0)
-_STEPS = _DICE.normal(size=(len(_SIZES), 10, TERMS)) * (_DICE.random((len(_SIZES), 10, TERMS)) < 0.4)
-_ONWARDS = 0.5, 1.0, 2.0  # and past the best, the way that leads to it from the others
+_RNG = np.random.default_rng(0)
+_STEPS = _RNG.normal(size=(len(_SIZES), 10, TERMS)) * (_RNG.random((len(_SIZES), 10, TERMS)) < 0.4)
+_ONWARDS = 0.5, 1.0, 2.0  # extrapolation beyond the best, along the line from the others to it
 _ALONG = np.concatenate([np.eye(TERMS), -np.eye(TERMS)])
 _NAMED = {
     "lean": FORWARDS,
@@ -52,21 +53,21 @@ _NAMED = {
     "shrug": SHRUG,
     "protract": PROTRACT,
 }
-# Legs out of range or a fall are worse than any distance.
+# Penalty for legs beyond limits or a fall: more than any distance.
 _WORSE = 1e3
-# What the free arm may add to a lack of balance, metres.
+# Balance that the free arm may still make up for, metres.
 _SPARE = 0.004
-# Rounds of the last search for balance at the end of a reach.
+# Iterations of the last search for balance at the end of a reach.
 _CARE = 4
-# Full stretch, but for what the search of balance moves yet.
+# Full stretch, minus what the search for balance still moves.
 _ALL_BUT = 0.998
-# Leans up to this one leave trunk and thighs apart in every body, radians.
+# Leans up to this one keep trunk and thighs apart in every body, radians.
 _UPRIGHT = float(np.radians(28.0))
-# How many postures from all over the range are tried where none of the near ones does.
+# Postures from all over the range that are tried where no near one fits.
 _SOME = 12
-# Metres that do not count.
+# Negligible distance, metres.
 TINY = 1e-9
-# What is tried where a posture is refused: other efforts, then other help by a share of its range.
+# Variations after a rejected posture: other efforts, then other help by a share of its range.
 _OTHER_EFFORTS = (0.12, -0.12, 0.25, -0.25)
 _OTHER_HELP = (
     {ASIDE: 0.2}, {TURN: 0.2}, {KNEES: 0.3}, {CROUCH: 0.15, FORWARDS: -0.12}, {CROUCH: 0.15}, {FORWARDS: 0.12},
@@ -94,18 +95,18 @@ class Choice:
 class Search:
     """Search for help with one target."""
 
-    def __init__(self, start: Start, way: ReachDirection, target: Array, style: ReachStyle) -> None:
-        self.start, self.way, self.target, self.style = start, way, target, style
+    def __init__(self, start: Start, direction: ReachDirection, target: Array, style: ReachStyle) -> None:
+        self.start, self.direction, self.target, self.style = start, direction, target, style
         self.need = min(style.margin, start.margin) if style.balance and start.com is not None else -np.inf
 
     def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, **less: bool) -> Postures:
         """Postures for rows of help (N, 10), see `postures`."""
         may_stop_here()
-        # shapes are asked only when a body folds so far that it may meet itself
+        # shapes are tested only when a body folds so far that it may meet itself
         bent = helps[:, FORWARDS].max(initial=0.0) > _UPRIGHT and self.style.legs
         fold = fold_of(self.start.parts.body, self.style.crouch) if bent else None
         help_ = within(self.start, helps, self.style, fold)
-        return postures(self.start, self.way, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
+        return postures(self.start, self.direction, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
 
     def lacking(self, rows: Postures) -> Array:
         """Missing distance of the arm in each, metres, (N,)."""
@@ -113,7 +114,9 @@ class Search:
         return np.maximum(np.maximum(far, near), 0.0)
 
     def wrong(self, rows: Postures) -> Array:
-        """Excess of leg ranges and distance of the weight outside its support, (N,); 0 where a body can stand."""
+        """Excess of legs over limits plus distance of the centre of mass outside its support, (N,); 0 where a body can
+        stand.
+        """
         return rows.strain + np.maximum(self.need - rows.margin, 0.0)
 
     def choose(self) -> Choice:
@@ -145,7 +148,7 @@ class Search:
     def help_at(self, efforts: Array) -> Array:
         """Help of the body at efforts (N,), (N, 10)."""
         low, high = self.bounds()
-        return np.clip(help_for(self.start, self.way, efforts, self.style), low, high)
+        return np.clip(help_for(self.start, self.direction, efforts, self.style), low, high)
 
     def one(self, effort: float, help_: Array, shift: Array, rounds: int = 2) -> Choice:
         """A single posture."""
@@ -153,9 +156,9 @@ class Search:
         return Choice(effort, help_, rows, float(self.lacking(rows)[0]))
 
     def farthest(self, helps: Array, rows: Postures) -> Choice:
-        """The farthest reach, beginning with some rows of help and with others all over the range.
+        """The farthest reach, from some rows of help and others all over the range.
 
-        The best few are varied by ever smaller steps, the same ones every time.
+        The best few are varied by ever smaller fixed steps.
         """
         low, high = self.bounds()
         spread = low + (high - low) * _SPREAD
@@ -179,7 +182,7 @@ class Search:
         return self.one(_STRAINING, helps[k], shift[k : k + 1], _CARE)
 
     def _back(self, usual: Array, found: Array, shift: Array) -> Choice:
-        """The posture that is nearest to a usual one (10,) of those on the way to one that reaches (10,)."""
+        """The posture nearest to a usual one (10,) on the line to one that reaches (10,)."""
         line = usual + np.linspace(0.0, 1.0, 17)[:, None] * (found - usual)
         good = np.flatnonzero(self._cost(self.at(line, np.repeat(shift, len(line), axis=0))) <= 0.0)
         for k in (*good[:2], len(line) - 1):
@@ -189,12 +192,12 @@ class Search:
         return choice
 
     def _cost(self, rows: Postures) -> Array:
-        """Missing distance of the arm, with large penalties for faults; the free arm may still take up some balance."""
+        """Missing distance of the arm, with large penalties for faults; the free arm may still make up some balance."""
         shaky = np.maximum(self.need + _SPARE - rows.margin, 0.0)
         return self.lacking(rows) + _WORSE * (rows.strain + shaky)
 
     def variations(self, choice: Choice) -> Iterator[list[Choice]]:
-        """Postures in which a body can stand, some at a time: other efforts, leans, turns, crouches, then all over."""
+        """Postures in which a body can stand, in batches: other efforts, leans, turns, crouches, then all over."""
         low, high = self.bounds()
         efforts = np.clip(choice.effort + np.array(_OTHER_EFFORTS), 0.0, _STRAINING)
         moves = np.zeros((2 * len(_OTHER_HELP), TERMS))
@@ -210,7 +213,7 @@ class Search:
         yield list(islice(self._standing(choice, spread, np.full(len(spread), _STRAINING)), _SOME))
 
     def _standing(self, choice: Choice, helps: Array, efforts: Array) -> Iterator[Choice]:
-        """Those of some rows of help (N, 10), other than a choice's, that reach and stand."""
+        """Rows of help (N, 10), other than a choice's, that reach and stand."""
         other = np.flatnonzero(np.any(helps != choice.help, axis=1))
         if not len(other):
             return
@@ -219,18 +222,18 @@ class Search:
             yield Choice(float(efforts[other[i]]), helps[other[i]], rows.row(i), 0.0)
 
     def bounds(self) -> tuple[Array, Array]:
-        """Least and most of each term of help, (10,) each; both 0 where a part does not help."""
-        style, start, way = self.style, self.start, self.way
+        """Smallest and largest amount of each kind of help, (10,) each; both 0 where a part does not help."""
+        style, start, direction = self.style, self.start, self.direction
         low, high = np.zeros(TERMS), np.zeros(TERMS)
         parts = start.parts
         if style.spine and parts.spine:
             high[[FORWARDS, ASIDE, TURN]] = max(style.lean_far, style.lean_low), 1.5 * style.lean_aside, style.turn
             low[[FORWARDS, ASIDE, TURN]] = -0.3 * style.lean_far, -1.5 * style.lean_aside, -style.turn
         if style.legs and parts.legs:
-            # at most to the edge of the support, with a little to spare
+            # at most to the edge of the support, with a little reserve
             high[CROUCH], high[WEIGHT] = style.crouch * start.leg, max(0.95 / max(style.weight, 1e-9), 1.0)
             low[KNEES], high[KNEES] = -style.knees_apart, style.knees_apart
-            if style.tiptoe and way.up > 0.0 and parts.toes:
+            if style.tiptoe and direction.up > 0.0 and parts.toes:
                 high[[HEELS, BALLS]] = style.heel_lift, 1.0
         if style.clavicle and parts.clavicle >= 0:
             high[[SHRUG, PROTRACT]] = style.shrug, style.protract
@@ -239,7 +242,9 @@ class Search:
 
 
 def _crossing(over: Array, shift: Array) -> tuple[float, Array]:
-    """Effort at which `over` (K,) first falls to 0, and the pelvis' shift (1, 2) there; where it is least if never."""
+    """Effort at which `over` (K,) first falls to 0, and the pelvis' shift (1, 2) there; its minimum if it never
+    does.
+    """
     below = np.flatnonzero(over <= 0.0)
     if not len(below):
         k = int(np.argmin(over))

@@ -1,4 +1,4 @@
-"""Inverse kinematics of a robot's arm, numeric and for many frames at once: six joints that turn, or more (E1, E6)."""
+"""Numeric inverse kinematics of a robot's arm for many frames at once: six or more revolute joints (E1, E6)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 
-# Joints that an arm needs to bring its gripper to any place.
+# Joints that an arm needs to reach any pose of its gripper.
 LEAST_JOINTS = 6
-# Iterations of damped least squares, metres and radians that are exact enough, and the damping near singular postures.
+# Iterations of damped least squares, tolerances in metres and radians, and the damping near singular postures.
 _ITERATIONS = 60
 _EXACT = 1e-6
 _DAMPING = 1e-3
-# Largest turn of a joint in one iteration, radians.
+# Largest rotation of a joint in one iteration, radians.
 _STEP_RAD = 0.5
-# Frames from one that is solved from the one before to the next; those between begin from between them.
+# Stride of frames that are solved sequentially; those between start from interpolated values.
 _EVERY = 8
-# Starts from which solutions are looked for, and radians by which two of them differ at least.
+# Random starts for solutions, and the smallest difference of two solutions, radians.
 _STARTS = 60
 _DIFFERENT_RAD = 0.1
 
@@ -52,7 +52,9 @@ class RobotArmIK:
         return RobotArmIK(robot, hand, (*chain.lead, *chain.joints), robot.hand(hand)[1])
 
     def grips(self, values: Array) -> tuple[Array, Array]:
-        """Places (N, 4, 4) of the gripper and of joint frames (N, n, 4, 4) in the base's frame, by values (N, n)."""
+        """Transforms (N, 4, 4) of the gripper and of joint frames (N, n, 4, 4) in the base's frame, by values (N,
+        n).
+        """
         joints, T = self.robot.joints, np.broadcast_to(np.eye(4), (len(values), 4, 4))
         frames = []
         for k, j in enumerate(self.run):
@@ -70,7 +72,9 @@ class RobotArmIK:
         return T @ self.T_end_grip, np.stack(frames, axis=1)
 
     def solved(self, targets: Array, start: Array) -> tuple[Array, Array]:
-        """Values (N, n) near others with the gripper at targets (N, 4, 4) in the base's frame, and what each misses."""
+        """Values (N, n) near others with the gripper at targets (N, 4, 4) in the base's frame, and the error of
+        each.
+        """
         q, joints = np.array(start), self.robot.joints
         lower, upper = joints.lower[list(self.run)], joints.upper[list(self.run)]
         slides = np.array([joints.kinds[j] == "slides" for j in self.run])
@@ -108,8 +112,10 @@ class RobotArmIK:
         return out
 
     def followed(self, T_base: Array, T_grip: Array, start: Array) -> tuple[Array, int | None]:
-        """Values (N, n) of frames with bases and the gripper at (N, 4, 4), led on from values (n,), and the first frame
-        that is out of reach, None where all are met."""
+        """Values (N, n) of frames with bases and gripper at (N, 4, 4), continued from values (n,).
+
+        Also the first frame out of reach, None if there is none.
+        """
         targets = inverse(T_base) @ T_grip
         rows = np.unique(np.append(np.arange(0, len(targets), _EVERY), len(targets) - 1))
         coarse = np.zeros((len(rows), len(start)))
@@ -127,13 +133,13 @@ class RobotArmIK:
 
 
 def _turn(R_to: Array, R_from: Array) -> Array:
-    """Rotation vectors (N, 3), in the world, that turn rotations (N, 3, 3) into others."""
+    """World rotation vectors (N, 3) that take rotations (N, 3, 3) to others."""
     R = R_to @ R_from.transpose(0, 2, 1)
     w = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=-1)
     sine = np.linalg.norm(w, axis=1)
     cosine = 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
     angle = np.arctan2(sine, cosine)
-    # half turns have no direction in w: any direction across them leads on
+    # half turns have no direction in w: any perpendicular direction makes progress
     flat = sine < 1e-9
     axis = np.where(flat[:, None], np.array([1.0, 0.0, 0.0]), w / np.maximum(sine, 1e-12)[:, None])
     return np.where((flat & (cosine > 0.0))[:, None], w, angle[:, None] * axis)

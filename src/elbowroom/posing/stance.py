@@ -14,8 +14,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import feet_of
 from elbowroom.posing.limb_ik import Keep, LimbIK, numbers
 
-# Radians that an ankle may be out of its range on the way, how far hips go back for each radian beyond that, shares of
-# a leg's length, and how often postures are solved for it.
+# Excess of an ankle over its limits on the way, radians, backward shift of the hips per radian beyond that, shares of a
+# leg's length, and iterations.
 _BEYOND_RAD = 0.005
 _BACK_PER_RAD = 0.8
 _DRAWS_BACK = 6
@@ -24,10 +24,10 @@ _DRAWS_BACK = 6
 def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[Array, Array]:
     """Roots (T, 3) and local rotations (T, J, 4) at shares s (T,) of the way from one posture to another.
 
-    s is any array in [0, 1], such as one that eases in and out. The root goes straight, joints turn by slerp, and legs
-    are solved again so that the balls of the feet stay where both postures have them; a heel that one of them lifts
-    turns about the ball, the toes flat. Where the legs are too short on the way, the body sinks by what is missing;
-    where an ankle would bend too far, as between standing and a squat, the hips go back.
+    s is any array in [0, 1], such as one that eases in and out. The root moves straight, joints by slerp, and legs are
+    solved again so that the balls of the feet stay where both postures have them; a heel that one of them lifts rotates
+    about the ball, the toes flat. Where the legs are too short on the way, the body sinks; where an ankle would bend
+    too far, as between standing and a squat, the hips move back.
     """
     share = numbers("s", s)
     if share.ndim != 1 or np.any((share < 0.0) | (share > 1.0)):
@@ -59,7 +59,7 @@ def _stood(
     roots: Array,
     q: Array,
 ) -> Array:
-    """Roots (T, 3), lowered where legs are too short; those are solved in rotations q (T, J, 4)."""
+    """Roots (T, 3), lowered where legs are too short; solves the legs in rotations q (T, J, 4)."""
     T = body.skeleton.forward(roots, q)
     ends = body.skeleton.at(poses[0]), body.skeleton.at(poses[1])
     drop = np.zeros(len(share))
@@ -82,13 +82,13 @@ def _stood(
 
 
 def _front(body: Character, T: Array) -> Array:
-    """Direction (3,) in which the feet of a posture with joints at T (J, 4, 4) point, level."""
+    """Horizontal direction (3,) in which the feet of a posture with joints at T (J, 4, 4) point."""
     way = sum(T[sole.foot, :3, :3] @ sole.ball for sole in feet_of(body)) * np.array([1.0, 1.0, 0.0])
     return np.asarray(rot.normalize(way))
 
 
 def _beyond(body: Character, ankles: list[int], pose_a: Pose, pose_b: Pose, q: Array) -> Array:
-    """Radians (T,) by which an ankle is farther out of its range than in both postures."""
+    """Excess (T,) of an ankle over its limits, beyond that of both postures, radians."""
     limits = [body.limits[j] if j < len(body.limits) else None for j in ankles]
     least = max(float(pose_excess(limits, pose.rotations[ankles]).max()) for pose in (pose_a, pose_b))
     return np.maximum(pose_excess(limits, q[:, ankles]).max(axis=-1) - least, 0.0)

@@ -1,4 +1,4 @@
-"""Postures of a body that stands: feet at their places, the centre of mass over them, by the least change (P2)."""
+"""Standing postures: feet in place, the centre of mass over them, by the least change (P2)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from elbowroom.kernels import component as kernels
 from elbowroom.posing.balance import hull_of
 from elbowroom.posing.whole_body import Load, WholeBody, support_of
 
-# Radians that joints of a leg may be out of their ranges: rounding of what was within them.
+# Excess of leg joints over their limits, radians: rounding.
 _BEYOND_RAD = 0.02
 
 
 class Balance:
-    """Feet where they stand and the centre of mass over them, by the least change that the whole-body solver finds.
+    """Keeps feet in place and the centre of mass over them, by the least change that the whole-body solver finds.
 
-    `margin_m` is how far inside of the support the centre of mass stays; `others` (K, 2) are further places that bear
-    weight, such as a hand on a table; `load` gives what is carried in a posture.
+    `margin_m` is the distance of the centre of mass from the edge of the support; `others` (K, 2) are further
+    supporting points, such as a hand on a table; `load` gives what is carried in a posture.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Balance:
             )
 
     def support(self, pose: Pose, feet: Mapping[str, Array]) -> Array | None:
-        """Corners (K, 2) within which the centre of mass has to be, feet at places (4, 4) as in a posture near by."""
+        """Corners (K, 2) of the area for the centre of mass, feet at transforms (4, 4) as in a nearby posture."""
         if not self.wanted:
             return None
         key = np.round(np.concatenate([T[:3].ravel() for T in feet.values()]), 4).tobytes()
@@ -74,7 +74,7 @@ class Balance:
         return float(kernels.support_margin(self._masses, root, rotations, held, corners))
 
     def closed(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
-        """A posture with its feet at their places by the legs alone, if that is in balance, else `projected`."""
+        """A posture with its feet brought into place by the legs alone, if balanced, else `projected`."""
         turned = pose
         for foot, T_foot in feet.items():
             leg = self.solver.limb(foot)
@@ -87,9 +87,9 @@ class Balance:
         return turned
 
     def projected(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
-        """The posture nearest to one with feet at their places and in balance; None where the solver finds none.
+        """The balanced posture nearest to one, feet in place; None where the solver finds none.
 
-        `like` is a posture with the feet there, by which the support is known.
+        `like` is a posture with the feet there, which gives the support.
         """
         corners = self.support(like, feet)
         load = None
@@ -100,7 +100,7 @@ class Balance:
 
 
 def shrunk(points: Array, by_m: float) -> Array:
-    """Hull (K, 2) of points with its edges drawn inwards about its middle, so that the nearest is `by_m` further in."""
+    """Hull (K, 2) of points scaled about its middle so that its nearest edge moves in by `by_m`."""
     corners = hull_of(points)
     if not len(corners):
         return corners

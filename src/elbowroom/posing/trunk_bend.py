@@ -1,7 +1,7 @@
-"""Ranges of a spine within which the shapes of the trunk stay apart.
+"""Limits of a spine within which the shapes of the trunk stay apart.
 
-Joints of a spine bend farther one by one than the rigid shapes around them can together: a pelvis meets the ribs at
-about half of all ranges. A whole body that has to bend farther tilts its pelvis.
+Spine joints bend farther one by one than the rigid shapes around them can together: a pelvis meets the ribs at about
+half of all limits. A whole body that must bend farther tilts its pelvis.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from elbowroom.world.exact_forms import shape_form
 from elbowroom.world.exact_placed import Placed
 from elbowroom.world.pairs import shapes_of
 
-# Shares of the ranges that are looked at, the largest first, and directions of bending, radians.
+# Fractions of the limits that are tested, the largest first, and directions of bending, radians.
 _SHARES = np.arange(1.0, 0.25, -0.05)
 _DIRECTIONS_RAD = np.arange(8) * np.pi / 4.0
 
 
 def unfolding(body: Character) -> Character:
-    """A character whose spine bends no farther than its trunk has room for; worked out once for each character."""
+    """A character whose spine bends no farther than its trunk shapes allow; cached per character."""
     return kept(body, "unfolding", lambda: _narrowed(body))
 
 
@@ -45,7 +45,7 @@ def _narrowed(body: Character) -> Character:
 
 
 def _clear(body: Character, spine: list[int], share: float) -> bool:
-    """Return whether the trunk's shapes stay apart with all of its joints bent by a share of their ranges."""
+    """Return whether the trunk's shapes stay apart with all of its joints bent by a share of their limits."""
     shapes = [shape for shape, _ in shapes_of(body)]
     counts = own_pairs_of(body).counts
     trunk = [k for k, shape in enumerate(shapes) if shape.joint in (0, *spine)]
@@ -68,7 +68,7 @@ def _clear(body: Character, spine: list[int], share: float) -> bool:
 
 
 def _scaled(limit: JointLimit, share: float) -> JointLimit:
-    """A range with its swings times a share."""
+    """Limits with their swings scaled."""
     a, b, c, d = limit.swing
     polygon = None if limit.polygon is None else share * limit.polygon
     return replace(limit, swing=(share * a, share * b, share * c, share * d), polygon=polygon)

@@ -1,5 +1,4 @@
-"""Grasps of both hands on one object: palms on opposite sides, fingers ahead and down, as people carry boxes (Y1); or
-under an edge of it, as they carry boards and tables (E6)."""
+"""Grasps of both hands on one object: palms on opposite sides, as people carry boxes (Y1), or under an edge (E6)."""
 
 from __future__ import annotations
 
@@ -18,44 +17,45 @@ from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps_form import form_of
 from elbowroom.posing.grasps_settle import Grasp
 
-# Places of the palms on their sides, from the middle towards the body and down, shares of half the object's size.
+# Positions of the palms on their sides, from the middle towards the body and down, shares of half the object's size.
 _NEARER = (0.0, 0.45, 0.8)
 _LOWER = (0.0, 0.5, -0.5)
 # Angles by which fingers point down and inwards, radians: wrists bend little, and forearms stay clear of the object.
 _DOWN_RAD = np.radians([20.0, 45.0, 0.0])
 _INWARDS_RAD = np.radians([12.0, 25.0, 0.0])
-# What they cost: a palm that lies on its side is best, and near the middle.
+# Costs: a palm flat on its side, near the middle, is best.
 _COST = 0.3
-# Cosine between a side of the object and that of the body, at least.
+# Smallest cosine between a side of the object and that of the body.
 _ASIDE = 0.6
-# Metres that a hand comes from, and stops before the object.
+# Approach distance of a hand, and its gap to the object, metres.
 _COMES_M = 0.12
 _STOPS_M = 0.0005
 # Widest object between two palms, as a share of the body's height.
 _WIDEST = 0.6
 
-# Hands under an edge, to either side of the body, shares of its height: the first that fits. Nearer to each other
-# forearms meet the trunk: of woman and man at edges 0.62 and 0.75 m high, 0.22 of the height before them, all have free
+# Distances of hands under an edge from the body's middle, shares of its height: the first that fits. Closer together
+# forearms hit the trunk: of woman and man at edges 0.62 and 0.75 m high, 0.22 of the height before them, all have free
 # postures at the first, guided by recordings, and none at the last.
 _APART = (0.185, 0.15, 0.115)
 # Angles by which the back of such a hand is tilted towards the ground, radians: fingers bend as much, and stay level.
-# In the last one palms are flat under the edge, so far in from it and with fingers that point up so far; forearms
-# come from behind then, in the others from above.
+# In the last one palms are flat under the edge, so far in from it and with fingers that point up so far; forearms then
+# come from behind, in the others from above.
 _TILTED_RAD = np.radians([45.0, 25.0, 65.0, 0.0])
 _IN_M = 0.07
 _UPWARDS_RAD = float(np.radians(8.0))
-# Metres of knuckles outside of the edge that bent fingers are under, of fingers that have to be under it, and half the
-# thickness of a finger.
+# Metres of knuckles outside of the edge above bent fingers, of fingers that must be under it, and half the thickness of
+# a finger.
 _KNUCKLES_M, _UNDER_M, _FINGER_M = 0.02, 0.04, 0.008
-# Metres ahead of the body up to which an edge is looked for, and from one look to the next.
+# Distance ahead of the body up to which an edge is searched, and the step, metres.
 _EDGE_M = 1.0
-_LOOKS_M = 0.01
+_STEP_M = 0.01
 
 _UP = np.array([0.0, 0.0, 1.0])
 
 
 def two_hand_grasps(body: Character, mesh: Mesh, T_world_object: Array, ahead: Array) -> list[tuple[Grasp, Grasp]]:
-    """Pairs of grasps, left and right, of an object at a place (4, 4) for a body that faces `ahead` (3,), level.
+    """Pairs of grasps, left and right, of an object at a placement (4, 4) for a body that faces `ahead` (3,),
+    horizontal.
 
     The cheapest first; none where the object is too wide for the arms or has no surface.
     """
@@ -91,10 +91,9 @@ def two_hand_grasps(body: Character, mesh: Mesh, T_world_object: Array, ahead: A
 def edge_grasps(
     body: Character, mesh: Mesh, T_world_object: Array, place: Array, ahead: Array
 ) -> list[tuple[Grasp, Grasp]]:
-    """Pairs of grasps, left and right, of an edge before a body that stands at a place (2,) and faces `ahead` (3,).
+    """Pairs of grasps, left and right, of an edge before a body that stands at a position (2,) and faces `ahead` (3,).
 
-    Palms are up under the edge, or fingers are bent under it, as people carry boards and tables; none where there is
-    no edge.
+    Palms up under the edge, or fingers bent under it, as people carry boards and tables; none without an edge.
     """
     left = np.cross(_UP, ahead)
     triangles = mesh.moved(T_world_object).vertices[mesh.faces]
@@ -134,13 +133,15 @@ def _bent(angle: float) -> HandShape:
 
 
 def under_edge(triangles: Array, start: Array, ahead: Array, inside: float) -> Array | None:
-    """Point (3,) under triangles (F, 3, 3), so far in from where a line (2,) on the floor first comes below them."""
-    ways = np.arange(0.0, _EDGE_M, _LOOKS_M)
-    for way in ways:
+    """Point (3,) under triangles (F, 3, 3), `inside` metres from where a line (2,) on the floor first comes below
+    them.
+    """
+    distances = np.arange(0.0, _EDGE_M, _STEP_M)
+    for way in distances:
         if len(_crossings(triangles, start + way * ahead)):
             xy = start + (way + inside) * ahead
             heights = _crossings(triangles, xy)
-            # of what lies above each other it is the uppermost part: a top, not the shelf below it
+            # of several layers the uppermost: a top, not the shelf below it
             return None if len(heights) < 2 else np.array([*xy, heights[-2]])
     return None
 
@@ -158,8 +159,10 @@ def _placed(
     body: Character, hand: str, scene: HandAtThing, T_world_object: Array, point: Array, out: Array, ahead: Array,
     angles: tuple[float, float], cost: float, shape: HandShape | None = None,
 ) -> Grasp | None:  # fmt: skip
-    """A hand, of some shape under an edge or else flat, at a point (3,) of a side that looks `out` (3,), moved until it
-    touches; None where it does not."""
+    """A hand of a `shape`, flat by default, at a point (3,) of a side that faces `out` (3,), moved until it touches.
+
+    None where it does not.
+    """
     down, inwards = angles
     palm = -out
     fingers = normalize(np.cos(down) * (ahead - (ahead @ palm) * palm) - np.sin(down) * _UP)

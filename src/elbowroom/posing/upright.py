@@ -12,18 +12,18 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.limb_ik import LimbIK
 
-# Where the middle of the hand is from the shoulder, shares of the arm's reach: forwards, inwards, down.
+# Position of the hand's middle relative to the shoulder, shares of the arm's reach: forwards, inwards, down.
 _FORWARDS, _INWARDS, _DOWN = 0.52, 0.04, 0.22
-# Radians: the palm looks inwards and back by this much; what is held leans forwards by that.
+# Radians: the palm faces inwards and back by the first; the object leans forwards by the second.
 _BACK, _LEANS = 0.5, 0.06
-# Metres that the hand closes round.
+# Diameter that the hand closes around, metres.
 _WIDTH = 0.024
 
 
 def carried_upright(clip: Clip, hand: str) -> Clip:
     """The clip with one arm carrying something upright: the hand stays before the shoulder and does not turn.
 
-    It follows the shoulder's place and the way that the hips face; the elbow hangs as arms do. Fingers are closed.
+    It follows the shoulder's position and the heading of the hips; the elbow hangs. Fingers are closed.
     """
     body = clip.character
     ik = LimbIK(body, f"{hand}_arm")

@@ -49,18 +49,18 @@ ENDS = ("left_hand", "right_hand", *FEET)
 # Iterations after which a posture is given up; tuned on boxes from 0.1 to 1.8 m: those that are found take less.
 ITERATIONS = 60
 
-# A hand or foot nearer to its target than this is there, metres: a tenth of what a grip may be off.
+# A hand or foot nearer to its target than this has reached it, metres: a tenth of the grip tolerance.
 _MET_M = 1e-4
 
-# Supports that are kept.
+# Supports that are cached.
 _HULLS = 16
 
-# Metres that a radian out of range is worth, where both fail: about an arm's length.
+# Metres that a radian of excess is worth, where both fail: about an arm's length.
 _LEVER_M = 0.5
 
 
 class Load(NamedTuple):
-    """Something held: mass in kg, and where its centre is in the world, (3,) metres."""
+    """A held object: mass in kg, and its centre in the world, (3,) metres."""
 
     mass: float
     center: ArrayLike
@@ -68,12 +68,12 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WholeBodySolution:
-    """A posture and how well it does.
+    """A posture and its quality.
 
     missing: metres between each hand or foot and its target. com_margin: metres of the centre of mass inside the
-    support, negative outside, inf where none was given. turn: largest turn of a joint from the posture at the start,
-    excess: farthest joint out of its range, gaze_error: between the gaze and its point, all in radians. reason: one
-    sentence where not all that is hard is met.
+    support, negative outside, inf where none was given. turn: largest rotation of a joint from the initial posture,
+    excess: largest excess over joint limits, gaze_error: between the gaze and its point, all in radians. reason: one
+    sentence where a hard constraint is not met.
     """
 
     pose: Pose
@@ -88,7 +88,7 @@ class WholeBodySolution:
 
     @property
     def found(self) -> bool:
-        """Return whether everything that is hard is met."""
+        """Return whether all hard constraints are met."""
         return self.status == "found"
 
 
@@ -100,10 +100,10 @@ def support_of(character: Character, pose: Pose, floor: float = 0.0) -> Array:
 class WholeBody:
     """Inverse kinematics of a whole character.
 
-    pinned: hands and feet that stay where the posture at the start has them, unless they are given a target. free:
-    hands and feet without a target whose limbs follow markers; other limbs keep their shape and ride on the trunk.
-    head: whether neck and head follow markers. stay: weight of the posture at the start, 1 as usual. most_turn: radians
-    that no joint may turn in one call.
+    pinned: hands and feet that stay where the initial posture has them, unless they are given a target. free: hands and
+    feet without a target whose limbs follow markers; other limbs keep their shape and move with the trunk. head:
+    whether neck and head follow markers. stay: weight of the initial posture, normally 1. most_turn: largest rotation
+    of a joint in one call, radians.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class WholeBody:
         return self._limbs[end]
 
     def problem(self, ends: Collection[str]) -> Problem:
-        """First arguments of the compiled solver where these hands and feet have targets, in the order of `ends`."""
+        """First arguments of the compiled solver if these hands and feet have targets, in the order of `ends`."""
         key = self._known(ends)
         if key not in self._problems:
             self._problems[key] = self._problem(key, [self.limb(end) for end in key])
@@ -173,9 +173,9 @@ class WholeBody:
     ) -> WholeBodySolution:
         """Posture near `start` with hands and feet at their targets, T_world_joint (4, 4) by name ('left_hand').
 
-        markers (41, 3): places to come near to, in the order of `MARKERS`; weights (41,), 1 where not given, 0 for
-        those that do not matter. load counts for balance over the support (K, 2), metres. gaze (3,): a point that head
-        and eyes turn to, as far as they can.
+        markers (41, 3): positions to approach, in the order of `MARKERS`; weights (41,), 1 by default, 0 for irrelevant
+        ones. load counts for balance over the support (K, 2), metres. gaze (3,): a point that head and eyes turn to, as
+        far as they can.
         """
         body = self.character
         if start.q.shape != (4 * len(body.skeleton),) or not (
@@ -190,7 +190,7 @@ class WholeBody:
         aims = self.aims(places, markers, weights, load=load, support=support)
         pose, out = self._run(problem, aims, start, iterations)
         if out[whole_body_solve.STATUS] != whole_body_solve.FOUND and len(aims.corners):
-            # where all would be met without the balance, that is what fails
+            # if everything else would be met without the balance, report that
             other, free = self._run(problem, aims._replace(corners=np.zeros((0, 2))), start, iterations)
             if free[whole_body_solve.STATUS] == whole_body_solve.FOUND:
                 pose, out = other, free
@@ -214,10 +214,10 @@ class WholeBody:
     ) -> WholeBodySolution:
         """Solve N frames one after another, in place, hands and feet at targets (N, 4, 4) by name.
 
-        Frames start as root (N, 3) and rotations (N, J, 4) have them, with joints `carried` as in the frame before,
-        the first as in the posture `before`, and elbows and knees turned by `swivels` (N,), radians, about the line
-        between the ends of their limbs. Returns the solution of the last frame, or of the first that fails;
-        `iterations` is then its number.
+        Frames start from root (N, 3) and rotations (N, J, 4), with joints `carried` as in the frame before, the first
+        as in the posture `before`, and elbows and knees rotated by `swivels` (N,), radians, about the line between the
+        ends of their limbs. Returns the solution of the last frame, or of the first that fails; `iterations` is then
+        its index.
         """
         ends = self._known(targets)
         problem = self._problem_at(ends, before)
@@ -240,7 +240,7 @@ class WholeBody:
             found = self._solution(Pose.of(roots[last], rows[last]), ends, out[last])
             if done > count or not found.found:
                 break
-            done += 1  # as good as met
+            done += 1  # accepted within tolerance
         root[:], rotations[:] = roots[1:], rows[1:]
         return replace(found, iterations=last - 1)
 
@@ -254,7 +254,7 @@ class WholeBody:
         return Pose.of(root, rotations), out
 
     def _problem_at(self, ends: tuple[str, ...], pose: Pose) -> Problem:
-        """The problem of limbs whose joints in between, such as those that twist a forearm, are as in a posture."""
+        """The problem with joints inside of limbs, such as forearm twist joints, as in a posture."""
         limbs = [self.limb(end) for end in ends]
         between = [j for limb in limbs for j in _between(self.character, limb)]
         if not between or np.array_equal(pose.rotations[between], self.character.skeleton.rest[between]):
@@ -286,7 +286,7 @@ class WholeBody:
         load: Load | None = None,
         support: ArrayLike | None = None,
     ) -> kernels.Aims:
-        """Wishes as the compiled solver takes them, see `solve`; each limb of the problem needs a target."""
+        """Goals as the compiled solver takes them, see `solve`; each limb of the problem needs a target."""
         ends = np.tile(np.eye(4), (kernels.LIMBS, 1, 1))
         for k, end in enumerate(self._known(targets)):
             ends[k] = targets[end]
@@ -305,7 +305,7 @@ class WholeBody:
         return kernels.Aims(ends, places, heavy, held, corners, np.ones(1))
 
     def _hulled(self, support: ArrayLike) -> Array:
-        """Corners of a support, see `_hull`; planners ask for the same one over and over."""
+        """Corners of a support, see `_hull`; planners ask for the same one repeatedly."""
         key = numbers("support", support).tobytes()
         if key not in self._hulls:
             if len(self._hulls) >= _HULLS:
@@ -339,7 +339,7 @@ class WholeBody:
         if status == "out-of-reach" and max(missing.values()) <= _MET_M and excess <= EPS:
             status = "found" if margin >= 0.0 else "off-balance"
         if status == "out-of-reach" and _LEVER_M * excess > max(missing.values()):
-            status = "out-of-range"  # ranges are what keeps the limb from its target
+            status = "out-of-range"  # the limits keep the limb from its target
         if status == "found" and turn > self.most_turn:
             status = "turned-too-far"
         farthest = max(missing, key=lambda end: missing[end], default="")

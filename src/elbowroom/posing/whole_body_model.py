@@ -1,4 +1,4 @@
-"""A character as the compiled whole-body solver takes it: pieces that move, variables, room to work in."""
+"""A character as the compiled whole-body solver takes it: moving pieces, variables, scratch memory."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SPINE = ("spine1", "spine2", "chest")
 CLAVICLES = ("left_clavicle", "right_clavicle")
 HEAD = ("neck", "head")
 
-# Weights of staying where the body was, a radian of each part and a metre of the root, against 1 for a metre of a
-# marker; tuned on boxes so that knees and trunk share in bending.
+# Weights of staying at the initial posture, per radian of each part and metre of the root, against 1 for a metre of a
+# marker; tuned on boxes so that knees and trunk share the bending.
 _STAY_ROOT_M = 1.0
 _STAY_ROOT = 0.15
 _STAY_SPINE = 0.10
@@ -30,7 +30,7 @@ _STAY_CLAVICLE = 1.0
 _STAY_HEAD = 0.10
 _STAY_LIMB = 0.08
 
-# A joint without a range of its own may swing and turn by this much, radians.
+# Limits of swing and twist for a joint without its own, radians.
 _ANY = 1.0
 
 
@@ -42,7 +42,7 @@ class Problem(NamedTuple):
     scratch: kernels.Scratch
 
     def copy(self) -> Problem:
-        """The same for another thread."""
+        """A copy for another thread."""
         joints = self.model.joints._replace(q=np.zeros_like(self.model.joints.q))
         return Problem(self.model._replace(joints=joints), self.limbs, _scratch_for(self.model))
 
@@ -52,8 +52,8 @@ def problem_of(
 ) -> Problem:
     """Problem of a character with targets for `limbs`, in their order.
 
-    free: limbs that are moved by numbers; spare: any limb, for the room of those that have no target; head: whether
-    neck and head move; stay: weight of the posture at the start, 1 as usual.
+    free: limbs that are variables; spare: any limb, for the memory of those without a target; head: whether neck and
+    head move; stay: weight of the initial posture, normally 1.
     """
     terms = _moved(body, free, head)
     moved = sorted(terms)
@@ -93,7 +93,7 @@ def problem_of(
 
 
 def _moved(body: Character, free: list[LimbIK], head: bool) -> dict[int, tuple[int, ...]]:
-    """Joints that are moved by numbers, each with its free coordinates."""
+    """Joints that are variables, each with its free coordinates."""
     roles = body.roles
     terms: dict[int, tuple[int, ...]] = {
         roles[role]: (0, 1, 2) for role in (*SPINE, *(HEAD if head else ())) if role in roles
@@ -107,7 +107,7 @@ def _moved(body: Character, free: list[LimbIK], head: bool) -> dict[int, tuple[i
 
 
 def _stay(roles: Mapping[str, int], joint: int) -> float:
-    """Weight of a joint's staying where it was, a radian."""
+    """Weight per radian of a joint's staying where it was."""
     if joint == 0:
         return _STAY_ROOT
     names = {role for role, j in roles.items() if j == joint}
@@ -118,7 +118,7 @@ def _stay(roles: Mapping[str, int], joint: int) -> float:
 
 
 def range_of(body: Character, joint: int) -> JointLimit:
-    """Range of a joint, wide for one that has none of its own."""
+    """Limits of a joint, wide for one that has none of its own."""
     limit = body.limits[joint] if body.limits else None
     if limit is not None:
         return limit
@@ -126,7 +126,7 @@ def range_of(body: Character, joint: int) -> JointLimit:
 
 
 def _scratch_for(model: kernels.Model) -> kernels.Scratch:
-    """Room to work in for one thread."""
+    """Scratch memory for one thread."""
     joints, pieces, cells, points = len(model.parents), len(model.joint), len(model.variable_piece), len(model.point)
     most = kernels.ROWS_OF_ROOT + kernels.ROWS_OF_JOINT * model.moved + kernels.ROWS_OF_LIMB * model.limbs
     most += kernels.MOST_CORNERS + 3 * points

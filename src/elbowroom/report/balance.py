@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter1d
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
@@ -154,7 +154,7 @@ def support_points(subject: Subject) -> Array:
 def _margins(support: Array, at: Array, fps: float) -> Array:
     """Signed distances (T,) of points (T, 2) inside supports (T, P, 2), metres; in batches, to save memory."""
     reach = np.concatenate([edges(support[k : k + _CHUNK]) for k in range(0, len(at), _CHUNK)])
-    reach = maximum_filter1d(reach, 2 * _blur(fps) + 1, axis=0, mode="nearest")
+    reach = scipy.ndimage.maximum_filter1d(reach, 2 * _blur(fps) + 1, axis=0, mode="nearest")
     return np.asarray((reach - at @ AROUND).min(axis=-1))
 
 

@@ -25,7 +25,7 @@ from elbowroom.world.world import World
 REACH = 0.5
 # Looks a second, and how many at most: a distance is exact, and takes a millisecond or more. Around the nearest of them
 # as many more are taken.
-_LOOKS, _MOST, _MORE = 30.0, 600, 16
+_SAMPLES_PER_S, _MOST, _MORE = 30.0, 600, 16
 
 # Distances (N,) and the pairs they are of.
 Nearest = tuple[Array, tuple[Pair | None, ...]]
@@ -42,7 +42,7 @@ def sampled(world: World, own_contacts: bool = True, also: float | None = None) 
     exact = ExactWorld(replace(world, contacts=(*world.contacts, *supports(world))))
     allow(exact, recorded_people(world) if own_contacts else set())
     begin, end = _span(world)
-    regular = frame_times((begin, end), min(_LOOKS, _MOST / max(end - begin, 1e-9)))
+    regular = frame_times((begin, end), min(_SAMPLES_PER_S, _MOST / max(end - begin, 1e-9)))
     first = regular if also is None else np.union1d(regular, np.clip(also, begin, end))
     found = _looked(world, exact, first)
     others = np.array([d for (d, _), _ in found])
@@ -118,7 +118,7 @@ def _span(world: World) -> tuple[float, float]:
 # Nearer than this is worth a look, metres: a sleeve, a mesh finer than the collision shapes, a render at another rate.
 # Not so for the own body and what is in its hands: thighs brush each other in every walk.
 NEAR = 0.005
-_TOLD = 4
+_LISTED = 4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -188,7 +188,7 @@ class Clearance(Measure):
                     key = (plain(pair.a), plain(pair.b))
                     if key not in best or d < best[key][1]:
                         best[key] = (pair, float(d), float(t))
-            out += sorted(best.values(), key=lambda row: row[1])[:_TOLD]
+            out += sorted(best.values(), key=lambda row: row[1])[:_LISTED]
         return out
 
 
@@ -280,7 +280,7 @@ def _moments(proven: Certificate, nearest: Tightest | None, world: World) -> tup
         if c.pair not in deepest or (c.depth_m or 0.0) > (deepest[c.pair].depth_m or 0.0):
             deepest[c.pair] = c
     out = []
-    for c in sorted(deepest.values(), key=lambda c: -(c.depth_m or 0.0))[:_TOLD]:
+    for c in sorted(deepest.values(), key=lambda c: -(c.depth_m or 0.0))[:_LISTED]:
         deep = "" if c.depth_m is None else f" by {1000 * c.depth_m:.0f} mm"
         text = f"{plain(c.pair.a)} is in {plain(c.pair.b)}{deep}"
         out.append(_moment(world, c.pair, c.at_s, text, 10.0 + 1000.0 * (c.depth_m or 0.0)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.ndimage import minimum_filter1d
+import scipy
 
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -262,7 +262,7 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
 
 def _deepest(deep: Array, frames: float) -> tuple[int, int, float]:
     """Frame, foot and depth (metres) of the greatest depth (T, 2) sustained for some frames."""
-    lasting = minimum_filter1d(np.nan_to_num(deep), max(1, round(frames)), axis=0, mode="nearest")
+    lasting = scipy.ndimage.minimum_filter1d(np.nan_to_num(deep), max(1, round(frames)), axis=0, mode="nearest")
     frame, side = (int(i) for i in np.unravel_index(int(np.argmax(lasting)), lasting.shape))
     return frame, side, float(lasting[frame, side])
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.signal import find_peaks
+import scipy
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -138,7 +138,7 @@ def _movements(subject: Subject, hand: str, seen: Array, speed: Array) -> list[M
         top = float(speed[inside].max())
         # what is cut off at the clip's ends still has its highest value there
         padded = np.concatenate([[0.0], speed[inside], [0.0]])
-        peaks = len(find_peaks(padded, prominence=_STANDS_OUT * top)[0])
+        peaks = len(scipy.signal.find_peaks(padded, prominence=_STANDS_OUT * top)[0])
         straight = float(np.linalg.norm(seen[last] - seen[first]))
         out.append(Movement(hand, (float(times[first]), float(times[last])), way, straight, top, max(peaks, 1)))
     return out

@@ -16,7 +16,7 @@ from elbowroom.report.people import Subject
 # How far a joint may be past its published range, radians: good up to, worth a look up to. People differ by this much,
 # and recorded rigs place their joints as far off.
 PAST = (float(np.radians(5.0)), float(np.radians(15.0)))
-_TOLD = 4
+_LISTED = 4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,7 +91,7 @@ def _moments(subject: Subject, names: tuple[str, ...], excess: Array) -> tuple[M
     """Moments of the joints that are furthest out of range."""
     out = []
     rows = [j for j, limit in enumerate(subject.character.limits) if limit is not None]
-    for k in np.argsort(-excess.max(axis=0))[:_TOLD]:
+    for k in np.argsort(-excess.max(axis=0))[:_LISTED]:
         frame = int(np.argmax(excess[:, k]))
         if excess[frame, k] > BEYOND:
             text = f"{names[k]} {np.degrees(excess[frame, k]):.1f}° past its range"

@@ -22,7 +22,7 @@ FITS_M = 0.12
 # Metres that markers are off recorded postures, on average, beyond what the recordings are usually off.
 OFF_M = 0.10
 # Looks a second: postures change slowly.
-_LOOKS = 10.0
+_SAMPLES_PER_S = 10.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,7 +62,7 @@ def recorded_of(world: World, subject: Subject) -> Recorded | None:
     if any(name not in body.markers for name in MARKERS) or any(foot not in body.roles for foot in feet):
         return None
     holds = [h for h in world.holds if h.by == subject.name and f"{h.hand}_hand" in body.roles]
-    every = max(round(subject.clip.fps / _LOOKS), 1)
+    every = max(round(subject.clip.fps / _SAMPLES_PER_S), 1)
     points = marker_positions(body, T)
     stands = mp.feet_in_place(points, subject.clip.fps)
     database = recorded_postures().for_character(body)

@@ -29,9 +29,9 @@ _STATUS: dict[int, Status] = {
 }
 
 
-# Room for states in each tree, and how much is added where that is used up.
+# Initial capacity of each tree, and its growth.
 _ROOM = 256
-# Checks after which a search looks up, and may be stopped: some milliseconds.
+# Checks after which a search returns to Python and may be cancelled: some milliseconds.
 _AT_ONCE = 500
 
 
@@ -77,9 +77,8 @@ class Stats:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Tree grown from one end: states (N, W), the root first, and the number of each one's parent (N,).
-
-    The root's parent is -1.
+    """Tree grown from one end: states (N, W), the root first, and the index of each one's parent (N,), -1 for the
+    root.
     """
 
     states: Array
@@ -88,9 +87,9 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """States (N, W) from start to goal, none where nothing was found, and how the search went.
+    """States (N, W) from start to goal, none where nothing was found, and search statistics.
 
-    `trees` are that of the start and that of the goal, inside of `keeping_trees()` alone.
+    `trees` are those of the start and the goal, recorded only inside of `keeping_trees()`.
     """
 
     states: Array
@@ -109,7 +108,7 @@ _keeping: ContextVar[bool] = ContextVar("_keeping", default=False)
 
 @contextmanager
 def keeping_trees() -> Iterator[None]:
-    """Searches of this thread keep their trees, for showing; what they find is the same."""
+    """Record the trees of this thread's searches, for display; results are the same."""
     token = _keeping.set(True)
     try:
         yield
@@ -161,13 +160,13 @@ class _Trees(NamedTuple):
         )
 
     def larger(self, nodes: int) -> _Trees:
-        """The same with more room."""
+        """A copy with more room."""
         out, count = _Trees.of(nodes, self.rows.shape[2]), len(self.tried)
         out.rows[:, :count], out.parent[:, :count], out.seen[:, :count], out.tried[:count] = self
         return out
 
     def kept(self, which: int, count: int) -> Tree:
-        """One of the trees with so many states, without what was cut off; whatever hangs on that is cut off, too."""
+        """The first `count` states of one of the trees, without branches that were cut off."""
         rows, parent = self.rows[which, :count], self.parent[which, :count]
         stays = np.isfinite(rows).all(axis=1)
         number = np.cumsum(stays) - 1
@@ -176,7 +175,7 @@ class _Trees(NamedTuple):
 
 
 def _to_root(parent: NDArray[np.int64], k: int) -> list[int]:
-    """Numbers of the states from state k to the root of its tree."""
+    """Indices of the states from state k to the root of its tree."""
     found = []
     while k >= 0:
         found.append(k)
@@ -185,8 +184,8 @@ def _to_root(parent: NDArray[np.int64], k: int) -> list[int]:
 
 
 def checked(width: int, name: str, state: ArrayLike) -> Array:
-    """A state (W,) as an array, or an error that says what is wrong."""
-    row = np.array(state, dtype=float, order="C")  # of its own: compiled code knows writable arrays alone
+    """A state (W,) as an array; raises for invalid ones."""
+    row = np.array(state, dtype=float, order="C")  # a copy: compiled code accepts writable arrays only
     if row.shape != (width,):
         raise BadValue(f"{name}: a state of this space has {width} numbers, not shape {row.shape}.")
     if not np.isfinite(row).all():

@@ -1,8 +1,8 @@
-"""Roadmap of a space by visibility (Siméon, Laumond and Nissoux 2000), learned once and asked many times (E3).
+"""Roadmap of a space by visibility (Siméon, Laumond and Nissoux 2000), learned once and queried many times (E3).
 
-A sample that sees no guard becomes one; a sample that sees guards of two components joins them. Samples that would join
-two guards of one component are kept, too, where the way between them through the roadmap is much longer (useful cycles,
-Nieuwenhuisen and Overmars 2004): a visibility roadmap is a tree, in which a way that fails later has no other.
+A sample that sees no guard becomes one; a sample that sees guards of two components joins them. Samples that join two
+guards of one component are kept, too, where the path between them through the roadmap is much longer (useful cycles,
+Nieuwenhuisen and Overmars 2004): a visibility roadmap is a tree, without alternatives for a path that fails later.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 from elbowroom.stopping import may_stop_here
 
-# Samples that are drawn at a time, and guards of one component that a sample is tried to be seen by.
+# Samples per batch, and guards of one component to which a sample's connection is tried.
 _AT_ONCE = 64
 _GUARDS = 3
-# A cycle is kept where the way through the roadmap is so many times as long as through the sample.
+# A cycle is kept where the path through the roadmap is so many times as long as through the sample.
 _USEFUL = 2.5
-# Nodes that a start or goal is tried to be joined to.
+# Nodes to which a start or goal's connection is tried.
 _NEAR = 12
 
 
@@ -49,7 +49,9 @@ class RoadmapSpace(Protocol):
 
 @dataclass(frozen=True)
 class Learning:
-    """Limits of learning: samples at most, and samples in a row that change nothing, after which all is covered."""
+    """Limits of learning: samples in all, and samples in a row that change nothing, after which everything is
+    covered.
+    """
 
     samples: int = 4000
     idle: int = 600
@@ -66,7 +68,7 @@ class Roadmap:
     drawn: int = 0
 
     def learn(self, rng: np.random.Generator, limits: Learning, done: Callable[[], bool] | None = None) -> None:
-        """Draw samples until the limits, or until `done` says so after one that was kept."""
+        """Draw samples until the limits, or until `done` returns True after one that was kept."""
         idle = 0
         while self.drawn < limits.samples and idle < limits.idle:
             may_stop_here()
@@ -81,7 +83,7 @@ class Roadmap:
                 idle += _AT_ONCE // 8
 
     def add(self, state: Array, *, always: bool = False) -> bool:
-        """Keep a state where it is of use, or `always`; return whether it was kept."""
+        """Keep a state where it is useful, or `always`; return whether it was kept."""
         if not self.states:
             return self._keep(state, True, [])
         component = self.components()
@@ -101,7 +103,7 @@ class Roadmap:
         return self._keep(state, False, joined) if joined else False
 
     def _useful(self, state: Array, seen: Sequence[int]) -> list[int]:
-        """Two of the guards that a state sees between which the roadmap is much longer than through the state."""
+        """Two guards seen from a state between which the roadmap is much longer than through the state."""
         if len(seen) < 2:
             return []
         through = {k: self.space.cost(self.states[k], state) for k in seen}
@@ -121,7 +123,7 @@ class Roadmap:
         return True
 
     def components(self) -> NDArray[np.int64]:
-        """Number of the component of each node (N,)."""
+        """Component index of each node (N,)."""
         root = list(range(len(self.states)))
 
         def top(k: int) -> int:
@@ -135,7 +137,7 @@ class Roadmap:
         return np.array([top(k) for k in range(len(root))], np.int64)
 
     def find(self, start: Array, goal: Array, passable: Callable[[Array, Array], bool]) -> list[Array] | None:
-        """States of the cheapest way, without edges that are not `passable`; None if there is none."""
+        """States of the cheapest path, without edges that are not `passable`; None if there is none."""
         ends: dict[tuple[int, int], float] = {}
         for number, state, forward in ((-1, start, True), (-2, goal, False)):
             states = np.array(self.states) if self.states else np.zeros((0, len(start)))
@@ -165,7 +167,7 @@ class Roadmap:
     def _costs_from(
         self, start: int, usable: Callable[[int, int], bool], more: dict[tuple[int, int], float] | None = None
     ) -> dict[int, tuple[float, int]]:
-        """Cost of the cheapest way from a node to each that can be reached, and the node before it."""
+        """Cost of the cheapest path from a node to each reachable one, and the node before it."""
         beside: dict[int, list[tuple[int, float]]] = {}
         for (a, b), cost in (*self.edges.items(), *(more or {}).items()):
             beside.setdefault(a, []).append((b, cost))
@@ -204,7 +206,7 @@ def shortened(
     space: RoadmapSpace, states: Sequence[Array], between: Callable[[Array, Array, float], Array],
     rng: np.random.Generator, tries: int,
 ) -> list[Array]:  # fmt: skip
-    """A way with corners cut off: two places on it are joined directly where that is valid and cheaper."""
+    """A path with corners cut: two places on it are joined directly where that is valid and cheaper."""
     way = list(states)
     for _ in range(tries):
         if len(way) < 3:

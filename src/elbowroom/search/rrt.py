@@ -1,14 +1,14 @@
-"""A path of an object whose carrier follows it: one tree, or two, with a payload carried along every branch (Y2).
+"""A path of an object with a carrier that follows it: one tree, or two, with a payload along every branch (Y2).
 
 Algorithms 1 and 2 of Yamane, Kuffner and Hodgins (2004): a tree grows from the start towards samples, every 20th of
-which is the goal, step by step until a step fails; what was grown until then stays. A node has a state, which is
-searched, and a payload, which follows it (the pose of the body that carries the object): the payload of a node is
-where the payloads of its children start from.
+which is the goal, step by step until a step fails; the steps until then stay. A node has a state, which is searched,
+and a payload, which follows it (the pose of the carrier's body): the payload of a node initialises those of its
+children.
 
-Two readings of the paper are changed. Its metric (eq. 1) is a sum of squares, so that q + ε (q_t - q) is no step of
-length ε: spaces measure by its root. And a second tree, from the goal, is optional: its payloads only show that its
-states can be carried. Where the trees meet, the second one's branch is walked from the first one's payload, so that
-no payload jumps.
+Two details differ from the paper. Its metric (eq. 1) is a sum of squares, so that q + ε (q_t - q) is no step of length
+ε: spaces measure by its root. And a second tree, from the goal, is optional: its payloads only show that its states can
+be carried. Where the trees meet, the second one's branch is walked from the first one's payload, so that no payload
+jumps.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from elbowroom.stopping import may_stop_here
 
 # Share of the samples that are the goal (Y, section 3.1).
 GOAL_BIAS = 0.05
-# Rounds after each other in which no node is added, after which a search ends: all about the trees is closed. Chosen;
-# three searches of benchmarks/object_moves.py that found a path had 16 to 57 rounds in all.
+# Consecutive rounds without a new node after which a search ends: the trees are enclosed. Chosen; three successful
+# searches of benchmarks/object_moves.py had 16 to 57 rounds in all.
 _IN_VAIN = 40
 
 Payload = TypeVar("Payload")
@@ -61,15 +61,15 @@ class CarriedSpace(Protocol[Payload]):
         ...
 
     def alike(self, a: Payload, b: Payload) -> bool:
-        """Return whether what can be carried on from one payload can be from the other, at the same state."""
+        """Return whether two payloads at the same state can be continued in the same way."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedPath(Generic[Payload]):
-    """States (N, W) from start to goal with their payloads, none where nothing was found, and the statistics.
+    """States (N, W) from start to goal with their payloads, none where nothing was found, and statistics.
 
-    `trees` are that of the start and, where one was grown, that of the goal.
+    `trees` are those of the start and, where one was grown, of the goal.
     """
 
     states: Array
@@ -84,7 +84,7 @@ class CarriedPath(Generic[Payload]):
         return self.status == "found"
 
 
-# A whole-body step is some hundred times a limb's check: the limits are those of the paper's searches, times ten.
+# A whole-body step costs some hundred checks of a limb: ten times the limits of the paper's searches.
 USUAL = Budget(checks=20_000, nodes=3_000)
 
 
@@ -121,7 +121,7 @@ def plan(
 def walked(
     space: CarriedSpace[Payload], start: tuple[Array, Payload], stations: Sequence[Array], budget: Budget = USUAL
 ) -> CarriedPath[Payload]:
-    """The way from a state (W,) with its payload straight from station (W,) to station, if every step is valid."""
+    """The straight path from a state (W,) with its payload from station (W,) to station, if every step is valid."""
     tally = np.zeros(TALLY, np.int64)
     ahead = [checked(space.width, "start", start[0])]
     for station in stations:
@@ -138,9 +138,9 @@ def walked(
 def smooth(
     space: CarriedSpace[Payload], path: CarriedPath[Payload], seed: int = 0, rounds: int = 60, budget: Budget = USUAL
 ) -> CarriedPath[Payload]:
-    """Shorten a found path: two random nodes are joined straight, and the rest is walked again from there.
+    """Shorten a path: two random nodes are joined straight, and the rest is walked again from there.
 
-    A shorter path replaces the old one where every step of it is valid, payloads carried anew until they are like the
+    A shorter path replaces the old one where every step of it is valid, with payloads propagated until they match the
     old ones, or up to the goal (Y, section 3.3). The stats are those of smoothing.
     """
     if not path.found:
@@ -176,9 +176,9 @@ def _walk(
     most_checks: int,
     known: Sequence[Payload] = (),
 ) -> list[Payload]:
-    """Payloads at the states ahead (N, W), each from the one before, up to the first step that is not valid.
+    """Payloads at the states ahead (N, W), each from the one before, up to the first invalid step.
 
-    `known` are valid ones at the last of these states: those after one that is met again are taken as they are.
+    `known` are valid ones at the last of these states: after one that is met again, they are reused.
     """
     carried: list[Payload] = []
     first = len(ahead) - len(known)
@@ -214,7 +214,7 @@ class _Tree(Generic[Payload]):
         return len(self.parents) >= self._most
 
     def add(self, parent: int, state: Array, payload: Payload) -> int:
-        """Add a node and return its number."""
+        """Add a node and return its index."""
         if len(self.parents) == len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
         self._rows[len(self.parents)] = state
@@ -223,20 +223,20 @@ class _Tree(Generic[Payload]):
         return len(self.parents) - 1
 
     def branch(self, k: int) -> list[int]:
-        """Numbers of the nodes from the root to node k."""
+        """Indices of the nodes from the root to node k."""
         found = [k]
         while self.parents[found[-1]] >= 0:
             found.append(self.parents[found[-1]])
         return found[::-1]
 
     def kept(self) -> Tree:
-        """States and parents, to be shown."""
+        """States and parents, for display."""
         return Tree(frozen(self.states), np.array(self.parents, np.int64))
 
 
 @dataclass(eq=False)
 class _Search(Generic[Payload]):
-    """One search under way."""
+    """A search in progress."""
 
     space: CarriedSpace[Payload]
     budget: Budget
@@ -249,8 +249,8 @@ class _Search(Generic[Payload]):
         return bool(self.tally[CHECKS] >= self.budget.checks)
 
     def run(self, trees: list[_Tree[Payload]], goal: Array) -> int | None:
-        """Number of the first tree's node at the goal, None if the limits came first."""
-        found = self.grow(trees[0], goal)  # the straight way first
+        """Index of the first tree's node at the goal, None if the limits came first."""
+        found = self.grow(trees[0], goal)  # the straight path first
         in_vain = 0
         while not (found[1] or self.spent or in_vain == _IN_VAIN or any(tree.full for tree in trees)):
             may_stop_here()
@@ -286,7 +286,9 @@ class _Search(Generic[Payload]):
         return self.space.sample(self.rng)
 
     def grow(self, tree: _Tree[Payload], target: Array) -> tuple[int, bool]:
-        """Algorithm 2: steps from the nearest node towards a target until one fails; last node, and if it got there."""
+        """Algorithm 2: steps from the nearest node towards a target until one fails; last node, and whether it got
+        there.
+        """
         nearest = int(np.argmin(self.space.distances(tree.states, target)))
 
         def next_state(state: Array) -> Array | None:
@@ -300,7 +302,7 @@ class _Search(Generic[Payload]):
         return self._extend(tree, node, lambda state: next(rows, None))
 
     def _extend(self, tree: _Tree[Payload], node: int, next_state: Callable[[Array], Array | None]) -> tuple[int, bool]:
-        """Add nodes one after another until there is no next state (reached) or a step is not valid."""
+        """Add nodes one after another until there is no next state (reached) or a step is invalid."""
         while (end := next_state(tree.states[node])) is not None:
             if tree.full or self.spent:
                 return node, False

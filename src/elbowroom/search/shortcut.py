@@ -27,9 +27,9 @@ USUAL = Effort()
 
 
 def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = USUAL) -> Path:
-    """The path with random pieces replaced by straight ones where those are valid; time, where searched, too.
+    """The path with random pieces replaced by straight ones where those are valid, including time where it is searched.
 
-    The stats are those of smoothing. A path that was not found is given back.
+    The stats are those of smoothing. A path that was not found is returned unchanged.
     """
     if not path.found:
         return path

@@ -1,10 +1,10 @@
-"""Components of a body as spaces to search, each along the path of those before it (P1), in balance (P2).
+"""Components of a body as search spaces, each along the path of those before it (P1), in balance (P2).
 
 A body of 38 degrees of freedom has five components: pelvis with legs (6 + 12, the legs closed by inverse kinematics
-over feet that stand), spine (3), head (3) and two arms (7 each). A state of component k is its place along the path of
-the components before it, 0 to 1, back and forth, and offsets of its own degrees of freedom from what that path has
-there: 1 + |A_k| numbers. Every state stands for one posture: offsets are drawn into the joints' ranges, feet are put
-where they stand, and the centre of mass is brought over them by the whole-body solver.
+over standing feet), spine (3), head (3) and two arms (7 each). A state of component k is its position along the path of
+the components before it, 0 to 1, back and forth, and offsets of its own degrees of freedom from that path: 1 + |A_k|
+numbers. Every state determines one posture: offsets are clamped to the joint limits, feet are put where they stand, and
+the centre of mass is brought over them by the whole-body solver.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from elbowroom.posing.whole_body import FEET
 from elbowroom.posing.whole_body_model import CLAVICLES, HEAD, SPINE, range_of
 from elbowroom.world.fast_body import BodyCheck
 
-# Numbers of a pelvis: metres ahead, to the left and up, radians about those axes; how far each is drawn from 0 at most,
-# and the metres that a radian counts for. Tuned on the gallery's tight places.
+# Numbers of a pelvis: metres ahead, left and up, radians about those axes; their ranges, and the metres that a radian
+# counts for. Tuned on the gallery's tight places.
 _PELVIS_RANGE = ((-0.35, 0.35), (-0.35, 0.35), (-0.6, 0.06), (-0.5, 0.5), (-0.4, 1.3), (-0.8, 0.8))
 _PELVIS_LEVER_M = (1.0, 1.0, 1.0, 0.5, 0.6, 0.3)
 # The same for swings and twist of spine and head, shared by their joints, and of shoulder, elbow and wrist.
@@ -38,19 +38,19 @@ _SPINE_RANGE, _SPINE_LEVER_M = (0.9, 0.6, 0.7), (0.45, 0.45, 0.25)
 _HEAD_RANGE, _HEAD_LEVER_M = (0.6, 0.5, 0.8), (0.2, 0.2, 0.1)
 _ARM_RANGE = ((2.2, 2.2, 1.5), (2.3, 0.0, 1.3), (0.7, 0.7, 0.0))
 _ARM_LEVER_M = ((0.5, 0.5, 0.3), (0.3, 0.0, 0.1), (0.1, 0.1, 0.0))
-# Share of the samples that are near the path, and their deviation, a share of the ranges. Tuned with the step below on
-# scenes 1, 2, 4, 7 and 9 of benchmarks/tight.py.
-_NEAR_SHARE = 0.4
-_NEAR = 0.22
-# Metres that a state moves in one step of a tree, and from one look at the body to the next.
+# Share of samples near the path, and their largest deviation, a share of the ranges: narrow places need small ones.
+# Tuned with the step below on scenes 1, 12, 14 and 21 of benchmarks/tight.py.
+_NEAR_SHARE = 0.5
+_NEAR = 0.3
+# Length of one step of a tree, and between two checks of the body, metres.
 _STEP_M = 0.2
 _LOOK_M = 0.04
-# Feet whose transforms differ by less stand: between two postures of a path they are off by a little.
+# Feet whose transforms differ by less stand: between two postures of a path they are slightly off.
 _STANDS = 0.005
-# Halvings of the way from a sample in collision to one that is free (retraction to the border of free space).
+# Bisections from a colliding sample towards a free one (retraction to the border of free space).
 _RETRACTIONS = 4
-# Pushes of the pelvis that are tried where a path is in the way of a later component: metres ahead, left, up, and a
-# turn to the left, radians; and how much of a push is kept from look to look where less of it will do.
+# Pushes of the pelvis that are tried where a path blocks a later component: metres ahead, left, up, and a turn to the
+# left, radians; and the share of a push that is kept between checks where less of it suffices.
 _PUSHES = ((-0.03, 0, 0, 0), (0.03, 0, 0, 0), (0, 0.03, 0, 0), (0, -0.03, 0, 0), (0, 0, -0.03, 0), (0, 0, 0.02, 0),
            (0, 0, 0, 0.08), (0, 0, 0, -0.08))  # fmt: skip
 _KEPT, _MOST_PUSH = 0.6, 0.12
@@ -59,7 +59,7 @@ UNPUSHED: Array = np.zeros(4)
 
 @dataclass(frozen=True)
 class Freedom:
-    """One degree of freedom: a joint coordinate that some joints share; its range about 0, metres that 1 counts for."""
+    """One degree of freedom: a joint coordinate shared by some joints; its range about 0, metres that 1 counts for."""
 
     joints: tuple[int, ...]
     coordinate: int
@@ -69,8 +69,11 @@ class Freedom:
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Part of a body that is planned at once: `parts` are joints whose shapes it brings, `pelvis` whether it moves the
-    root, whose six numbers come first, before those of its `freedoms`."""
+    """Part of a body that is planned at once.
+
+    `parts` are joints whose shapes it adds, `pelvis` whether it moves the root, whose six numbers come before those of
+    its `freedoms`.
+    """
 
     name: str
     body: Character
@@ -80,7 +83,7 @@ class Component:
 
     @property
     def width(self) -> int:
-        """Numbers that are searched, without the place along the path."""
+        """Searched numbers, without the position along the path."""
         return 6 * self.pelvis + len(self.freedoms)
 
     @cached_property
@@ -97,7 +100,7 @@ class Component:
 
     @cached_property
     def table(self) -> kernels.Offsets:
-        """Joints, their ranges, and how numbers move them, as compiled code takes it."""
+        """Joints, their limits, and how numbers move them, as compiled code takes it."""
         moved = list(dict.fromkeys(j for freedom in self.freedoms for j in freedom.joints))
         spread = np.zeros((len(moved), 3, self.width))
         for w, freedom in enumerate(self.freedoms, 6 * self.pelvis):
@@ -111,8 +114,8 @@ class Component:
     ) -> tuple[Array, Array]:
         """Roots (N, 3) and rotations (N, J, 4) at a share of a path with offsets (N, W) added.
 
-        `axes` (3, 3) are the directions ahead, left and up, in columns, `push` (4,) metres along them and radians to
-        the left by which the pelvis moves besides.
+        `axes` (3, 3) are the directions ahead, left and up, in columns, `push` (4,) an additional pelvis offset: metres
+        along them and radians to the left.
         """
         k, s = path.span(share)
         count = len(numbers)
@@ -155,7 +158,7 @@ def components(body: Character) -> Mapping[str, Component]:
 
 
 def joined(some: Sequence[Component]) -> Component:
-    """Several components as one, that of the pelvis first."""
+    """Several components as one, the pelvis first."""
     return Component(
         "+".join(c.name for c in some),
         some[0].body,
@@ -166,7 +169,7 @@ def joined(some: Sequence[Component]) -> Component:
 
 
 class PosePath:
-    """Postures along a path: roots (N, 3) and rotations (N, J, 4), feet where they stand."""
+    """Postures along a path: roots (N, 3) and rotations (N, J, 4), feet in place."""
 
     def __init__(self, body: Character, poses: Sequence[Pose]) -> None:
         self.body, self.root = body, np.array([pose.root for pose in poses])
@@ -192,13 +195,13 @@ class PosePath:
         return [self.pose(k) for k in range(len(self))]
 
     def span(self, share: float) -> tuple[int, float]:
-        """Number of the posture before a share of the path, and the share of the way from it to the next."""
+        """Index of the posture before a share of the path, and the share of the way from it to the next."""
         k = int(np.clip(np.searchsorted(self.along, share, side="right") - 1, 0, len(self) - 2))
         width = self.along[k + 1] - self.along[k]
         return k, float(np.clip((share - self.along[k]) / width, 0.0, 1.0)) if width > 0.0 else 0.0
 
     def at(self, share: float) -> Pose:
-        """Posture at a share of the path; between two postures feet may be off by a little."""
+        """Posture at a share of the path; between two postures feet may be slightly off."""
         k, s = self.span(share)
         if s in (0.0, 1.0):
             return self.pose(k + int(s))
@@ -206,7 +209,7 @@ class PosePath:
         return Pose.of((1.0 - s) * self.root[k] + s * self.root[k + 1], q)
 
     def feet(self, share: float) -> dict[str, Array]:
-        """Places (4, 4) of the feet at a share of the path."""
+        """Transforms (4, 4) of the feet at a share of the path."""
         if self._standing:
             return {foot: T[0] for foot, T in self._feet.items()}
         k, s = self.span(share)
@@ -217,15 +220,15 @@ class PosePath:
         return out
 
 
-# Postures along one edge of a tree, its node's last, and the push that the pelvis has there, (4,).
+# Postures along one edge of a tree, its node's last, and the pelvis push there, (4,).
 Edge = tuple[tuple[Pose, ...], Array]
 
 
 class ComponentSpace:
     """Space of one component along the path of those before it; a payload is the postures along an edge.
 
-    `check` looks at the parts of this component and of those before it alone. With `perturbed`, the pelvis is pushed
-    a little where the path is in this component's way. `follow` is the share of samples on the path itself.
+    `check` tests the parts of this component and of those before it only. With `perturbed`, the pelvis is pushed a
+    little where the path blocks this component. `follow` is the share of samples on the path itself.
     """
 
     def __init__(
@@ -275,13 +278,13 @@ class ComponentSpace:
         return self.balance.projected(pose, feet, near)
 
     def sample(self, rng: np.random.Generator) -> Array:
-        """Draw a state from everywhere or from near the path; one in collision is drawn back to one that was free."""
+        """Sample a state from everywhere or near the path; a colliding one is retracted towards a free one."""
         if rng.random() < self.follow:
             return np.concatenate([[rng.random()], np.zeros(self.width - 1)])
         low, high = self.component.ranges.T
         state = np.concatenate([[rng.random()], low + rng.random(self.width - 1) * (high - low)])
         if rng.random() < _NEAR_SHARE:
-            state[1:] = np.clip(_NEAR * (high - low) * rng.normal(size=self.width - 1), low, high)
+            state[1:] = np.clip(_NEAR * rng.random() * (high - low) * rng.normal(size=self.width - 1), low, high)
         pose = self.pose(state)
         if pose is not None and self.check.free(pose, exact=False):
             self._free = state
@@ -305,7 +308,7 @@ class ComponentSpace:
         return target if far <= _STEP_M * (1.0 + 1e-9) else start + _STEP_M / far * (target - start)
 
     def advance(self, start: Array, payload: Edge, end: Array, tally: NDArray[np.int64]) -> Edge | None:
-        """Postures from one state to another, one step away, all free and in balance; None where one is not."""
+        """Postures from one state to another, one step away, all free and balanced; None where one is not."""
         looks = max(int(np.ceil(float(self.distances(start[None], end)[0]) / _LOOK_M)), 1)
         poses, push = [], payload[1]
         for k in range(1, looks + 1):
@@ -318,7 +321,7 @@ class ComponentSpace:
         return tuple(poses), push
 
     def _free_pose(self, state: Array, push: Array, tally: NDArray[np.int64]) -> tuple[Pose, Array] | None:
-        """Free posture of a state, with the push at which it is."""
+        """Free posture of a state, with its push."""
         at_goal = state[0] == 1.0 and not state[1:].any()
         for one in self._pushes(push) if not at_goal else (UNPUSHED,):
             tally[CHECKS] += 1
@@ -328,7 +331,7 @@ class ComponentSpace:
         return None
 
     def _pushes(self, push: Array) -> list[Array]:
-        """Pushes to try after one: less of it, as much, and with a little more to each side."""
+        """Pushes to try after one: less of it, the same, and a little more to each side."""
         if not self.perturbed:
             return [UNPUSHED]
         less = _KEPT * push if np.abs(push).max() > 0.01 else UNPUSHED
@@ -336,5 +339,5 @@ class ComponentSpace:
         return [one for one in tried if np.abs(one).max() <= _MOST_PUSH]
 
     def alike(self, a: Edge, b: Edge) -> bool:
-        """Return whether two payloads at one state are the same: they are, but for pushes."""
+        """Return whether two payloads at one state are the same: they differ only by pushes."""
         return bool(np.array_equal(a[1], b[1]))

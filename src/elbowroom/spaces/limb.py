@@ -1,4 +1,4 @@
-"""Postures of a limb as a space to search: at one time (K5), or together with time over a moving world (S1)."""
+"""Postures of a limb as a search space: at one time (K5), or together with time in a moving world (S1)."""
 
 from __future__ import annotations
 
@@ -21,25 +21,14 @@ from elbowroom.world.fast import FREE, LimbCheck
 
 
 def places_of(check: LimbCheck) -> NDArray[np.int64]:
-    """Joints of the limb, as the check counts them, that are searched, (n,)."""
+    """Indices (n,) of the searched joints, as the check counts them."""
     return np.array([np.flatnonzero(check.limb.source == k)[0] for k in range(len(check.joints))], np.int64)
 
 
-def moves_of(check: LimbCheck) -> NDArray[np.bool_]:
-    """Return whether searched joints move pieces, (E, n)."""
-    out = np.zeros((len(check.limb.joint), len(check.joints)), dtype=bool)
-    for e, joint in enumerate(check.limb.joint):
-        while joint >= 0:
-            if check.limb.source[joint] >= 0:
-                out[e, check.limb.source[joint]] = True
-            joint = check.limb.parent[joint]
-    return out
-
-
 def marks_of(check: LimbCheck) -> tuple[NDArray[np.int64], Array]:
-    """Marks of a limb: where its joints are but the first, the end of the last one's pieces, and their side.
+    """Marks of a limb: positions of its joints but the first, the end of the last one's pieces, and their side.
 
-    Without the side a turn of the palm would be no way at all.
+    Without the side a rotation of the palm would have no length.
     """
     searched = places_of(check).tolist()
     joints, places = [], []
@@ -61,14 +50,16 @@ def marks_of(check: LimbCheck) -> tuple[NDArray[np.int64], Array]:
 
 
 def fastest(check: LimbCheck) -> float:
-    """Most metres a second that the limb is carried."""
+    """Largest speed at which the limb is carried, m/s."""
     carried, times = check.tables.travelled, check.tables.times
     return float((np.diff(carried) / np.diff(times)).max()) if len(times) > 1 else 0.0
 
 
 def stirred(check: LimbCheck) -> Array:
-    """Metres (S,) that things within reach have moved past the limb's base since the first row, where they are faster
-    than what carries it: how far points of them come nearer, on top of the limb's own way."""
+    """Metres (S,) that obstacles within reach have moved past the limb's base since the first row.
+
+    Only where they are faster than what carries it: their approach, in addition to the limb's own motion.
+    """
     tables = check.tables
     rows = len(tables.times)
     if rows < 2 or not tables.placed.shape[1]:
@@ -84,7 +75,7 @@ def stirred(check: LimbCheck) -> Array:
     return np.concatenate([[0.0], np.cumsum(np.maximum(steps - np.diff(tables.travelled), 0.0))])
 
 
-# Metres that a tree grows at once; over time more, where seconds count as metres, too.
+# Length of one step of a tree, metres; longer with time, where seconds count as metres, too.
 _STEP, _STEP_IN_TIME = 0.2, 0.5
 
 
@@ -112,12 +103,12 @@ class LimbSpace:
         speed: ArrayLike = 2.0 * np.pi,
         time_weight: float = 0.3,
     ) -> LimbSpace:
-        """The space of postures of the limb that a check is about.
+        """The space of postures of the limb of a check.
 
-        limits: ranges of the limb's joints, by default the character's own. timed: whether time is searched, too.
-        style: where samples are drawn from; its intervals hold at any effort. step: metres that a tree grows at
-        once; resolution: metres that points of the limb travel from look to look, at most.
-        speed: most radians a second, one number or one for each joint; time_weight: metres that a second counts for.
+        limits: those of the limb's joints, by default the character's own. timed: whether time is searched, too. style:
+        where samples are drawn from; its intervals hold at any effort. step: metres of one step of a tree; resolution:
+        largest travel of points of the limb between checks, metres. speed: largest rad/s, one number or one per joint;
+        time_weight: metres that a second counts for.
         """
         body = check.world.body(check.who)
         if limits is None:
@@ -171,16 +162,16 @@ class LimbSpace:
 
     @property
     def resolution(self) -> float:
-        """Metres that points of the limb travel from look to look."""
+        """Largest travel of points of the limb between checks, metres."""
         return self._fixed.resolution
 
     @property
     def slowest(self) -> float:
-        """Radians a second that every joint may turn."""
+        """Speed that every joint may have, rad/s."""
         return float(self._fixed.speed.min())
 
     def compiled(self, start: Array, goal: Array) -> kernels.LimbSpace:
-        """As searches take it, with room to work in of its own: times are drawn between those of two states."""
+        """Compiled space for searches, with its own scratch memory; times are sampled between those of two states."""
         if self.timed and not start[0] < goal[0]:
             raise BadValue(f"the goal must be later than the start, not {start[0]:g} s and then {goal[0]:g} s.")
         if not self.timed and start[0] != goal[0]:
@@ -208,7 +199,7 @@ class LimbSpace:
         return rows[..., 1 + 3 * n : 1 + 7 * n].reshape(*rows.shape[:-1], n, 4)
 
     def coordinates(self, states: ArrayLike) -> Array:
-        """Terms (..., n, 3) of states (..., W), radians."""
+        """Coordinates (..., n, 3) of states (..., W), radians."""
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 : 1 + 3 * n].reshape(*rows.shape[:-1], n, 3)
 
@@ -227,7 +218,7 @@ class LimbSpace:
         return tuple(out)
 
     def at_time(self, states: ArrayLike, t: float) -> Array:
-        """The same postures (N, W) with all else as it is at one time, seconds."""
+        """The same postures (N, W) with everything else as at one time, seconds."""
         rows = np.array(states, dtype=float)
         rows[:, 0] = t
         limb_state.fill(self._here(), rows)
@@ -261,13 +252,13 @@ def _intervals(limits: list[JointLimit], style: Style, within: Array | None) -> 
     return first, last
 
 
-# Radians that joints are moved by to get out of doubt, and how often each is tried.
+# Rotations by which joints escape uncertain states, radians, and attempts at each.
 _AWAY = (0.02, 0.05, 0.1, 0.2)
 _TRIES = 24
 
 
 def plan_limb(space: LimbSpace, start: Array, goal: Array, seed: int = 0, budget: Budget = USUAL) -> Path:
-    """As `search.birrt.plan`, but ends that only the exact test finds free are left and entered under its eyes."""
+    """`search.birrt.plan`, where ends that only the exact test finds free are left and entered under that test."""
     path = plan(space, start, goal, seed, budget)
     before, after = np.zeros((0, space.width)), np.zeros((0, space.width))
     for _ in range(2):
@@ -275,7 +266,7 @@ def plan_limb(space: LimbSpace, start: Array, goal: Array, seed: int = 0, budget
         if not leaving and path.status != "goal-in-collision":
             break
         end = start if leaving else goal
-        found = way_out(space, end, seed, forward=leaving)
+        found = escape(space, end, seed, forward=leaving)
         if found is None:
             return path
         if leaving:
@@ -288,10 +279,10 @@ def plan_limb(space: LimbSpace, start: Array, goal: Array, seed: int = 0, budget
     return replace(path, states=frozen(np.concatenate([before, path.states, after])))
 
 
-def way_out(space: LimbSpace, state: Array, seed: int = 0, *, forward: bool = True) -> Array | None:
-    """A state near by that is surely free, the way there free by the exact test; None where there is none.
+def escape(space: LimbSpace, state: Array, seed: int = 0, *, forward: bool = True) -> Array | None:
+    """A nearby state that is surely free, reached freely by the exact test; None where there is none.
 
-    With time, it comes a moment later, or earlier where not `forward`.
+    With time, it is a moment later, or earlier if not `forward`.
     """
     check, rng = space.check, np.random.default_rng(seed)
     coordinates, t = space.coordinates(state), float(state[0])

@@ -1,7 +1,7 @@
-"""Places of a carried object as a space to search, with the pose of its carrier following it (Y2).
+"""Placements of a carried object as a search space, with its carrier's posture following it (Y2).
 
-A state (7,) is the object's position in metres and its orientation as a unit quaternion. The metric is the root of
-the paper's eq. 1: sqrt(|dx|² + (turn_m · angle)²), metres.
+A state (7,) is the object's position in metres and its orientation as a unit quaternion. The metric is the root of the
+paper's eq. 1: sqrt(|dx|² + (turn_m · angle)²), metres.
 """
 
 from __future__ import annotations
@@ -25,27 +25,26 @@ Payload = TypeVar("Payload")
 # Side of the sampled cube for a person of the paper's height (Y, section 3.1).
 _CUBE_M = 2.0
 _PERSON_M = 1.6
-# Metres that a turn by one radian counts for: half the width of a box that two hands hold.
+# Metres that a rotation by one radian counts for: half the width of a box between two hands.
 _TURN_M = 0.25
-# Share of the samples that are about the line from start to goal, and how far off it they are: one standard deviation,
-# a share of the cube's side. Ways round a board of benchmarks/object_moves.py take 200 to 400 steps so, from the cube
-# alone 300 to 800.
+# Share of samples around the line from start to goal, and their standard deviation, a share of the cube's side. Paths
+# around a board of benchmarks/object_moves.py take 200 to 400 steps this way, from the cube alone 300 to 800.
 _NEAR_SHARE = 0.5
 _NEAR = 0.12
-# Length of one step: warm-started poses so near to each other differ by little (benchmarks/whole_body_ik.py: 2 to 7
+# Length of one step: warm-started poses at this distance differ by little (benchmarks/whole_body_ik.py: 2 to 7
 # iterations at 2 cm); not tuned, to be set by the planner.
 _STEP_M = 0.04
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectSpace(Generic[Payload]):
-    """Places of an object within a carrier's reach.
+    """Placements of an object within a carrier's reach.
 
-    `middle` (3,) is the middle of the sampled cube, `side_m` its side; half of the samples are about the line between
-    two places, its `ends` (3,), if these are given. `follow(start, payload, end, tally)` gives the
-    carrier's payload at `end`, from its payload one step before, or None; it checks the edge and counts its checks in
-    `tally[CHECKS]`. `turning` says which orientations are sampled: all, those turned about the vertical from `upright`
-    (4,), or that one alone. `same(a, b)` says whether two payloads at one place are alike; without it none are.
+    `middle` (3,) is the middle of the sampled cube, `side_m` its side; half of the samples are around the line between
+    two positions, its `ends` (3,), if given. `follow(start, payload, end, tally)` gives the carrier's payload at `end`,
+    from its payload one step before, or None; it checks the edge and counts its checks in `tally[CHECKS]`. `turning`
+    says which orientations are sampled: all, those rotated about the vertical from `upright` (4,), or that one alone.
+    `same(a, b)` says whether two payloads at one placement are alike; without it none are.
     """
 
     middle: Array
@@ -66,7 +65,7 @@ class ObjectSpace(Generic[Payload]):
         object.__setattr__(self, "upright", frozen(rot.normalize(self.upright)).reshape(4))
 
     def sample(self, rng: np.random.Generator) -> Array:
-        """Draw a place from the cube, evenly, or from about the line, with an orientation that may be had."""
+        """Sample a placement from the cube, uniformly, or around the line, with an allowed orientation."""
         position = self.middle + self.side_m * (rng.random(3) - 0.5)
         if self.ends is not None and rng.random() < _NEAR_SHARE:
             start, goal = self.ends
@@ -85,9 +84,9 @@ class ObjectSpace(Generic[Payload]):
         return np.hypot(way, self.turn_m * rot.angle_between(states[:, 3:], state[3:]))
 
     def steer(self, start: Array, target: Array) -> Array:
-        """Place one step from `start` towards `target`: moved in a straight line, turned by slerp."""
+        """Placement one step from `start` towards `target`: straight line and slerp."""
         distance = float(self.distances(start[None], target)[0])
-        if distance <= self.step_m * (1.0 + 1e-9):  # no last step that is made of rounding alone
+        if distance <= self.step_m * (1.0 + 1e-9):  # avoid a last step made of rounding errors alone
             return target
         share = self.step_m / distance
         return np.concatenate(
@@ -99,22 +98,22 @@ class ObjectSpace(Generic[Payload]):
         return self.follow(start, payload, end, tally)
 
     def alike(self, a: Payload, b: Payload) -> bool:
-        """Return whether two payloads at one place are as good as one."""
+        """Return whether two payloads at one placement are interchangeable."""
         return self.same is not None and self.same(a, b)
 
 
 def cube_side(stature_m: float) -> float:
-    """Side in metres of the cube that a person's objects are sampled from: 2 m for 1.6 m of stature."""
+    """Side in metres of the cube that objects are sampled from: 2 m for 1.6 m of stature."""
     return _CUBE_M * stature_m / _PERSON_M
 
 
 def state_of(T_world_object: ArrayLike) -> Array:
-    """State (7,) of a place (4, 4)."""
+    """State (7,) of a placement (4, 4)."""
     T = np.asarray(T_world_object, dtype=float)
     return np.concatenate([T[:3, 3], rot.from_matrix(T[:3, :3])])
 
 
 def place_of(state: ArrayLike) -> Array:
-    """Place (..., 4, 4) of a state (..., 7)."""
+    """Placement (..., 4, 4) of a state (..., 7)."""
     row = np.asarray(state, dtype=float)
     return transform(row[..., :3], row[..., 3:])

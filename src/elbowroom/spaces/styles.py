@@ -14,7 +14,7 @@ from elbowroom.character.limits import JointLimit
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 
-# Terms of a joint by name, and those that are mirrored from one side of the body to the other.
+# Coordinates of a joint by name, and those that are mirrored between the sides of the body.
 _SWINGS = {"swing_x": 0, "swing_y": 1, "twist": 2}
 _HINGES = {"flexion": 0, "off_axis": 1, "twist": 2}
 _MIRRORED = ("swing_y", "off_axis", "twist")
@@ -27,17 +27,15 @@ Intervals = Mapping[str, Mapping[str, tuple[float, float]]]
 
 @dataclass(frozen=True, eq=False)
 class Style:
-    """Motion style, for any rig, since parts are named by their roles.
+    """Motion style for any rig: parts are named by their roles.
 
     intervals: sampling intervals of a part's coordinates, radians, e.g. {'upper_arm': {'swing_x': (0.9, 1.7)}}. Balls
     and wrists have `swing_x`, `swing_y` and `twist`, elbows and knees `flexion` and `twist` (`character.limits`). A
     part with its side, 'left_upper_arm', stands alone; without one it is both sides, with coordinates of the left,
-    mirrored for the right.
-    flexion: elbows and knees are drawn from this share of their bend at first; wrist: hands and feet within this share
-    of their range; all of their range later.
-    close: repairs lean the recorded motion aside before anything else is searched, and search results are drawn back.
-    orbit: radians about the line from shoulder to hand at which the elbow of a reach is looked for first, 0 being
-    straight below; None is what is easy.
+    mirrored for the right. flexion: elbows and knees are sampled from this share of their range at first; wrist: hands
+    and feet within this share of theirs; all of it later. close: repairs offset the recorded motion before anything
+    else is searched, and search results are pulled back to it. orbit: initial elbow angle of a reach about the line
+    from shoulder to hand, radians, 0 being straight below; None is chosen for ease.
     """
 
     intervals: Intervals = field(default_factory=dict)
@@ -68,9 +66,9 @@ class Style:
         object.__setattr__(self, "intervals", MappingProxyType(kept))
 
     def within(self, body: Body, joints: Sequence[int], limits: Sequence[JointLimit]) -> Array | None:
-        """Intervals (n, 3, 2) that this style keeps joints to, infinite where it does not say; None for none of them.
+        """Intervals (n, 3, 2) of this style for joints, infinite where it has none; None for none at all.
 
-        limits: the ranges of the joints; an interval outside of its joint's range raises.
+        limits: those of the joints; an interval outside of them raises.
         """
         any_set = False
         out = np.tile([-np.inf, np.inf], (len(joints), 3, 1))
@@ -106,7 +104,7 @@ class Style:
 
 
 _PAIRED = ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
-# What a style may speak of: parts that limbs are made of, those that there are two of with or without a side.
+# Parts that a style may name: those of limbs, paired ones with or without a side.
 PARTS = (*_PAIRED, "spine1", "spine2", "chest", "neck", "head", *(f"{side}_{p}" for p in _PAIRED for side in _SIDES))
 
 
@@ -123,9 +121,9 @@ def _degrees(**coordinates: tuple[float, float]) -> dict[str, tuple[float, float
     return {coordinate: (math.radians(low), math.radians(high)) for coordinate, (low, high) in coordinates.items()}
 
 
-# As near to the recorded motion as will do.
+# As close to the recorded motion as possible.
 CLOSE = Style()
-# Bent elbows and easy wrists first, wherever that leads.
+# Bent elbows and easy wrists first.
 NATURAL = Style(close=False)
 
 STYLES: Mapping[str, Style] = MappingProxyType(
@@ -140,15 +138,15 @@ STYLES: Mapping[str, Style] = MappingProxyType(
 )
 
 # A style, or its name.
-Wish = Style | str | None
+StyleLike = Style | str | None
 
 
-def style_of(wish: Wish, usual: Style) -> Style:
+def style_of(choice: StyleLike, usual: Style) -> Style:
     """A style by its name, or as it is; the usual one for None."""
-    if isinstance(wish, Style):
-        return wish
-    if wish is None:
+    if isinstance(choice, Style):
+        return choice
+    if choice is None:
         return usual
-    if wish not in STYLES:
-        raise UnknownName("style", wish, STYLES)
-    return STYLES[wish]
+    if choice not in STYLES:
+        raise UnknownName("style", choice, STYLES)
+    return STYLES[choice]

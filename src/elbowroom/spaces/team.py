@@ -1,9 +1,9 @@
-"""Places of an object and of those who carry it, together, as a space to search (E2, E3).
+"""Placements of an object and its carriers, together, as a search space (E2, E3).
 
-A state (6 + 3 n,) is the object's position (3,) in metres and its turn about the vertical, pitch and roll in radians
-from how it is at the start, then for each of n carriers how far they stand behind their usual place at the object,
-to the left of it, and turned: 7 numbers count for one carrier of an object that stays level, 12 for two of one that
-need not, 3 for each more. Carriers are upright cylinders about their legs, the object is whole.
+A state (6 + 3 n,) is the object's position (3,) in metres and its yaw, pitch and roll in radians relative to the start,
+then for each of n carriers the offset behind and to the left of the usual position at the object, and a turn: 7 numbers
+matter for one carrier of a level object, 12 for two of one that may tilt, 3 for each more. Carriers are upright
+cylinders around their legs, the object is exact.
 """
 
 from __future__ import annotations
@@ -22,28 +22,31 @@ from elbowroom.kernels.team import Team, held, object_free, way_cost
 
 # Columns of a state.
 X, Y, Z, YAW, PITCH, ROLL, OWN = range(7)
-# Ranges of a carrier about the usual place: behind it and to its sides, metres, and turned, radians.
+# Ranges of a carrier around the usual position: behind it and to its sides, metres, and turned, radians.
 BEHIND_M, ASIDE_M, TURNED_RAD = (-0.06, 0.14), 0.16, np.radians(40.0)
 # Tilt of an object that need not stay level, radians.
 TILT_RAD = np.radians(35.0)
-# Share of samples with each of height, tilt and places of carriers other than usual.
+# Share of samples with each of height, tilt and carrier positions other than usual.
 _OTHER = 0.45
-# Share of samples from narrow places, and how far these are turned off the passage, radians, one standard deviation.
+# Share of samples from narrow places, and their yaw off the passage, radians, one standard deviation.
 _NARROW, _OFF_RAD = 0.5, np.radians(12.0)
-# Metres from one look at a local path to the next.
+# Distance between checks of a local path, metres.
 _STEP_M = 0.04
-# Metres of the mid control points of a Bézier curve from its ends, and those below which steps are taken as they come.
+# Distance of the mid control points of a Bézier curve from its ends, and length below which steps are straight, metres.
 _CONTROL_M, _STEPPED_M = 0.6, 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Bearer:
-    """One carrier: usual place (3,), x, y and heading, about the object's origin as it is at the start; hands (H, 3) in
-    the object's frame; shoulders (H, 3) to the left, behind and above where one stands; reach (H, 2) of the arms;
-    radius of legs and trunk; `room` (ny, nx), metres that cells have to what these would meet; `elbow_room` the same at
-    the height of bent arms; `elbows`, how far they are out to either side, and `depth`, how near the middle of the body
-    may come to the object, metres. `gait` is 'walks' of people, 'rolls' of a base that rolls along its heading, which
-    is not that of the state, and 'slides' of one that rolls any way."""
+    """One carrier.
+
+    Usual position (3,), x, y and heading, about the object's origin at the start; hands (H, 3) in the object's frame;
+    shoulders (H, 3) to the left, behind and above the carrier's position; reach (H, 2) of the arms; radius of legs and
+    trunk; `room` (ny, nx), distance of cells to obstacles of these, metres; `elbow_room` the same at the height of bent
+    arms; `elbows`, their distance to either side, and `depth`, the smallest distance of the body's middle from the
+    object, metres. `gait` is 'walks' for people, 'rolls' for a base that rolls along its heading, which is not that of
+    the state, and 'slides' for an omnidirectional one.
+    """
 
     stance: Array
     hands: Array
@@ -59,8 +62,9 @@ class Bearer:
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """Cells on which the team may be: where they begin (2,), their width, open ones (M, 2) and narrow places (N, 3)
-    with the direction of the passage."""
+    """Cells for the team: origin (2,), width, open ones (M, 2) and narrow places (N, 3) with the direction of the
+    passage.
+    """
 
     origin: Array
     cell_m: float
@@ -70,14 +74,14 @@ class Floor:
 
 @dataclass(frozen=True, eq=False)
 class TeamSpace:
-    """Space of a team; see the module. `heights` are those of the object's origin, lowest, usual and highest.
+    """Space of a team; see the module.
 
-    `cover` are groups of balls in the object's frame (`team_scene.grouped`), `outline` (4,) the rectangle around it on
-    the floor, as it is at the start about its origin: its middle and half its size; `scene` the distance field of all
-    else, `upright` (3, 3) the object's rotation at the start. Without `tilts` it stays level; without `arms` elbows may
-    meet things, and are to give way later. About places `near` (M, n, 2), where each of them stands at the start and
-    goals, tables are nearer. States that are nearer than `closed` (M, W + 1), each a state and a distance, are not
-    valid: ways through there have failed.
+    `heights` are those of the object's origin, lowest, usual and highest. `cover` are groups of balls in the object's
+    frame (`team_scene.grouped`), `outline` (4,) its rectangle on the floor at the start about its origin: middle and
+    half size; `scene` the distance field of everything else, `upright` (3, 3) the object's rotation at the start.
+    Without `tilts` it stays level; without `arms` elbows may collide, to be resolved later. Around positions `near` (M,
+    n, 2), where carriers stand at the start and goals, tables may be nearer. States nearer than `closed` (M, W + 1),
+    each a state and a distance, are invalid: paths through there have failed.
     """
 
     bearers: tuple[Bearer, ...]
@@ -101,11 +105,11 @@ class TeamSpace:
         return OWN + 3 * len(self.bearers)
 
     def own(self, states: Array) -> Array:
-        """Places of carriers about the usual ones, (..., n, 3)."""
+        """Offsets of carriers from the usual positions, (..., n, 3)."""
         return states[..., OWN:].reshape(*states.shape[:-1], len(self.bearers), 3)
 
     def carriers(self, states: Array) -> tuple[Array, Array]:
-        """Places (..., n, 2) and headings (..., n) of carriers in states (..., W)."""
+        """Positions (..., n, 2) and headings (..., n) of carriers in states (..., W)."""
         usual = np.array([b.stance for b in self.bearers])
         own = self.own(states)
         at = usual[:, :2] - own[..., 0, None] * facing(usual[:, 2]) + own[..., 1, None] * leftwards(usual[:, 2])
@@ -128,13 +132,13 @@ class TeamSpace:
         return np.asarray(R @ self.upright)
 
     def places(self, states: Array) -> Array:
-        """Places of the object (..., 4, 4)."""
+        """Transforms of the object (..., 4, 4)."""
         T = np.zeros((*states.shape[:-1], 4, 4))
         T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = self.rotations(states), states[..., :3], 1.0
         return T
 
     def state(self, position: Array, yaw: float) -> Array:
-        """State with the object at a position (3,), turned by `yaw`, everybody at the usual places."""
+        """State with the object at a position (3,), rotated by `yaw`, everybody at the usual positions."""
         out = np.zeros(self.width)
         out[:3], out[YAW] = position, yaw
         return out
@@ -157,7 +161,7 @@ class TeamSpace:
         )  # fmt: skip
 
     def valid(self, states: Array) -> NDArray[np.bool_]:
-        """Return which states (K, W) are free, with the object in everybody's reach, (K,)."""
+        """Mask (K,) of states (K, W) that are free, with the object in everybody's reach."""
         good, rows = np.zeros(len(states), np.bool_), np.ascontiguousarray(states, dtype=float)
         scratch = np.zeros((3, 3))
         held(self.team, rows, scratch, good)
@@ -166,7 +170,7 @@ class TeamSpace:
         return good
 
     def samples(self, rng: np.random.Generator, count: int) -> Array:
-        """Draw up to `count` valid states (N, W): half of them from narrow places, turned along the passage."""
+        """Sample up to `count` valid states (N, W): half of them from narrow places, aligned with the passage."""
         out = np.zeros((count, self.width))
         narrow = (rng.random(count) < _NARROW) & (len(self.floor.narrow) > 0)
         where = self.floor.open[rng.integers(0, len(self.floor.open), count)]
@@ -190,7 +194,7 @@ class TeamSpace:
 
     @property
     def axis(self) -> float:
-        """Direction along which the team is narrowest, about the object as it is at the start, radians from x."""
+        """Direction along which the team is narrowest, relative to the object at the start, radians from x."""
         at = np.array([b.stance[:2] for b in self.bearers])
         if len(at) == 1:
             ahead = facing(self.bearers[0].stance[2])
@@ -200,7 +204,7 @@ class TeamSpace:
         return float(np.arctan2(far[1], far[0]))
 
     def distances(self, states: Array, state: Array) -> Array:
-        """Distances (N,) of states (N, W) to a state, metres; turns count by the size of the object."""
+        """Distances (N,) of states (N, W) to a state, metres; rotations count by the size of the object."""
         return self._lengths(states - state)
 
     def _lengths(self, d: Array) -> Array:
@@ -227,7 +231,7 @@ class TeamSpace:
         return np.asarray(out)
 
     def _walk(self, out: Array, a: Array, b: Array, u: Array) -> None:
-        """Put the object of states (K, W) before one carrier who walks from where they are in one to another."""
+        """Put the object of states (K, W) before one carrier who walks from its position in `a` to that in `b`."""
         at, heading = self.carriers(np.stack([a, b]))
         (p, q), (first, last) = at[:, 0], heading[:, 0]
         far = float(np.linalg.norm(q - p))
@@ -243,7 +247,7 @@ class TeamSpace:
         self.put_before(out, place, ahead)
 
     def put_before(self, states: Array, place: Array, heading: Array) -> None:
-        """Move the object of states (K, W) to before its only carrier, at places (K, 2) with headings (K,)."""
+        """Move the object of states (K, W) before its only carrier, at positions (K, 2) with headings (K,)."""
         usual, own = self.bearers[0].stance, self.own(states)[:, 0]
         yaw = heading - usual[2] - own[:, 2]
         off = usual[:2] - own[:, :1] * facing(usual[2]) + own[:, 1:2] * leftwards(usual[2])
@@ -253,14 +257,14 @@ class TeamSpace:
         states[:, YAW] = yaw
 
     def way_cost(self, rows: Array) -> float:
-        """Cost of a way through states (K, W) that are close together, see `cost`."""
+        """Cost of a path through closely spaced states (K, W), see `cost`."""
         return float(way_cost(self.team, np.ascontiguousarray(rows)))
 
     def pulled(self, rows: Array, rng: np.random.Generator, tries: int) -> Array:
-        """A way through states (K, W) that are close together, pulled straight in some of its columns at a time.
+        """A path through closely spaced states (K, W), straightened in some of its columns at a time.
 
-        Place, turn, height, tilt and everybody's own place are pulled by themselves or together, between two states,
-        where that is free and cheaper.
+        Position, yaw, height, tilt and each carrier's offset are straightened separately or together, between two
+        states, where that is free and cheaper.
         """
         groups = [[X, Y], [YAW], [X, Y, YAW], [Z, PITCH, ROLL], list(range(OWN, self.width)), list(range(self.width))]
         weights = np.array([0.25, 0.15, 0.2, 0.1, 0.15, 0.15])
@@ -274,7 +278,7 @@ class TeamSpace:
             share = np.linspace(0.0, 1.0, j - i + 1)[:, None]
             other[:, columns] = (1.0 - share) * best[i, columns] + share * best[j, columns]
             turns = 0.0
-            if YAW in columns:  # the shorter way round; what follows is turned by as much
+            if YAW in columns:  # the shorter way round; later states are rotated by as much
                 turn = _wrapped(float(best[j, YAW] - best[i, YAW]))
                 turns = turn - float(best[j, YAW] - best[i, YAW])
                 other[:, YAW] = best[i, YAW] + share[:, 0] * turn
@@ -288,11 +292,11 @@ class TeamSpace:
         return bool(self.valid(rows[:: max(len(rows) // 6, 1)]).all()) and bool(self.valid(rows).all())
 
     def looks(self, a: Array, b: Array) -> int:
-        """Return at how many places a local path is looked at."""
+        """Number of checks along a local path."""
         return max(int(np.ceil(float(self.distances(a[None], b)[0]) / _STEP_M)), 1) + 1
 
     def joins(self, a: Array, b: Array) -> bool:
-        """Return whether the local path from a to b is free, the coarse looks at it first."""
+        """Return whether the local path from a to b is free, coarse checks first."""
         if (n := self.looks(a, b)) < 3:
             return True
         shares = np.linspace(0.0, 1.0, n)[1:-1]
@@ -302,7 +306,9 @@ class TeamSpace:
         return True
 
     def cost(self, a: Array, b: Array) -> float:
-        """Metres of a local path, more where carriers go sideways or backwards or are not at their usual places."""
+        """Length of a local path, metres, increased where carriers go sideways or backwards or off their usual
+        positions.
+        """
         return self.way_cost(self.between(a, b, np.linspace(0.0, 1.0, 5)))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import label
 
 from elbowroom.geometry.rotations import Array
 
 
 def grouped(balls: Array, most: int = 24) -> tuple[Array, NDArray[np.int64], Array]:
-    """Balls (B, 4) in groups of neighbours: balls of groups (G, 4), first numbers (G + 1,), and balls in that order."""
+    """Balls (B, 4) in groups of neighbours: balls of groups (G, 4), first indices (G + 1,), and balls in that order."""
     leaves: list[NDArray[np.int64]] = []
     parts: list[NDArray[np.int64]] = [np.arange(len(balls))]
     while parts:
@@ -32,7 +32,7 @@ def grouped(balls: Array, most: int = 24) -> tuple[Array, NDArray[np.int64], Arr
 
 
 def narrow_places(taken: NDArray[np.bool_], origin: Array, cell_m: float, widest_m: float, seed: int) -> Array:
-    """Middles of narrow passages with their directions, (N, 3), by the bridge test between taken cells (ny, nx)."""
+    """Middles of narrow passages with their directions, (N, 3), by the bridge test between occupied cells (ny, nx)."""
     cells = np.argwhere(taken)
     if not len(cells):
         return np.zeros((0, 3))
@@ -59,16 +59,16 @@ def open_cells(room: Sequence[Array], origin: Array, cell_m: float) -> Array:
 
 
 def passage_width(room: Array, origin: Array, cell_m: float, ends: tuple[Array, Array], near_m: float) -> float:
-    """Metres between things where the widest way over a map (ny, nx) of room is narrowest, 0 where there is none.
+    """Width of the narrowest place of the widest path over a map (ny, nx) of room, metres, 0 without a path.
 
-    The way leads from near the first of two `ends`, places (K, 2) each, to near one of the second.
+    The path leads from near the first of two `ends`, positions (K, 2) each, to near one of the second.
     """
     j, i = np.indices(room.shape)
     cells = origin + cell_m * (np.stack([i, j], axis=-1) + 0.5)
     about = [np.any([np.linalg.norm(cells - place, axis=-1) < near_m for place in end], axis=0) for end in ends]
 
     def joined(least: float) -> bool:
-        labels = label(room >= least)[0]
+        labels = scipy.ndimage.label(room >= least)[0]
         first, last = (set(labels[near].tolist()) - {0} for near in about)
         return bool(first & last)
 

@@ -19,7 +19,7 @@ from elbowroom.world.world import World
 if TYPE_CHECKING:
     from elbowroom.plan.settings import Tier
     from elbowroom.plan.variants import Variants
-    from elbowroom.spaces.styles import Wish
+    from elbowroom.spaces.styles import StyleLike
 
 # Of the best ways to take or touch something, the most that are left for last.
 _VARIETY = 6
@@ -31,7 +31,7 @@ def plan_storyboard(
     seed: int = 0,
     tier: Tier = "auto",
     budget: float | None = None,
-    style: Wish = None,
+    style: StyleLike = None,
     variety: int = 0,
     probes: int = 3,
 ) -> Plan:
@@ -46,7 +46,7 @@ def plan_storyboard(
         return _planned(board, seed, tier, style, (variety, probes))
 
 
-def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, counts: tuple[int, int]) -> Plan:
+def _planned(board: Storyboard, seed: int, tier: Tier, style: StyleLike, counts: tuple[int, int]) -> Plan:
     if not board.tasks:
         return prove(Plan("found", board.world), board.fps)
     # planners load much that a world which only needs its proof can do without
@@ -99,7 +99,7 @@ def plan_variants(
     seed: int = 0,
     tier: Tier = "auto",
     budget: float | None = None,
-    style: Wish = None,
+    style: StyleLike = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Variants:
     """Find several clearly different motions. `progress` gets the seed and how many are found.

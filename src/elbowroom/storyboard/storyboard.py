@@ -24,7 +24,7 @@ from elbowroom.plan.edit import EditChange
 from elbowroom.plan.places import worn_place
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.upright import carried_upright
-from elbowroom.spaces.styles import Wish
+from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
 from elbowroom.storyboard.people import Person, library_named
@@ -51,11 +51,13 @@ _TEXTS = {
     "string_pattern_mismatch": "must be a name without '.', '/' and control characters",
 }
 
+_FIRST_LINE = "it must begin with the line 'elbowroom: 1', the version of the format"
+
 
 def checked(document: Document) -> StoryboardFile:
     """Validated storyboard of a document; raises `BadFile` for the first fault in the file."""
     if not isinstance(document.values, dict):
-        raise BadFile(document.path, "is not a storyboard", would_do="it must begin with the line 'elbowroom: 1'")
+        raise BadFile(document.path, "is not a storyboard", would_do=_FIRST_LINE)
     try:
         return StoryboardFile.model_validate(document.values)
     except ValidationError as error:
@@ -73,7 +75,7 @@ def _fault(document: Document, error: Any) -> tuple[Location, str, str]:
         what, _, would_do = context["what"].partition("; ")
         return location, what, would_do
     if kind == "missing":
-        return location, f"has no '{error['loc'][-1]}'", "add it"
+        return location, f"has no '{error['loc'][-1]}'", _FIRST_LINE if steps == ("elbowroom",) else "add it"
     if kind == "extra_forbidden":
         return _unknown_key(location, _keys_at(tuple(error["loc"][:-1])))
     shown = _shown(value)
@@ -166,7 +168,7 @@ class Storyboard:
     about: str = ""
     tags: tuple[str, ...] = ()
     stands: Mapping[str, int] = field(default_factory=dict)
-    style: Wish = None
+    style: StyleLike = None
     edits: tuple[EditChange, ...] = ()
     gaits: ClipLibrary | None = None
 

@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.spaces.styles import CLOSE, Style, Wish, style_of
+from elbowroom.spaces.styles import CLOSE, Style, StyleLike, style_of
 
 Number = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, le=1e6, allow_inf_nan=False)]
@@ -52,7 +52,7 @@ Turn = Annotated[
 class Part(BaseModel):
     """Base of all parts: unknown keys are rejected, numbers must be numbers."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 def wrong(what: str, *at: str | int) -> PydanticCustomError:
@@ -215,6 +215,6 @@ StyleChoice = Annotated[
 ]
 
 
-def style_from(choice: str | StylePart | None) -> Wish:
+def style_from(choice: str | StylePart | None) -> StyleLike:
     """Style requested by a storyboard."""
     return choice.style() if isinstance(choice, StylePart) else choice

@@ -105,7 +105,8 @@ def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> J
         studio.set_plan(made, live=True)
 
     def work(job: Job) -> Plan:
-        return prove(made, board.fps)
+        with job.watching():
+            return prove(made, board.fps)
 
     def done(proven: Plan) -> None:
         with studio.lock:

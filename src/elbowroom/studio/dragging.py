@@ -22,13 +22,13 @@ from elbowroom.world.certificate import certify
 if TYPE_CHECKING:
     from elbowroom.studio.studio import Studio
 
-# Seconds in which a way round is looked for while a thing is moved, and when it was let go.
+# Seconds for re-planning while an object is dragged, and after it was released.
 _LIVE, _SETTLE = 0.3, 1.0
 
-# Hundredths of a second for which a thing rests before a way round is looked for in earnest.
+# Hundredths of a second for which an object rests before a thorough re-plan.
 _RESTS = 20
 
-# What goes on when a motion is proven already, and only how near things come is not known yet.
+# Progress text after a motion is proven, while its clearance is measured.
 MEASURING = "measuring"
 
 
@@ -78,10 +78,10 @@ class Dragging:
         if drag.can_follow:
             self.current, self.short = drag, ""
             return
-        exact = not (studio.live and self.short)  # a hand that did not get there says nothing about where to be
+        exact = not (studio.live and self.short)  # a hand out of reach gives no target transform
         t = studio.player.time
         self.current = Reaching(name, studio.document, studio.board, studio.plan, t, exact=exact)
-        if self.current.at is not None:  # what is done there is seen at its time
+        if self.current.at is not None:  # show the task at its time
             studio.player.pause()
             studio.player.seek(self.current.at)
 
@@ -138,7 +138,7 @@ class Dragging:
         studio.worker.cancel()
         if document.same(studio.document):
             return self._back()
-        T = places_of(document, board)[drag.name].T  # as it is written
+        T = places_of(document, board)[drag.name].T  # as written in the storyboard
         shown = drag.follow(T)
         self._show(shown)
         studio.session.do(f"move {drag.name}", document)
@@ -150,7 +150,7 @@ class Dragging:
         studio = self._studio
         studio.plan, studio.live = self._before
         studio.show(studio.board, keep=studio.plan is not None)
-        if studio.plan is None or studio.live:  # what was being worked on has made way for the drag
+        if studio.plan is None or studio.live:  # the interrupted work has to be restarted
             studio.replan()
 
     def _follow(self, drag: Drag, T: Array) -> None:
@@ -164,7 +164,7 @@ class Dragging:
                     studio.set_plan(plan, live=True)
 
         def longer(job: Job) -> Plan:
-            for _ in range(_RESTS):  # a thing that goes on has moved before that, and waits for no compiled code to end
+            for _ in range(_RESTS):  # an object that moves on cancels this before compiled code has to end
                 time.sleep(0.01)
                 job.look()
             return drag.follow(T)
@@ -180,8 +180,8 @@ class Dragging:
         """Prove the motion for the released position; clearance is measured after that."""
         studio = self._studio
         board = drag.moved_board(studio.document)
-        T = places_of(studio.document, board)[drag.name].T  # as it is written
-        studio.live = True  # even if nothing has followed yet: what was proven is not of where the thing is now
+        T = places_of(studio.document, board)[drag.name].T  # as written in the storyboard
+        studio.live = True  # even if nothing has followed yet: the proof is for another position
         studio.show(board, keep=True)
 
         def work(job: Job) -> Plan:

@@ -15,7 +15,7 @@ from elbowroom.files.atomic import said_of, writing
 from elbowroom.files.open import files_named_in
 from elbowroom.studio.document import DETECTED
 
-# Files that can be uploaded, by what they are for; bytes that one may have.
+# Uploadable files by purpose; largest size, bytes.
 KINDS = {
     "clip": (".bvh", ".amc", ".fbx", ".glb", ".npz", ".npy"),
     "rig": (".glb", ".fbx", ".bvh", ".asf", ".npz"),
@@ -24,7 +24,7 @@ KINDS = {
 }
 KINDS[DETECTED] = tuple(dict.fromkeys(suffix for kind in ("clip", "rig", "scene") for suffix in KINDS[kind]))
 LARGEST = 200 * 1024**2
-# Entries of folders that are looked at for files to open.
+# Directory entries that are listed when searching for files to open.
 _MOST_LOOKED_AT = 5000
 UPLOADS = "uploads"
 

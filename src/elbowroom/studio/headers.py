@@ -1,9 +1,9 @@
 """Access to the studio: tokens, origins and host names of requests, and the headers of responses.
 
-The page is viser's: one file with one script, which unpacks a style sheet and a second script. These, and the scripts
-of our own below, are named by their hashes, so that no other is run; styles may stand in the page, as
-viser and the panel's lines have them. No text is run as a script: viser's sorting of splats, which would do so, fails
-when the page is loaded, and the studio shows none.
+The page is viser's: one file with one script, which unpacks a style sheet and a second script. These, and our own
+scripts below, are allowed by their hashes and no others; inline styles are allowed, since viser and the panel use them.
+No text is evaluated as a script: viser's sorting of splats, which needs that, fails when the page is loaded, and the
+studio shows none.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from elbowroom.files.viser_server import refused
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
-# Milliseconds after which the page is looked at again.
-_LOOKS_EVERY_MS = 1000
-# Milliseconds between two of several files that are dropped at once.
+# Milliseconds between checks of the page.
+_CHECK_EVERY_MS = 1000
+# Milliseconds between several files that are dropped at once.
 _BETWEEN_FILES_MS = 1500
 
-# viser's page breaks down and is left empty when the server has ended and another one answers in its place.
+# viser's page breaks and stays empty when the server has ended and another one answers in its place.
 _COME_BACK = (
     "window.comesBack = window.comesBack || setInterval(() => "
     "{ if (!document.getElementById('root').childElementCount) location.reload() }, "
-    f"{_LOOKS_EVERY_MS})"
+    f"{_CHECK_EVERY_MS})"
 )
 _COPY = "navigator.clipboard.writeText(this.parentElement.nextElementSibling.innerText); this.innerText = 'copied'"
-# What the button accepts that takes dropped files: it is not shown, and found by this.
+# File types of the hidden upload button that takes dropped files; it is found by this.
 DROPPED = ".dropped"
-# Files that are dropped onto the page are uploaded one after another, skeletons before the motions that need them.
+# Dropped files are uploaded one after another, skeletons before the motions that need them.
 _TAKE_FILES = (
     "window.takesFiles = window.takesFiles || (() => { "
     "const give = file => { const one = new DataTransfer(); one.items.add(file); "
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
 _FIXED = {"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-# Characters of viser's packed code, 5 for 4 bytes: what can be printed, without what HTML has a meaning for.
+# Alphabet of viser's packed code, 5 characters for 4 bytes: printable characters without those special in HTML.
 _ALPHABET = bytes(c for c in range(0x21, 0x7F) if chr(c) not in "\"&<>'`")
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
 
@@ -159,9 +159,9 @@ def _from_base88(text: bytes) -> bytes:
     return groups.astype(">u4").tobytes() + (last.to_bytes(rest - 1, "big") if rest > 1 else b"")
 
 
-# Names that no name server of the internet gives out: a stranger cannot have one that leads here.
+# Domains that are not in the public DNS, so that no other site can resolve to them.
 _LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa", ".localhost")
-# Letters that need no escapes in an address and a cookie; fewer than eight are guessed.
+# Characters that need no escaping in a URL or cookie; fewer than eight can be guessed.
 _TOKEN = re.compile(r"[A-Za-z0-9_.~-]{8,200}")
 # Random bytes of a new token.
 _BYTES = 24
@@ -230,9 +230,9 @@ def kept_token(folder: Path) -> str:
         if _TOKEN.fullmatch(kept) and not file.stat().st_mode & 0o077:
             return kept
     token = secrets.token_urlsafe(_BYTES)
-    with contextlib.suppress(OSError):  # it is good for this time at least
+    with contextlib.suppress(OSError):  # usable for this session at least
         folder.mkdir(parents=True, exist_ok=True)
-        handle, stand_in = tempfile.mkstemp(dir=folder)  # nobody else can read it
+        handle, stand_in = tempfile.mkstemp(dir=folder)  # readable by this user only
         with os.fdopen(handle, "w", encoding="ascii") as out:
             out.write(token)
         os.replace(stand_in, file)

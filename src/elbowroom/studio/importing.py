@@ -80,7 +80,7 @@ _LONGEST_NAME = 48
 # Decimals of positions in metres.
 _DIGITS = 4
 
-# Files with this much extent or less, metres, are objects where nothing else tells.
+# Files with at most this extent, metres, are objects where nothing else decides.
 _LARGEST_OBJECT_M = 1.2
 
 Brought = tuple[Document, Document, Storyboard]
@@ -173,7 +173,7 @@ def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: Choice
     def done(brought: Brought) -> None:
         document, after, board = brought
         with studio.lock:
-            if studio.document is not document:  # edited meanwhile: once more, over that
+            if studio.document is not document:  # edited meanwhile: repeat with the new document
                 studio.run_files(Job(what, work, done))
                 return
             text = "".join([_summary(file[0], studio.original, board, chosen[0]), *notes])
@@ -266,6 +266,6 @@ def _summary(path: Path, before: World, board: Storyboard, choice: Choice) -> st
         facts = seconds(people[0].span[1] - people[0].span[0])
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n and ": " in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
-    kept = dict.fromkeys(plain)  # a clip that is brought onto another body has them twice
-    told = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
-    return told + "".join(f" {note}." for note in kept)
+    kept = dict.fromkeys(plain)  # a retargeted clip has them twice
+    summary = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
+    return summary + "".join(f" {note}." for note in kept)

@@ -28,7 +28,7 @@ from elbowroom.world.paths import Still
 from elbowroom.world.played import played
 from elbowroom.world.world import World
 
-# Seconds in which a repair from the start is to be done, or given up; and where tasks can be re-planned instead.
+# Time limit of a repair from scratch, seconds; and the one if tasks can be re-planned instead.
 _LONGEST, _SHORT = 20.0, 3.0
 
 
@@ -47,7 +47,7 @@ class Drag:
         if not self.can_follow:
             return
         assert self.plan is not None
-        # what was repaired stays close to the motion as it came; what was planned for hands stays as it is planned
+        # repairs stay close to the imported motion; planned hands stay as planned
         below = self.board.world.with_(characters=self.plan.base) if self._repaired else self.plan.world
         self._live = LiveRepair(below, self.document.seed, self.board.style if self._repaired else None)
         if self._repaired:
@@ -68,7 +68,7 @@ class Drag:
         movable = self.name in kinds and kinds[self.name].kind in ("static", "object")
         about = any(speaks_of(self.document.values.get(key, []), self.name) for key in ("tasks", "holds"))
         clips = self.plan is not None and all(isinstance(m, Clip) for m in self.plan.world.characters.values())
-        # what follows the mouse knows no limbs to keep and no limit
+        # live repair supports neither kept limbs nor a limit on detours
         bound = any(isinstance(task, Repair) and (task.keep or task.aside is not None) for task in self.board.tasks)
         return (
             movable
@@ -110,7 +110,7 @@ class Drag:
         plan = repair(below, seed=self.document.seed, budget=_SHORT)
         if plan.found:
             return self.plan.then(plan)
-        # a hand that takes something beside it has to take it otherwise
+        # a hand that takes something beside it needs another plan
         board = replace(self.board, world=world)
         return plan_storyboard(board, seed=self.document.seed, tier=self.document.tier)
 
@@ -122,12 +122,12 @@ class Drag:
         """
         before = None if self.plan is None else self.plan.certificate
         assert self._live is not None
-        loose = self._loosened(plan.world, T)  # what surrounds things is known then, and need not be worked out again
+        loose = self._loosened(plan.world, T)  # reuses the known distance fields
         loose = loose.with_(contacts=(*loose.contacts, *self._live.contacts(planned=False)))
         fps, changed = self.board.fps, changed_by(plan.edits)
         if clearance or before is None or not before.free or before.fps != fps:
             certificate = certify(loose, fps, changed=changed, clearance=clearance)
-            # that world is the plan's, with what is dragged as an object in its own axes
+            # that world is the plan's, with the dragged object in its own axes
             return _with_proof(plan, replace(certificate, digest=played(plan.world, fps).digest))
         alone = self._alone(loose)
         looks = [(loose, span) for span in self._differs(plan)]
@@ -138,7 +138,7 @@ class Drag:
             if not part.free:
                 return _with_proof(plan, part)
             proven &= part.continuous
-        # what is allowed and excused is told of the frames before: no file is to say so
+        # the allowances are those of the frames before: no file may contain them
         return _with_proof(plan, replace(before.unmeasured(), continuous=proven, digest=""))
 
     def _alone(self, world: World) -> World:
@@ -153,7 +153,7 @@ class Drag:
         assert self.plan is not None
         before, after = self.plan.edits, plan.edits
         other = [e for e in after if e not in before] + [e for e in before if e not in after]
-        frames = [(e.layer.during, 1.0 / e.layer.fps) for e in other]  # up to the next frame all has changed, too
+        frames = [(e.layer.during, 1.0 / e.layer.fps) for e in other]  # changed up to the next frame
         first, last = plan.world.span
         return merged([(max(begin - frame, first), min(end + frame, last)) for (begin, end), frame in frames], 0.1)
 

@@ -57,7 +57,7 @@ class Page:
     """Page of a studio in all connected browsers."""
 
     def __init__(self, studio: Studio, server: StudioServer, *, shadows: bool = True) -> None:
-        self.studio, self.server = studio, server
+        self.studio, self.server, self.shadows = studio, server, shadows
         self._lock = threading.RLock()
         self.dark = False
         self.theme()

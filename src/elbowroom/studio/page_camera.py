@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import viser
+from numpy.typing import ArrayLike
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.studio import Studio
@@ -22,16 +23,17 @@ FIELD_OF_VIEW = float(np.radians(35.0))
 _COVERED = 0.26
 # Elevations to look from, radians: usually, and among walls, where things stand before each other.
 _RISE, _RISE_INSIDE = float(np.radians(16.0)), float(np.radians(28.0))
-# Metres between the action and where walls are cut open.
+# Metres between the action and the cut through walls.
 _CURTAIN = 0.35
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Eye and target, (3,) each, and the plane, normal (3,) · p = limit, in front of which walls are cut open."""
+    """Eye, target and direction to the right, (3,) each; walls are cut open in front of normal (3,) · p = limit."""
 
     eye: Array
     at: Array
+    right: Array
     normal: Array
     limit: float
 
@@ -48,10 +50,12 @@ class Camera:
         self._server, self._studio, self._cut = server, studio, cut
         self._whom: str | None = None
         self._before: Array | None = None
+        self._beside = np.zeros(3)
 
-    def frame(self) -> None:
-        """Frame the whole action, in current and future browsers."""
-        view = view_of(self._studio.world)
+    def frame(self, beside: Array | None = None) -> None:
+        """Frame the whole action, in current and future browsers; another one at the distance `beside` (3,) as well."""
+        self._beside = self._beside if beside is None else beside
+        view = view_of(self._studio.world, self._beside)
         eye, at = view.eye, view.at
         self._cut(view.normal, view.limit)
         first = self._server.initial_camera
@@ -81,14 +85,15 @@ class Camera:
         self._before = now
 
 
-def view_of(world: World) -> View:
-    """View that shows the whole action above the timeline."""
+def view_of(world: World, beside: ArrayLike = (0.0, 0.0, 0.0)) -> View:
+    """View that shows the whole action above the timeline, and another like it at a distance `beside` (3,)."""
     begin, end = world.span
     some = np.linspace(begin, end, 24)
     moving = action(world, some)
     inside = any(np.linalg.norm(np.ptp(mesh.bounds, axis=0)) >= FURNITURE for mesh in world.static.values())
     points = moving if inside and world.characters else stage(world, moving)
     first = next(iter(world.characters.values()), None)
+    points = np.concatenate([points, points + np.asarray(beside)])
     front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
     rise = _RISE_INSIDE if inside else _RISE
     slope = float(np.tan(0.5 * FIELD_OF_VIEW))
@@ -98,4 +103,4 @@ def view_of(world: World) -> View:
     far = float((eye - middle) @ axes[2])
     eye = eye - axes[1] * far * slope * _COVERED
     normal = axes[2] * [1.0, 1.0, 0.0]
-    return View(eye, eye - axes[2] * far, normal, float((moving @ normal).max()) + _CURTAIN)
+    return View(eye, eye - axes[2] * far, axes[0], normal, float((moving @ normal).max()) + _CURTAIN)

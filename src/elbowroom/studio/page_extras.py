@@ -20,8 +20,8 @@ from elbowroom.world.world import World
 _PATH, _NEAR = (74, 143, 181), (200, 68, 60)
 _TREES = ((61, 138, 95), (201, 138, 27))  # from the start, from the goal
 _STEPS = 60  # points of a path
-_LATER = (0.4, 2.0, 6.0)  # seconds: browsers that draw in software are slow
-_KNOT, _SPOT = 0.004, 0.012  # metres: balls where a tree has a state, and at the tightest place
+_LATER = (0.4, 2.0, 6.0)  # seconds: browsers that render in software are slow
+_KNOT, _SPOT = 0.004, 0.012  # metres: balls at states of a tree, and at the minimum clearance
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Extras:
             if points is not None:
                 out[f"path{k}"] = Drawing(np.stack([points[:-1], points[1:]], axis=1), _PATH, 4.0)
             for end, lines in enumerate(planned.trees if self.trees else ()):
-                if len(lines):  # the other end was seen at once
+                if len(lines):  # the other end was visible at once
                     out[f"tree{k}_{end}"] = Drawing(lines, _TREES[end], 1.2, _KNOT, planned.during)
         proof = plan.certificate
         spots = None if proof is None else proof.nearest.points

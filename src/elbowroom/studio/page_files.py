@@ -89,7 +89,7 @@ class Files:
             self._fit()
         if topic == "said" and self._last is not self._studio.imported:
             self._last = self._studio.imported
-            if self._last is not None:  # a click on another choice reads the file again
+            if self._last is not None:  # another choice reads the file again
                 put(self._as, self._last.choice.kind)
 
     def _chosen(self, event: viser.GuiEvent) -> None:

@@ -29,7 +29,7 @@ class Gizmo:
         self._events: queue.SimpleQueue[tuple[str, Array | None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="studio-handle", daemon=True)
         self._thread.start()
-        self._by: int | None = None  # whose browser drags
+        self._by: int | None = None  # browser that drags
         server.on_client_disconnect(self._gone)
 
     @property
@@ -69,7 +69,7 @@ class Gizmo:
         self._handle = handle
 
     async def _moved(self, event: viser.TransformControlsEvent) -> None:
-        # in the server's own thread, which keeps the order of events: they are only noted here
+        # runs in the server's own thread, which keeps the order of events: only store them here
         if self._name is not None and self._place is not None:
             ended = event.phase == "end"
             self._by = None if ended else event.client_id
@@ -98,7 +98,7 @@ class Gizmo:
         studio = self._studio
         try:
             studio.trying(studio.drags.let_go if T is None else lambda: studio.drags.move(name, T))
-        except Exception as error:  # the next drag finds this thread alive
+        except Exception as error:  # the thread survives for the next drag
             studio.failed(error)
 
     def stop(self) -> None:
@@ -118,8 +118,8 @@ def _turn(T: Array) -> Array:
 
 _COLOR = (74, 143, 181)
 _LOOK: dict[str, Any] = {"thickness": 2.5, "thickness_units": "screen"}
-_SHARE, _LONGEST = 0.25, 0.12  # of an edge that is drawn at each of its corners, and metres of it at most
-_ROOM = 0.015  # metres between a thing and its box
+_SHARE, _LONGEST = 0.25, 0.12  # share of an edge that is drawn at each of its corners, and its largest length, metres
+_ROOM = 0.015  # metres between an object and its box
 _RING = 0.42  # metres: radius
 
 

@@ -9,7 +9,7 @@ import viser
 
 from elbowroom.studio.studio import Studio
 
-_TINT = "rgba(74,143,181,.18)"  # of the row that is picked
+_TINT = "rgba(74,143,181,.18)"  # of the selected row
 _HOVER = "rgba(128,128,128,.14)"
 
 
@@ -88,7 +88,7 @@ def offer(field: Any, options: tuple[str, ...]) -> None:
             put(field, before)
 
 
-_MORE = "\0more"  # key of the row that stands for those that are not shown
+_MORE = "\0more"  # key of the row that stands for hidden ones
 
 
 class Rows:

@@ -23,16 +23,16 @@ from elbowroom.studio.places import Place
 from elbowroom.world.extent import FURNITURE
 from elbowroom.world.world import World
 
-# Skins that are kept for later though nobody uses them, a megabyte or two each: an undo wants them back.
+# Unused skins that are cached, a megabyte or two each: an undo needs them again.
 _MOST_SPARE = 12
 
 
 class Skins:
     """All skins of a scene by appearance. `clicked` is called with the name that a skin was taken for."""
 
-    def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None]) -> None:
-        self._server, self._clicked = server, clicked
-        self._spare: list[SkinNode] = []  # the one that was given back last is last
+    def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None], root: str = "/skins") -> None:
+        self._server, self._clicked, self._root = server, clicked, root
+        self._spare: list[SkinNode] = []  # the one returned last is last
         self._keys: dict[SkinNode, bytes] = {}
         self._names: dict[SkinNode, str] = {}
         self._made = 0
@@ -54,7 +54,7 @@ class Skins:
         if node is not None:
             self._spare.remove(node)
         else:
-            node = add_skin(self._server.scene, f"/skins/{self._made}", skin, T, visible=False, **look)
+            node = add_skin(self._server.scene, f"{self._root}/{self._made}", skin, T, visible=False, **look)
             self._made += 1
             self._keys[node] = key
             for part in node.parts if name else ():
@@ -101,16 +101,16 @@ _GHOSTLY: dict[str, Any] = {
     "cast_shadow": False,
     "receive_shadow": False,
 }
-# The ghost is shown where any joint of the motion is farther than this from where it was, metres.
+# The ghost is shown where any joint is farther than this from its previous position, metres.
 _DIFFERS = 0.01
 # Colours of the floor: cells, sections, the plane.
 _DARK = ((122, 126, 131), (134, 138, 143), (112, 116, 121))
 _DARK_BACKGROUND = (78, 81, 85)
 _LIGHT = ((216, 218, 221), (190, 193, 197), (226, 228, 230))
-# Metres over the floor up to which what is larger than furniture is never cut open: floors, thresholds.
+# Height above the floor below which large meshes are never cut open, metres: floors, thresholds.
 _THRESHOLD = 0.1
-# Moments at which motions are compared.
-_LOOKS = 48
+# Times at which motions are compared.
+_SAMPLES = 48
 
 
 class SceneView:
@@ -131,7 +131,7 @@ class SceneView:
         self._static: set[str] = set()
         self._walls: dict[str, tuple[Mesh, str, Array, list[Any]]] = {}  # mesh in the world, node, place, what is shown
         self._mark, self._marked = Mark(server), ""
-        self.hidden: set[str] = set()  # what is there but not shown
+        self.hidden: set[str] = set()  # present but hidden
         self._floor: float | None = None
         self._ground: viser.GridHandle | None = None
         self.dark = False
@@ -172,7 +172,7 @@ class SceneView:
         if name in self._people:
             self._people[name].show(not hidden)
             return
-        for part, frame in self._frames.items():  # a whole place leads the names of its parts
+        for part, frame in self._frames.items():  # the name of a whole room is the prefix of its parts' names
             if part == name or (name not in self._frames and part.startswith(f"{name}.") and part not in self.hidden):
                 frame.visible = not hidden
 
@@ -225,7 +225,7 @@ class SceneView:
     def fit_ghosts(self, world: World, original: World) -> None:
         """Show ghosts of the limbs that now move differently; a ghost of the whole body would hide the character."""
         begin, end = original.span
-        times = np.linspace(begin, min(end, world.span[1]), _LOOKS)
+        times = np.linspace(begin, min(end, world.span[1]), _SAMPLES)
         now, then = world.record(times), original.record(times)
         for name in world.characters:
             if name not in self._people:

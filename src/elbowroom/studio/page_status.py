@@ -31,7 +31,7 @@ class Status:
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._studio, gui = studio, server.gui
         self._server = server
-        # one or the other stands at the right of the line: there is nothing to repair while something goes on
+        # one or the other is at the right of the line: there is nothing to repair while a job runs
         self._cancel = gui.add_button("Cancel", icon=viser.Icon.X, color="gray", order=-2, visible=False)
         self._repair = gui.add_button("Repair", icon=viser.Icon.BANDAGE, order=-1, visible=False, hint=_REPAIR)
         self._line = gui.add_html("", order=0)
@@ -39,7 +39,7 @@ class Status:
         self._undo = gui.add_button("Undo", icon=viser.Icon.ARROW_BACK_UP, color="gray", order=4, disabled=True)
         self._redo = gui.add_button("Redo", icon=viser.Icon.ARROW_FORWARD_UP, color="gray", order=4.1, disabled=True)
         gui.add_html(halves(self._undo, self._redo), order=4.2)
-        self._cancel.on_click(lambda event: studio.cancel())  # what is cancelled may have the studio for itself
+        self._cancel.on_click(lambda event: studio.cancel())  # the cancelled job may hold the studio's lock
         self._repair.on_click(asked(studio, lambda: repair_all(studio)))
         self._undo.on_click(asked(studio, studio.undo))
         self._redo.on_click(asked(studio, studio.redo))
@@ -69,7 +69,7 @@ class Status:
         if long and job is not None and job.what == MEASURING and studio.certified:
             text = f"{text}; {job.what} …"
         elif long and job is not None:
-            color, text = _WAIT, f"{job.what.capitalize()}{', ' + job.step if job.step else ''} … {job.seconds:.1f} s"
+            color, text = _WAIT, f"{job.what.capitalize()}{': ' + job.step if job.step else ''} … {job.seconds:.1f} s"
         name = studio.document.name + (" •" if studio.session.unsaved else "")
         tone, said = studio.said
         done = job.progress if long and job is not None else None

@@ -13,12 +13,24 @@ from elbowroom.studio.page_edits import Edits
 from elbowroom.studio.page_looks import Rows, asked, offer, put
 from elbowroom.studio.places import target_name, targets_of, task_of
 from elbowroom.studio.studio import Studio, Topic
-from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, whats, wheres
+from elbowroom.studio.task_forms import (
+    EITHER,
+    POINT,
+    POSE,
+    VERBS,
+    answers,
+    in_words,
+    task_from,
+    whats,
+    wheres,
+    with_pins,
+)
 
 _NEW = "New task"
 _USUAL = "default"
 _NONE = "—"
 _KEEP = "Limbs that stay where they are: right_arm, or with times in seconds, left_arm 1.2-2.5."
+_PIN = "Pin keeps it where it is at the time shown; with in and out points, between them."
 _ASIDE = "How far the body may go aside; empty: 0.6 m."
 
 
@@ -39,6 +51,7 @@ class Tasks:
                 self._where = gui.add_dropdown("Target", (_NONE,))
                 self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as the previous tasks are done.")
                 self._keep = gui.add_text("Keep", "", hint=_KEEP, visible=False)
+                self._pin = gui.add_dropdown("Limb", (POSE,), hint=_PIN, visible=False)
                 self._aside = gui.add_text("Aside (m)", "", hint=_ASIDE, visible=False)
                 self._buttons = gui.add_button_group(" ", ("Add", "Use current time"))
                 self._order = gui.add_button_group("Order", ("Earlier", "Later", "Delete"), visible=False)
@@ -123,8 +136,11 @@ class Tasks:
         offer(self._where, wheres(verb, world, self._who.value) or (_NONE,))
         timed = needs.timed
         self._time.visible = timed
-        self._keep.visible = self._aside.visible = needs.bound
-        words = ("Add" if self._k is None else "Change", *(("Use current time",) if timed else ()))
+        self._keep.visible = self._pin.visible = self._aside.visible = needs.bound
+        if needs.bound and self._who.value in world.characters:
+            offer(self._pin, (POSE, *world.body(self._who.value).chains))
+        more = ("Use current time",) * timed + ("Pin",) * needs.bound
+        words = ("Add" if self._k is None else "Change", *more)
         if tuple(self._buttons.options) != words:
             self._buttons.options = words
 
@@ -132,6 +148,9 @@ class Tasks:
         studio, k, verb = self._studio, self._k, self._verb.value
         if self._buttons.value == "Use current time":
             put(self._time, f"{studio.player.time:.2f}")
+            return
+        if self._buttons.value == "Pin":
+            put(self._keep, with_pins(self._keep.value, self._pin.value, studio, self._who.value))
             return
         given = {
             "who": self._who.value,

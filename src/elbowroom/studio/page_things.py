@@ -29,7 +29,7 @@ _KINDS = {
     "target": "Hand targets",
     "static": "Obstacles",
 }
-_MANY = 8  # rows of a list that are shown before more are asked for
+_MANY = 8  # rows of a list before it is collapsed
 _BODIES = ("woman", "man", "child")
 _MOTIONS = ("stand", "idle", "walk", "run")
 _SAID = '<div style="padding:2px 10px;font-size:12.5px;opacity:.7">{}</div>'
@@ -115,7 +115,7 @@ class Things:
             visible = gui.add_checkbox(
                 "Visible", name not in self._page.scene.hidden, hint="Hidden objects still count as obstacles."
             )
-            part = alone(self._studio.board, name)  # it is called so by its file
+            part = alone(self._studio.board, name)  # its file gives the name
             renamed = gui.add_text("Name", name, visible=not part)
             buttons = gui.add_button_group(" ", ("Delete",) if part else ("Rename", "Delete"))
 
@@ -129,7 +129,7 @@ class Things:
             studio.edit(f"rename {name}", edits.rename(studio.document, name, new, entry))
             studio.select(new)
 
-        def pressed() -> None:  # twice in haste, it is gone or has another name the second time
+        def pressed() -> None:  # on a double click the object is gone or renamed the second time
             if buttons.value == "Delete":
                 delete()
             elif renamed.value != name:

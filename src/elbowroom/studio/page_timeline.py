@@ -22,11 +22,11 @@ Kind = Literal["before", "now", "planned"]
 COLORS: dict[Kind, str] = {"before": "#e0a458", "now": "#c8443c", "planned": "#4a8fb5"}
 WORDS: dict[Kind, str] = {"before": "collided before", "now": "collides now", "planned": "re-planned"}
 
-# The bars stand below the slider's track, which begins and ends so many pixels from the sides of the panel.
+# The bars are below the slider's track, which is inset by so many pixels from the sides of the panel.
 _LEFT, _RIGHT = 110, 56
 _LANE = 7
 ROW = 2 * _LANE + 6
-_BELOW = 35  # height of the scale and of what colours mean
+_BELOW = 35  # height of the scale and the legend
 
 
 @dataclass(frozen=True)
@@ -144,9 +144,9 @@ def _share(t: float, span: Interval) -> float:
     return 100.0 * (t - span[0]) / max(span[1] - span[0], 1e-6)
 
 
-# The slider follows a motion that plays this often a second: more would only keep the page busy.
+# Updates of the slider per second while playing: more would only keep the page busy.
 _SLIDER_RATE = 10.0
-# Rows of bars for which there is room from the start.
+# Rows of bars with space from the start.
 _MOST_ROWS = 5
 
 

@@ -11,6 +11,7 @@ import viser
 from elbowroom.errors import BadValue
 from elbowroom.studio import filing
 from elbowroom.studio.entries import deleted
+from elbowroom.studio.page_compare import Compare
 from elbowroom.studio.page_looks import asked, offer
 from elbowroom.studio.studio import Studio, Topic
 
@@ -37,8 +38,9 @@ class View:
             self._follow = gui.add_dropdown("Follow", (_NOBODY,))
             frame = gui.add_button("Frame the action", icon=viser.Icon.MAXIMIZE, color="gray")
             tight = gui.add_button("Go to minimum clearance", icon=viser.Icon.RULER_MEASURE, color="gray")
-            with gui.add_folder("Keys", expand_by_default=False):
-                gui.add_html(page.keys.html)
+        self.compare = Compare(server, studio, tab, page.camera.frame, shadows=page.shadows)
+        with tab, gui.add_folder("Keys", expand_by_default=False):
+            gui.add_html(page.keys.html)
         for box in (self._ghost, self._paths, self._trees, self._clearance, self._shapes):
             box.on_update(asked(studio, self._changed))
         self._dark.on_update(asked(studio, self._darkened))
@@ -48,6 +50,7 @@ class View:
 
     def notify(self, topic: Topic) -> None:
         """Update after a change in the studio."""
+        self.compare.notify(topic)
         if topic in ("document", "scene"):
             offer(self._follow, (_NOBODY, *self._studio.original.characters))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
@@ -23,7 +23,7 @@ from elbowroom.world.paths import Keyed, Riding, Still
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
-# A thing whose origin is farther than this from the middle of its underside, metres, is held there instead.
+# An object whose origin is farther than this from the middle of its underside has its handle there instead, metres.
 _NEAR = 0.5
 
 Kind = Literal["static", "object", "fixture", "character", "target"]
@@ -211,7 +211,7 @@ def _put(entry: dict[str, Any], at: list[float], turn: Any) -> None:
 
 def _degrees(T: Array) -> list[float]:
     """Rotation in degrees about x, y and z in turn, each about the world's axis."""
-    angles = Rotation.from_matrix(T[:3, :3]).as_euler("xyz", degrees=True)
+    angles = scipy.spatial.transform.Rotation.from_matrix(T[:3, :3]).as_euler("xyz", degrees=True)
     return [round(float(a), 2) + 0.0 for a in angles]
 
 

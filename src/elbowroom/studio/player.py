@@ -130,7 +130,7 @@ class Player:
 
     def _tick(self, passed: float) -> None:
         with self._lock:
-            if not self._go.is_set():  # it was held just now, and may be elsewhere already
+            if not self._go.is_set():  # paused just now, and perhaps moved
                 return
             begin, end = self.range
             t = self._time + passed * self._speed

@@ -18,7 +18,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, joints_of, shoulder_of
-from elbowroom.plan.moving.passage import leaned
+from elbowroom.plan.moving.passage import with_posture
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Point
@@ -34,13 +34,13 @@ from elbowroom.studio.task_targets import TaskTarget
 from elbowroom.world.things import Hold
 from elbowroom.world.world import World
 
-# How many other grasps are tried where joints do not bend to the one that the motion has.
+# Other grasps that are tried where joint limits prevent that of the motion.
 _GRASPS = 3
-# Metres that may be missing to a hand that finds no help at once, for more help to be looked for.
+# Missing distance up to which more help is searched, metres.
 _NEARLY = 0.25
-# Metres to another goal up to which a body that stretches in vain stays as it is.
+# Distance to the last unreachable goal up to which a stretched body stays as it is, metres.
 _SAME = 0.06
-# Seconds before and after the time of a reach that no motion has yet over which it comes and goes.
+# Seconds before and after a reach without a motion over which it fades in and out.
 _COMES = 0.6
 
 
@@ -66,7 +66,7 @@ class Reacher:
         self._k = min(max(self._actor.frame(t), 0), len(self._actor.base) - 1)
         styles = (ReachStyle(thorough=False), ReachStyle())
         self._quick, self._thorough = (Director(before, Settings(tier="ik", reach=style), 60.0, 0) for style in styles)
-        self._far: tuple[Goal, Reached] | None = None  # what was out of reach last, looked for in earnest
+        self._far: tuple[Goal, Reached] | None = None  # last unreachable goal, after a full search
         self._grasps: dict[str, list[Grasp]] = {}
 
     def planned(self, T_world_hand: Array) -> Goal:
@@ -84,7 +84,7 @@ class Reacher:
         if verb not in ("grab", "open", "close", "press") or not isinstance(to, str):
             yield from (Goal(hand, T) for T in pointing(actor, hand, point, shoulder_of(actor, hand, pose)))
             return
-        if hand not in self._grasps:  # in the thing's own frame: they are the same wherever it is dragged
+        if hand not in self._grasps:  # in the object's own frame: they are the same wherever it is dragged
             spot = self._world.objects[to].frames.get("handle") if verb == "press" else None
             self._grasps[hand] = (
                 grasps_of(self._world, actor.who, hand, to, self.t)
@@ -112,7 +112,7 @@ class Reacher:
                 goal, found = other, again
                 break
         world = world.with_character(actor.who, self._laid(world, goal, found.pose))
-        lies = self.task.verb == "grab"  # it is taken from where it is now, however near the hand gets
+        lies = self.task.verb == "grab"  # it is taken from its present place, however near the hand gets
         holds = tuple(replace(h, T_hand_object=None) if lies and self._begins(h) else h for h in world.holds)
         return world.with_(holds=holds), "" if found.found else self._why(actor, found)
 
@@ -176,16 +176,16 @@ class Reacher:
         body = actor.body
         assert isinstance(body, Character)
         everything = np.ones(q.shape[0], dtype=bool)
-        turned, _ = leaned(body, clip.rotations[rows], k - rows.start, Pose.of(pose.root, q), everything, share)
+        turned, _ = with_posture(body, clip.rotations[rows], k - rows.start, Pose.of(pose.root, q), everything, share)
         root, rotations = clip.root.copy(), clip.rotations.copy()
         root[rows] += share[:, None] * (pose.root - clip.root[k])
         rotations[rows] = turned
         return clip.with_(root=root, rotations=rotations)
 
 
-# Postures that are solved along a motion; frames between them go along.
+# Postures that are solved along a motion; frames between them are interpolated.
 _KEYS = 20
-# Seconds after an object was let go in which hands that leave it begin to.
+# Seconds after release in which retreating hands begin to move.
 _LEAVES_S = 0.1
 
 
@@ -240,7 +240,7 @@ class Carrying:
         return Fade(begin, end, stays, back)
 
     def _followed(self, who: str, holds: list[Hold], T_there: Array) -> tuple[Clip, str]:
-        """Motion of one who holds the object with it at a place (4, 4) at its time; and why not, if so."""
+        """Motion of a carrier with the object at a placement (4, 4) at its time; and why not, if so."""
         clip = self._world.motion(who)
         assert isinstance(clip, Clip)
         fade = self._fade(who, holds[0])
@@ -261,13 +261,13 @@ class Carrying:
         return _laid(clip, rows, keys, root, turn), why
 
     def _displaced(self, T_there: Array, share: float) -> Array:
-        """A share of the object's displacement to a place (4, 4), (4, 4) in the world, about where it was."""
+        """A share of the object's displacement to a placement (4, 4), (4, 4) in the world, about where it was."""
         by = inverse(self._T_at) @ T_there
         part = transform(share * by[:3, 3], slerp(IDENTITY, from_matrix(by[:3, :3]), np.array(share)))
         return np.asarray(self._T_at @ part @ inverse(self._T_at))
 
     def _solved(self, solver: WholeBody, clip: Clip, k: int, holds: list[Hold], D: Array) -> WholeBodySolution:
-        """Posture of a frame with hands displaced by `D` (4, 4), feet as they are, in balance where it was so."""
+        """Posture of a frame with hands displaced by `D` (4, 4), feet in place, in balance where it was so."""
         body: Character = clip.character
         pose = Pose.of(clip.root[k], clip.rotations[k])
         T = body.skeleton.at(pose)

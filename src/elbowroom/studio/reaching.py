@@ -29,8 +29,7 @@ from elbowroom.world.pairs import Part
 from elbowroom.world.paths import Still
 from elbowroom.world.world import Snapshot, World
 
-# Metres by which something may be moved for the motion to be kept, and by which feet may differ; how much faster a
-# hand may be.
+# Displacement for which the motion is kept, and change of the feet, metres; and factor on the speed of a hand.
 _ALONG, _FEET, _FASTER = 0.15, 0.003, 1.15
 
 
@@ -82,7 +81,7 @@ class Reaching:
         why = ""
         own = self.task is not None and self.task.who == self.name
         board = self._moving
-        if own:  # she reaches as seen by herself, and all of it is moved then
+        if own:  # she reaches in her own frame, and everything is moved afterwards
             reached, why = self._reached(board.world, T, self._D(T))
             board = replace(board, world=reached)
         moved = moved_world(self.document, board, self.name, T, self.place)
@@ -129,7 +128,7 @@ class Reaching:
         was = self._moving.world.hand(task.who, task.hand, task.at)
         if self.place.kind == "target":
             return shifted(was, T[:3, 3] - self.place.T[:3, 3])
-        if self.name == task.who:  # what she goes to stays
+        if self.name == task.who:  # her target stays
             return was
         if task.verb in ("put", "drop") and speaks_of(task.place, self.name):
             places = [self._surface(w, task) for w in (self._moving.world, world)]
@@ -169,7 +168,7 @@ class Reaching:
         proof = certify(world, changed=changed)
         if not (proof.free and proof.continuous):
             return None
-        edits = [replace(edit, trees=()) for edit in before.edits]  # nothing was searched for
+        edits = [replace(edit, trees=()) for edit in before.edits]  # nothing was searched
         below, clip = before.base[task.who], world.motion(task.who)
         assert isinstance(below, Clip) and isinstance(clip, Clip)
         own = iter(cut(below, clip, [edit for edit in edits if edit.who == task.who]))
@@ -204,8 +203,8 @@ def _as_smooth(before: World, after: World, task: TaskTarget) -> bool:
     return bool(stray <= _FEET and new <= _FASTER * old)
 
 
-# Moments that are looked at.
-_LOOKS = 32
+# Sampled times.
+_SAMPLES = 32
 
 
 class DragCollisions:
@@ -219,7 +218,7 @@ class DragCollisions:
         parts = self._exact.parts
         ends = ((parts[a], parts[b]) for a, b in self._exact.index)
         self._pairs = np.flatnonzero([_meets(p, q, self._mine) for p, q in ends])
-        self._record = world.record(np.linspace(*world.span, _LOOKS))
+        self._record = world.record(np.linspace(*world.span, _SAMPLES))
 
     def first(self, D: Array) -> str:
         """Sentence on the first collision of the character moved by `D` (4, 4); empty if none is found."""

@@ -13,7 +13,7 @@ from elbowroom.storyboard.yaml_lines import parse_yaml
 
 _WIDTH = 118
 
-# A piece of the text from one index to another, and what stands there instead.
+# A range of the text, and its replacement.
 _Change = tuple[int, int, str]
 
 
@@ -119,7 +119,7 @@ def _without(source: str, parent: Any, first: Any, last: Any) -> _Change:
     """Text change that removes the lines of an entry."""
     begin = source.rfind("\n", 0, first.start_mark.index) + 1
     lead = source[begin : first.start_mark.index]
-    # the entry has its lines for itself: nothing before it but, in lists, its own dash
+    # the entry has its own lines: nothing before it but, in lists, its own dash
     if (
         parent.flow_style
         or lead.strip() not in ("", "-")
@@ -147,7 +147,7 @@ def _entries(new: dict[str, Any] | list[Any], width: int) -> str:
     for key, value in new.items() if isinstance(new, dict) else enumerate(new):
         one: Any = {key: value} if isinstance(new, dict) else [value]
         inside = dumped(one, flow=True)[1:-1]
-        if isinstance(new, list):  # a task is one word and what is told of it
+        if isinstance(new, list):  # a task is one word with its arguments
             inside = f"- {inside[1:-1] if isinstance(value, dict) and len(value) == 1 else inside}"
         out += f"{inside}\n" if len(inside) <= width else dumped(one)
     return out
@@ -157,7 +157,7 @@ def _instead(source: str, node: Any, value: Any) -> _Change:
     """Text change that replaces a node's text."""
     begin, end = node.start_mark.index, _end(node)
     text = dumped([value], flow=True)[1:-1]
-    if begin == end:  # nothing stood there
+    if begin == end:  # it was empty
         return begin, end, " " + text
     if getattr(node, "flow_style", True) is False and node.start_mark.column and isinstance(value, (dict, list)):
         column = node.start_mark.column

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
 _LOGGER = logging.getLogger("elbowroom.studio")
-# Letters of an error that are shown.
+# Characters of an error that are shown.
 _LONGEST = 160
-# Warnings of viser's on messages of the wrong form, and on pages that have gone.
+# viser's warnings about malformed messages, and about closed pages.
 _WARNINGS = (r"\[viser\]", r"Queued a \w+ on a closed connection")
 
 
@@ -64,7 +64,7 @@ def _heard(record: logging.LogRecord) -> bool:
 
 def _in_loop(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     error = context.get("exception")
-    if isinstance(error, ConnectionError):  # a page that has gone
+    if isinstance(error, ConnectionError):  # the page was closed
         _LOGGER.debug("%s", context.get("message"), exc_info=error)
     elif error is not None:
         _tell("dropped a message of a page", error)
@@ -81,9 +81,9 @@ def _tell(what: str, error: BaseException) -> None:
 
 
 LOOPBACK = "127.0.0.1"
-# Seconds between two looks at messages that are of no use any more.
+# Seconds between removals of obsolete messages.
 _TIDY_EVERY_S = 20.0
-# Ports that are tried, from the one that was asked for.
+# Ports that are tried, from the requested one.
 _PORTS = 100
 
 

@@ -118,7 +118,7 @@ def _as_of(saved: Document, other: Document) -> Document:
     return (other if same else other.moved_to(saved.path)).with_(source=saved.source)
 
 
-# Motions that are kept.
+# Motions that are cached.
 _MOST = 5
 
 

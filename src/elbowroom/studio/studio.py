@@ -47,11 +47,11 @@ class Studio:
         self.said: tuple[Tone, str] = ("plain", "")
         self._said_of: Document | None = None
         self.plan: Plan | None = None
-        self.live = False  # whether the motion is one that was not proven yet
+        self.live = False  # the motion is not proven yet
         self.drags = Dragging(self)
         self.builder = Builder(lambda: self.tell("job"))
         self.worker = Worker(lambda: self.tell("job"))
-        self.filer = Worker(lambda: self.tell("job"), "studio-files")  # files come and go while edits are made
+        self.filer = Worker(lambda: self.tell("job"), "studio-files")  # files are handled while edits are made
         self.player = Player(lambda t: self.tell("time"))
         self.check_files(document)
         self.board: Storyboard = document.board()
@@ -61,7 +61,7 @@ class Studio:
         self.imported: Imported | None = None
         self.player.set_span(self.world.span)
 
-    # --- what is there
+    # --- state
 
     @property
     def document(self) -> Document:
@@ -172,7 +172,7 @@ class Studio:
                 return self.say(f"Nothing to {verb}.")
             try:
                 board = self.builder.board(f"{verb} {what}", self.document)
-            except BaseException:  # cancelled, or a file that it names is gone
+            except BaseException:  # cancelled, or a file that it refers to is gone
                 back()
                 raise
             self.show(board)
@@ -230,21 +230,23 @@ class Studio:
                 self.set_plan(known)
                 return
             what = "planning" if board.tasks else "checking"
+            kept: list[Plan] = []
 
             @keeping_trees()
             def work(job: Job) -> Plan:
-                kept = instead()
-                job.step = "" if kept is None else "kept"
-                return kept or plan_storyboard(board, seed=document.seed, tier=document.tier)
+                followed = instead()
+                kept.extend([followed] if followed is not None else [])
+                with job.watching():
+                    return followed or plan_storyboard(board, seed=document.seed, tier=document.tier)
 
             def done(plan: Plan) -> None:
                 with self.lock:
                     if self.board is board:
                         self.set_plan(plan)
-                        if job.step:
+                        if kept:
                             self.say("The motion followed the drag; press Re-plan to plan it from scratch.")
 
-            job = self.worker.submit(Job(what, work, done, self.failed))
+            self.worker.submit(Job(what, work, done, self.failed))
 
     def plan_from_scratch(self) -> None:
         """Plan the whole storyboard from scratch, ignoring the cache."""
@@ -298,7 +300,7 @@ class Studio:
             self.selected = name if name in self.places else None
             task = task_of(self.selected or "")
         self.tell("selection")
-        if task is not None:  # what is done there is seen at its time
+        if task is not None:  # show the task at its time
             ((_, args),) = self.document.values["tasks"][task].items()
             if args.get("at") is not None:
                 self.player.pause()

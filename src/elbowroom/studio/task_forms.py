@@ -23,7 +23,7 @@ class Asked:
     """Fields of a verb: key of the hand, of an object or fixture, of a target, each empty if there is none.
 
     `onto` is the key of a target given by name; empty if it is the same as `where`. `timed`: whether it takes a time.
-    `bound`: whether limbs can be kept, and the body's way aside limited.
+    `bound`: whether limbs can be kept, and the body's displacement limited.
     """
 
     hand: str = "hand"
@@ -110,6 +110,18 @@ def kept_from(text: str) -> list[Any]:
             raise BadValue(f"'{one}' has no end; give times such as 'left_arm 1.2-2.5', or the limb alone.")
         out.append({"limb": limb, "during": [time_from(begin), time_from(end)]} if times else limb)
     return out
+
+
+POSE = "whole pose"
+
+
+def with_pins(keep: str, part: str, studio: Studio, who: str) -> str:
+    """Text of limbs to keep with one more, or all for the whole pose: from in to out point, else at the time shown."""
+    player = studio.player
+    begin, end = (player.time,) * 2 if player.points == (None, None) else player.range
+    chains = studio.original.body(who).chains
+    limbs = list(chains) if part == POSE else [part]
+    return ", ".join([*filter(None, [keep.strip()]), *(f"{limb} {begin:.2f}-{end:.2f}" for limb in limbs)])
 
 
 def task_from(studio: Studio, verb: str, given: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.places import task_of
 from elbowroom.world.edit import Edit
 
-# By verb, what says where the hand goes.
+# Argument with the target of the hand, by verb.
 _WHERE = {
     "grab": "object",
     "reach": "to",
@@ -24,11 +24,11 @@ _WHERE = {
     "drop": "over",
     "hold": "to",
 }
-# Verbs whose hand first takes something and then moves it along: it is there after the first two ways.
+# Verbs whose hand first takes something and then moves it: it is there after the first two motions.
 _MOVES = ("press", "open", "close")
-# Seconds in which a hand is back at what it did where no plan says when; how long after its way one may begin to leave.
+# Seconds in which a hand returns where no plan says when; latest start of a retreat after its motion.
 _BACK, _LINGERS = 0.6, 1.0
-# Share of its way for which a hand that goes there in one, or leaves so, is near what it goes to.
+# Share of a hand's motion, to or from its target, that counts as near it.
 _NEAR = 0.3
 
 
@@ -162,7 +162,7 @@ def _timed(target: TaskTarget, run: Sequence[Edit], plan: Plan) -> TaskTarget:
     end = max(run[-1].during[1], at)
     mine = [p for p in plan.edits if (p.who, p.limb) == (target.who, run[0].limb)]
     stays, back = _leaving(sorted(p.during for p in mine if p.during[0] >= end - 1e-6), end)
-    if target.verb == "reach":  # until something else is asked
+    if target.verb == "reach":  # until another task
         stays = max(stays, min((p.during[0] for p in mine if p.during[0] >= end - 1e-6), default=plan.world.span[1]))
         back = max(back, stays + _BACK)
     return replace(target, hand=hand, at=at, during=(begin, back), near=near, stays=stays)
@@ -173,6 +173,6 @@ def _leaving(after: Sequence[tuple[float, float]], end: float) -> tuple[float, f
     if not after or after[0][0] > end + _LINGERS:
         return end, end + _BACK
     (begin, off), then = after[0], after[1:2]
-    if then and then[0][0] <= off + _LINGERS:  # first it leaves or lifts, then it goes on
+    if then and then[0][0] <= off + _LINGERS:  # first it retreats or lifts, then it goes on
         return off, then[0][1]
     return begin + _NEAR * (off - begin), off

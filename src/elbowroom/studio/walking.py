@@ -29,7 +29,7 @@ class Walking:
 
     @staticmethod
     def suits(name: str, document: Document, board: Storyboard) -> bool:
-        """Return whether a drag of something changes where people walk: their goal, or what they walk round."""
+        """Return whether dragging something changes where people walk: their goal, or an obstacle on the way."""
         walks = any(isinstance(task, Go | Follow | Fetch) for task in board.tasks)
         if not walks or any(isinstance(task, Repair) for task in board.tasks):
             return False
@@ -51,12 +51,12 @@ class Walking:
         else:
             board = replace(board, world=moved_world(self.document, board, self.name, T, self.place))
         plan = preview_storyboard(board, seed=self.document.seed)
-        if plan.why and self.plan is not None:  # the motion before, where there is no other
+        if plan.why and self.plan is not None:  # keep the previous motion where there is no other
             return Shown(self.plan.with_(status="not-certified", certificate=None, why=""), plan.why)
         return Shown(plan.with_(why=""), plan.why)
 
     def kept(self, T: Array, shown: Shown) -> Plan | None:
-        """No motion that followed is kept: all is planned on release."""
+        """Return None: everything is re-planned on release."""
         return None
 
     def let_go(self, T: Array) -> Document:

@@ -10,10 +10,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from elbowroom.stopping import Cancelled, stoppable
+from elbowroom.stopping import Cancelled, stoppable, watched
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document
 
@@ -36,7 +37,7 @@ def _found() -> Callable[[int], int] | None:
 _TRIM = _found()
 
 
-# Seconds without a job after which there is time to tidy up.
+# Seconds without a job before tidying up.
 _REST = 2.0
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -71,6 +72,10 @@ class Job:
         """Report progress; a cancelled job ends here at the latest."""
         self.look()
         self.progress, self.step = progress, step or self.step
+
+    def watching(self) -> AbstractContextManager[None]:
+        """Show what work in this context reports."""
+        return watched(lambda doing, share: self.tell(share, doing))
 
     def look(self) -> None:
         """End a cancelled job."""
@@ -108,7 +113,7 @@ class Worker:
         self._wake = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._live: Job | None = None
-        self._idle: Job | None = None  # the last one that makes way for others
+        self._idle: Job | None = None  # the last one that yields to others
         self._now: Job | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -203,7 +208,7 @@ class Worker:
                 self._wake.wait()
             if self._stopping:
                 return False
-            # a job that waits was asked for on purpose; a live one goes before it only if it came alone
+            # a waiting job was requested on purpose; a live one goes before it only if it came alone
             job = self._waiting.popleft() if self._waiting else self._live
             assert job is not None
             if job is self._live:
@@ -221,7 +226,7 @@ class Worker:
             self._settle(job, "cancelled")
         except BaseException as error:
             self._settle(job, "failed")
-            if job.state != "cancelled":  # else what it ends with is of no interest
+            if job.state != "cancelled":  # otherwise its result is irrelevant
                 job.state = "failed"
                 job.failed(error)
         finally:

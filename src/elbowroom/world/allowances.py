@@ -1,4 +1,4 @@
-"""Allowances of a certificate: feet on the floor, and touches that were recorded, within the caps.
+"""Allowances of a certificate: feet on the floor, and recorded self-contacts, within the caps.
 
 Real soles give way, recorded bodies touch themselves, hands press what they take. All of it is bounded here, and
 whatever was used is listed in the certificate and in the file.
@@ -19,16 +19,15 @@ from elbowroom.world.pairs import FLOOR, Part, parts_of
 from elbowroom.world.paths import Interval, outside
 from elbowroom.world.world import World
 
-# The cap of a contact is no more than this share of how thick the thinnest part of a body in it is: at any time a ball
-# in the part's middle is then clear of the other, and the part cannot slip through a thin sheet while it is allowed to
-# touch.
+# Largest share of the thickness of the thinnest body part in a contact that its cap may have: a ball in the part's
+# middle is then always clear of the other, and the part cannot slip through a thin sheet while it is allowed to touch.
 _OF_THICKNESS = 0.9
 RECORDED = "in the clip"
 
 
 @dataclass(frozen=True)
 class Changed:
-    """Parts of a recorded character that no longer are as recorded: those that joints move, during an interval."""
+    """Parts of a recorded character that are no longer as recorded: those that joints move, during an interval."""
 
     who: str
     joints: tuple[int, ...]
@@ -55,7 +54,7 @@ def is_foot(part: Part) -> bool:
 def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()) -> list[str]:
     """Set the allowances of a world: its own contacts, and those of `recorded` clips except where `changed`.
 
-    All depths are cut to the caps of the world. Returns sentences on contacts that were asked for deeper.
+    All depths are cut to the caps of the world. Returns sentences on contacts that were requested deeper.
     """
     notes: list[str] = []
     for k, contacts in exact.contacts.items():
@@ -76,7 +75,7 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
 
 
 def own_pairs(exact: ExactWorld, who: str) -> list[int]:
-    """Numbers of the pairs of one character with itself or with the floor."""
+    """Indices of the pairs of one character with itself or with the floor."""
     parts = exact.parts
     mine = np.array([p.kind == "body" and p.owner == who for p in parts], dtype=bool)
     same = mine | np.array([p.kind == "floor" for p in parts], dtype=bool)
@@ -85,7 +84,7 @@ def own_pairs(exact: ExactWorld, who: str) -> list[int]:
 
 
 def cap_of(exact: ExactWorld, k: int, recorded: set[str], kind: Kind = "touch") -> float:
-    """The deepest overlap that a contact of a pair may have, metres."""
+    """Deepest overlap that a contact of a pair may have, metres."""
     caps = exact.world.caps
     a, b = (exact.parts[int(i)] for i in exact.index[k])
     known = a.owner in recorded
@@ -100,7 +99,7 @@ def cap_of(exact: ExactWorld, k: int, recorded: set[str], kind: Kind = "touch") 
 
 
 def _moved_by(exact: ExactWorld, change: Changed) -> set[int]:
-    """Joints that are moved by those of a change."""
+    """Joints moved by those of a change."""
     body = exact.world.body(change.who)
     return {j for top in change.joints for j in body.subtree(top)}
 

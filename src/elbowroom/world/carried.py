@@ -1,4 +1,4 @@
-"""Path of an object that hands take: its own at first, then with the hand that leads, then where it is left."""
+"""Path of an object that hands take: its own at first, then with the leading hand, then where it is left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elbowroom.motion.clip import Motion
 from elbowroom.world.paths import Path, places
 from elbowroom.world.things import Hold
 
-# Length of a hand, metres: how far from its joint a turn on the object shows.
+# Length of a hand, metres: lever of a rotation on the object.
 HAND_M = 0.1
 
 
@@ -30,7 +30,7 @@ class Led:
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """Path of an object in hands of bodies that move so; `holds` are in the order in which they begin."""
+    """Path of an object in hands of moving bodies; `holds` are in the order in which they begin."""
 
     own: Path
     holds: tuple[Hold, ...]
@@ -40,12 +40,12 @@ class Carried:
         return np.asarray(self.sample([t])[0])
 
     def sample(self, times: ArrayLike) -> Array:
-        """Places at many times, (N, 4, 4)."""
+        """Transforms at many times, (N, 4, 4)."""
         t = np.atleast_1d(np.asarray(times, dtype=float))
         return self._placed(t, lambda hold, rows: hands(self.bodies[hold.by], hold.hand, t[rows]))
 
     def with_joints(self, times: Array, joints: Mapping[str, Array]) -> Array:
-        """Places (N, 4, 4) at times (N,) for which the joints (N, J, 4, 4) of all bodies are known."""
+        """Transforms (N, 4, 4) at times (N,) for which the joints (N, J, 4, 4) of all bodies are known."""
 
         def held(hold: Hold, rows: NDArray[np.int64]) -> Array:
             joint, T = self.bodies[hold.by].body.hand(hold.hand)
@@ -92,7 +92,7 @@ class Carried:
         return out
 
     def _left(self, led: Led, times: Array) -> Array:
-        """Places (N, 4, 4) at times (N,) of the object after a hand has let go of it."""
+        """Transforms (N, 4, 4) at times (N,) of the object after a hand has released it."""
         if led.hold.onto is not None:
             out = led.hold.onto.sample(times)
         else:
@@ -104,7 +104,7 @@ class Carried:
 
 
 def _leaders(holds: Sequence[Hold]) -> Iterator[tuple[Hold, tuple[float, float]]]:
-    """Which hold leads when: the one that began first, until it ends; `holds` are in the order of their beginnings."""
+    """Intervals and holds that lead: the one that began first, until it ends; `holds` are in order of beginnings."""
     now = -np.inf
     while True:
         left = [hold for hold in holds if hold.during[1] > now]
@@ -124,7 +124,9 @@ def hands(motion: Motion, hand: str, times: ArrayLike) -> Array:
 
 
 def slip(T_world_hand: Array, T_world_object: Array) -> float:
-    """Largest move of a hand on an object over frames (N, 4, 4), metres: its shift, and its turn at a hand's length."""
+    """Largest motion of a hand on an object over frames (N, 4, 4), metres: translation, and rotation at a hand's
+    length.
+    """
     T = inverse(T_world_object) @ T_world_hand
     shift = np.linalg.norm(T[:, :3, 3] - T[0, :3, 3], axis=1)
     cosine = 0.5 * (np.einsum("nij,ij->n", T[:, :3, :3], T[0, :3, :3]) - 1.0)

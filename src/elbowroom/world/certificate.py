@@ -1,6 +1,6 @@
 """Certificate of a motion: proven collision-free in continuous time, or its collisions and unproven intervals.
 
-It speaks of what is written: a world on the frames of a file (`played`), and how files are played back between them.
+It is about what is written: a world on the frames of a file (`played`), and how files are played back between them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from elbowroom.world.pairs import FLOOR, Pair
 from elbowroom.world.played import played
 from elbowroom.world.world import World
 
-# Clearances are looked for up to this, metres, then up to that.
+# Distances up to which clearances are searched, metres, first and second.
 _NEAR, _FAR = 0.03, 0.5
 
 
@@ -37,11 +37,11 @@ _NEAR, _FAR = 0.03, 0.5
 class Certificate:
     """Certificate of a motion.
 
-    `free`: proven that nothing collides at any time, between frames too. `continuous`: nothing was too near to tell.
-    `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest
-    `points` (2, 3); negative where they collide. No distance is below `at_least_m` at any time. `frames` at `fps` a
-    second are those of the first character. All of that is said of the seconds `during` alone, where they are given.
-    Where the nearest pair is of one body, or with the floor, `others` is the same for different bodies and things.
+    `free`: proven that nothing collides at any time, between frames too. `continuous`: nothing was too near to decide.
+    `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest `points` (2, 3);
+    negative where they collide. No distance is below `at_least_m` at any time. `frames` at `fps` are those of the first
+    character. All of it is about the seconds `during`, where given. Where the nearest pair is of one body, or with the
+    floor, `others` is the same for different bodies and objects.
     """
 
     free: bool
@@ -64,13 +64,15 @@ class Certificate:
 
     @property
     def only_unproven(self) -> bool:
-        """Return whether nothing was found to collide, but something is too near to be proven."""
+        """Return whether no collision was found, but something is too near to be proven."""
         return not self.free and not self.collisions
 
     @property
     def touches(self) -> dict[str, float]:
-        """The deepest overlap that was allowed, metres, with the 'scene' and others, the 'floor', and of one body with
-        its 'self'; none where nothing of the kind touches."""
+        """Deepest allowed overlap, metres, with the 'scene' and others, the 'floor', and of one body with its 'self'.
+
+        Absent kinds do not touch.
+        """
         out: dict[str, float] = {}
         for a in self.allowed:
             own = len(a.who) == 1 and all(name.startswith(f"{a.who[0]}.") for name in a.pair)
@@ -140,12 +142,12 @@ def certify(
 ) -> Certificate:
     """Prove that a motion is free in continuous time, or refuse to.
 
-    The world is taken as a file of it would be played back, at `fps` frames a second, by default those of its first
+    The world is taken as a file of it would be played back, at `fps` frames per second, by default those of its first
     clip. Bisection ends where parts travel less than `tolerance` metres. With `own_contacts`, clips that were read from
-    files may touch themselves and the floor as deep as the world's caps have it; not so what was `changed` of them,
-    which counts as far as contacts of the world do not allow it. With `during`, only that interval of seconds is looked
-    at; without `clearance`, how far apart things stay is left open, and `contacts` says whether it is measured how deep
-    allowed overlaps are: what is left open takes no time.
+    files may touch themselves and the floor up to the world's caps, except for what was `changed` of them, which needs
+    contacts of the world. With `during`, only that interval of seconds is checked; without `clearance`, the minimum
+    clearance is not measured, and `contacts` says whether the depth of allowed overlaps is: what is left out takes no
+    time.
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
         raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
@@ -208,12 +210,12 @@ def _clearance(proof: Proof, measured: Measured, close: Items, tolerance: float)
         return found, None
     if FLOOR not in found.pair and not of_one_body(proof.exact.world, *found.pair, found.at):
         return found, None
-    # it is told, and proves nothing: half as close a look takes half of the time
+    # informative only: half the accuracy takes half of the time
     return found, smallest_clearance(proof, measured, of_others(proof, close), near, 2.0 * tolerance)
 
 
 def _worst(collisions: list[Collision]) -> Clearance:
-    """The deepest collision; nothing is known where there is none."""
+    """The deepest collision; all None without one."""
     if not collisions:
         return Clearance()
     deepest = max(collisions, key=lambda c: c.depth_m or 0.0)

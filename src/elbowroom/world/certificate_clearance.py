@@ -13,13 +13,13 @@ from elbowroom.world.certificate_proof import Items, Proof
 from elbowroom.world.own_pairs import belonging
 from elbowroom.world.pairs import Pair
 
-# The clearance is found to this share of itself, or to the tolerance if that is coarser.
+# Relative accuracy of the clearance, or the tolerance if that is coarser.
 _SHARE = 0.05
-# A clearance below this, metres, is not searched for any closer: the motion is known to be free.
+# A clearance below this is not refined further, metres: the motion is known to be free.
 _SMALL_M = 0.001
-# Rounds of bisection, and exact distances, before what is proven so far has to do.
+# Rounds of bisection, and exact distances, before the bound so far is used.
 _ROUNDS, _CALLS = 12, 4000
-# Most promising items that are measured in each round, of as many units: one that is blunt would hide all others.
+# Most promising items that are measured in each round, of as many units: an inaccurate one would hide all others.
 _PROBES = 24
 
 
@@ -72,7 +72,7 @@ class _Search:
 
 
 def smallest_clearance(proof: Proof, measured: Measured, close: Items, near: float, tolerance: float) -> Clearance:
-    """The smallest clearance; `close` are items for which less than `near` metres is proven yet."""
+    """The smallest clearance; `close` are items for which less than `near` metres is proven so far."""
     search = _Search(proof, measured, tolerance)
     items, proven = close, near
     for _ in range(_ROUNDS):

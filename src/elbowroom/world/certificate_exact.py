@@ -26,10 +26,10 @@ Reading = tuple[float | None, Array | None]
 
 @dataclass(frozen=True)
 class Span:
-    """A pair over an interval that is not proven; `depth` is what it may overlap by, `way` its travel, metres, with a
-    `bend` as in `Items`.
+    """A pair over an unproven interval.
 
-    A depth below zero is one to which the pair may overlap if a shift of as much parts it throughout.
+    `depth` is its allowed overlap, `way` its travel, metres, with a `bend` as in `Items`. A negative depth is allowed
+    only if a shift of as much separates the pair throughout.
     """
 
     pair: int
@@ -49,16 +49,16 @@ class Span:
 
 @dataclass
 class Findings:
-    """Pieces of time in which pairs collide, and in which nothing could be proven: pair -> (begin, end)."""
+    """Intervals in which pairs collide, and in which nothing could be proven: pair -> (begin, end)."""
 
     collide: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     unproven: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
 
 
 class Measured:
-    """Exact signed distances of pairs at times, with nearest points, as `ExactWorld` has them, each measured once.
+    """Exact signed distances of pairs at times, with nearest points, as in `ExactWorld`, each measured once.
 
-    Depths are lower bounds: enough to tell a collision. `reading` has upper bounds, for what may overlap.
+    Depths are lower bounds: enough to detect a collision. `reading` has upper bounds, for allowed overlaps.
     """
 
     def __init__(self, proof: Proof) -> None:
@@ -71,12 +71,14 @@ class Measured:
         return self._known[key[0]][key[1]]
 
     def of_pair(self, pair: int) -> dict[float, Reading]:
-        """All that was measured of a pair, by time."""
+        """All measurements of a pair, by time."""
         return self._known.get(pair, {})
 
     def reading(self, pair: int, time: float, depth: float) -> float | None:
-        """Distance of a pair where it is apart, minus a bound of its depth where it may overlap by some; None where
-        they overlap and there is no such bound."""
+        """Distance of a separated pair, minus an upper bound of its depth where it may overlap.
+
+        None where they overlap and there is no such bound.
+        """
         value = self._known[pair][time][0]
         if depth <= 0.0 or (value is not None and value > 0.0) or not self._exact.by_separation[pair]:
             return value
@@ -84,7 +86,9 @@ class Measured:
         return -parted if np.isfinite(parted) else None
 
     def measure(self, wanted: Iterable[tuple[int, float, float, float]]) -> None:
-        """Measure (pair, time, limit, depth): distances beyond the limit need not be told, nor depths beyond theirs."""
+        """Measure (pair, time, limit, depth): distances beyond the limit, and depths beyond theirs, need not be
+        exact.
+        """
         at: dict[float, dict[int, tuple[float, float]]] = {}
         for k, t, limit, depth in wanted:
             if not self._tells(k, t, limit, depth):
@@ -101,7 +105,7 @@ class Measured:
                     self._measure(k, t, limit, depth)
 
     def _measure(self, k: int, t: float, limit: float, depth: float) -> None:
-        """Measure a pair as placed; a pair with an unchanged relative transform is not measured again."""
+        """Measure a pair as placed; reuses the result of an unchanged relative transform."""
         exact = self._exact
         a, b = (int(i) for i in exact.index[k])
         T = boxes.relative(exact.placed.T, a, b)
@@ -130,7 +134,7 @@ class Measured:
 
 
 def spans_of(proof: Proof, items: Items) -> list[Span]:
-    """Units in pairs; of the static scene only meshes that the part can come to in the interval."""
+    """Units in pairs; of the static scene only meshes that the part can reach in the interval."""
     parts = proof.units.parts[items.unit]
     out = [_span(proof, items, int(i)) for i in np.flatnonzero(parts[:, 1] != STATIC)]
     rows = np.flatnonzero(parts[:, 1] == STATIC)

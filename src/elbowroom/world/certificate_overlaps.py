@@ -17,22 +17,23 @@ from elbowroom.world.paths import Interval
 
 # Contacts less than this apart in time are merged, seconds.
 _JOIN = 0.1
-# Bounds are at most this much above what was measured, metres, or this share of it.
+# Excess of bounds over the measured depth, metres, or relative.
 _CLOSE, _SHARE = 0.0005, 0.05
-# Metres that bounds are above the least that could be proven: a file that is checked again needs room to prove them.
+# Reserve of bounds over the least that could be proven, metres: a file that is checked again needs it.
 _SPARE = 5e-6
 
 
 class _Depths:
-    """Pairs that may overlap, by number, at times: heights above the floor in bulk, others one by one."""
+    """Pairs that may overlap, by index, at times: heights above the floor in bulk, others one by one."""
 
     def __init__(self, proof: Proof, measured: Measured) -> None:
         self._proof, self._measured = proof, measured
         self._unit = {pairs[0]: u for u, pairs in enumerate(proof.units.pairs) if proof.units.parts[u, 1] == FLOOR}
 
     def at(self, pair: NDArray[np.int64], times: Array, depth: Array, way: Array) -> Array:
-        """Signed distances (I,), none that is above the travel `way` (I,); overlaps as bounds of their depth, no deeper
-        than they may be."""
+        """Signed distances (I,), at most the travel `way` (I,); overlaps as bounds of their depth, at most the allowed
+        one.
+        """
         out = np.zeros(len(pair))
         unit = np.array([self._unit.get(k, -1) for k in pair.tolist()], dtype=np.int64)
         floor = unit >= 0
@@ -41,7 +42,7 @@ class _Depths:
         rows = np.flatnonzero(~floor)
         rest = list(zip(*(column[rows].tolist() for column in (pair, times, way + 1e-4, depth)), strict=True))
         self._measured.measure(rest)
-        # deeper than it may be is a collision, which is told elsewhere
+        # deeper overlaps are collisions, reported elsewhere
         found = [(self._measured.reading(k, t, deep), deep) for k, t, _, deep in rest]
         out[~floor] = [-deep if d is None else d for d, deep in found]
         return out
@@ -94,7 +95,7 @@ def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, f
     for r in range(int(run.max(initial=-1)) + 1):
         mine = done.pick(run == r)
         during = float(mine.begin.min()), float(mine.end.max())
-        # no collision was found, so that none is deeper than it may be
+        # no collision was found, so none is deeper than allowed
         out.append((int(mine.unit[0]), during, float(np.minimum(_bound(mine) + _SPARE, mine.depth).max())))
     return out
 
@@ -105,7 +106,7 @@ def _bound(items: Items) -> Array:
 
 
 def _run(items: Items) -> NDArray[np.int64]:
-    """Number (I,) of the touch that each item belongs to: those of one pair without a longer gap."""
+    """Index (I,) of the contact that each item belongs to: those of one pair without a longer gap."""
     order = np.lexsort((items.begin, items.unit))
     out = np.zeros(len(items), dtype=np.int64)
     if len(items):

@@ -1,7 +1,7 @@
 """The quick part of a proof: sound bounds on distance against bounds on travel, interval by interval, bisected.
 
 For a pair and an interval (Schwarzer, Saha and Latombe 2005): where the distances at both ends add up to more than the
-two parts can travel towards each other in between, they do not meet in between.
+two parts can travel towards each other in between, they do not meet.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def near_units(
 ) -> NDArray[np.int64]:
     """Units of parts (U, 2) that may come within a margin, metres, at or between any of the knots of a tree.
 
-    ball (K, M, 4): spheres around parts in the world; joint (M,): what they ride on in the tree; bodies: the parts of
-    each, and the places (K, 4, 4) of its root. Two parts of one body are compared as seen from its root: while it walks
-    through the room, hands and feet stay where they are.
+    ball (K, M, 4): spheres around parts in the world; joint (M,): their joints in the tree; bodies: the parts of each,
+    and the transforms (K, 4, 4) of its root. Two parts of one body are compared in the root's frame, in which hands and
+    feet hardly move while it walks.
     """
     near = np.ones(len(parts), dtype=bool)
     a, b = parts.T
@@ -48,7 +48,7 @@ def near_units(
     ways = _ways(tree, ball, joint, np.column_stack([rows, np.full(len(rows), sweep.STATIC)]))
     low, high = ball[..., :3].min(axis=0), ball[..., :3].max(axis=0)
     ground = b == sweep.FLOOR
-    # what is not a number is near
+    # NaN counts as near
     near[ground] = ~(low[a[ground], 2] - radius[a[ground]] - floor - 0.5 * ways[a[ground]] > margin)
     two = np.flatnonzero(b >= 0)
     near[two] = ~(_gaps(low, high, a[two], b[two]) - (radius + 0.5 * ways)[parts[two]].sum(axis=1) > margin)
@@ -78,14 +78,14 @@ def _gaps(low: Array, high: Array, a: NDArray[np.int64], b: NDArray[np.int64]) -
     return np.linalg.norm(np.maximum(np.maximum(low[a] - high[b], low[b] - high[a]), 0.0), axis=1)
 
 
-# Knots looked at together; bounds worked out together: in between work may be stopped.
+# Knots processed together; bounds computed together: work may be cancelled in between.
 _BLOCK = 240
 _ROWS = 2_000
-# Metres added to every travel: files hold single-precision numbers, which are this near for places within 100 m.
+# Metres added to every travel: files hold single-precision numbers, which are this accurate within 100 m.
 _ROUNDING = 2e-5
-# Stands for a bound that says nothing, metres.
+# Represents a bound without information, metres.
 _NOTHING = -1e3
-# Below this travel in metres the exact test takes over from bounds that are not sharp; from sharp ones below that.
+# Travel below which the exact test takes over, metres: from blunt bounds, and from sharp ones.
 _BLUNT, _SHARP = 0.02, 0.001
 
 
@@ -93,10 +93,10 @@ _BLUNT, _SHARP = 0.02, 0.001
 class Items:
     """Units over intervals of time that are not proven yet.
 
-    unit (I,); begin, end (I,) seconds; before, after (I,): what the distances there certainly are; way (I,): travel in
-    between, and bend (I,) its part that halves do not halve (`sweep.closing`); depth (I,): how deep they may overlap,
-    metres. Where that is below zero, one of the two is looked at shifted by as much, too (`certificate_shifts`), and
-    what comes nearer than that is not proven here.
+    unit (I,); begin, end (I,) seconds; before, after (I,): lower bounds of the distances there; way (I,): travel in
+    between, and bend (I,) its part that does not halve with the interval (`sweep.closing`); depth (I,): allowed
+    overlap, metres. A negative depth also needs a shift of one of the two (`certificate_shifts`); what comes nearer
+    than that is not proven here.
     """
 
     unit: NDArray[np.int64]
@@ -126,7 +126,7 @@ class Items:
         return Items(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def halves(self, middle: Array) -> Items:
-        """Both halves of each; `middle` (I,) is what the distances halfway certainly are."""
+        """Both halves of each; `middle` (I,) are lower bounds of the distances halfway."""
         t = 0.5 * (self.begin + self.end)
         two = [
             (self.unit, self.unit),
@@ -150,9 +150,8 @@ def joined(items: list[Items]) -> Items:
 class Proof:
     """Bounds for the units of a stage.
 
-    `allow` (U, K - 1) is the depth that a unit may overlap by between knots, inf where it does not count; minus the
-    depth where it may do so shifted only. The static scene as a whole may not be touched; where one of its meshes may,
-    the exact test sees to it.
+    `allow` (U, K - 1) is the allowed overlap of a unit between knots, inf where it does not count; negative where it
+    needs a shift. The static scene as a whole may not be touched; where one of its meshes may, the exact test decides.
     """
 
     def __init__(self, stage: Stage, exact: ExactWorld, units: Units) -> None:
@@ -171,7 +170,7 @@ class Proof:
         self._shift = float(-self.allow.min(initial=0.0))
 
     def place(self, record: Record) -> Array:
-        """Places (N, M, 4, 4) of all parts that move."""
+        """Transforms (N, M, 4, 4) of all moving parts."""
         T = np.empty((len(record), len(self.movers.radius), 4, 4))
         for name, rows, joints, local in self._bodies:
             np.matmul(record.joints[name][:, joints], local, out=T[:, rows])
@@ -182,7 +181,7 @@ class Proof:
     def bounds(
         self, T: Array, unit: NDArray[np.int64], time: NDArray[np.int64], need: Array, units: Units | None = None
     ) -> Array:
-        """Distances (I,) that units certainly have at places T (N, M, 4, 4); see `sweep.bounds`."""
+        """Lower bounds (I,) of distances of units at transforms T (N, M, 4, 4); see `sweep.bounds`."""
         out = np.zeros(len(unit))
         around = self._floor, self._static, self._has_static, self._hollow
         for first in range(0, len(unit), _ROWS):
@@ -193,7 +192,7 @@ class Proof:
         return out
 
     def at(self, unit: NDArray[np.int64], times: Array, need: Array) -> Array:
-        """Distances (I,) that units certainly have at times (I,)."""
+        """Lower bounds (I,) of distances of units at times (I,)."""
         moments, row = np.unique(times, return_inverse=True)
         out = np.zeros(len(unit))
         for first in range(0, len(moments), _BLOCK):
@@ -203,8 +202,9 @@ class Proof:
         return out
 
     def first_pass(self, margin: float) -> tuple[Items, Items, Items]:
-        """All units from knot to knot: items that are not proven; those with less than `margin` to spare that may not
-        touch; and those that may touch and do so, as far as is known."""
+        """All units from knot to knot: unproven items; those with less than `margin` to spare that may not touch; and
+        those in allowed contact, as far as known.
+        """
         open_items: list[Items] = []
         close: list[Items] = []
         touches: list[Items] = []
@@ -226,7 +226,7 @@ class Proof:
             sweep.travel(tree, ball, self._joint, parts, way)
             plain = way.copy()
             sweep.closing(self.movers, T, tree, ball, self._joint, parts, way, bend)
-            # a part that is looked at shifted, too, moves otherwise as the other one sees it
+            # a shifted part moves differently relative to the other
             way, bend = np.where(allow < 0.0, plain, way) + _ROUNDING, np.where(allow < 0.0, 0.0, bend)
             need = np.zeros((len(near), len(times)))
             need[:, 1:] = way
@@ -247,7 +247,7 @@ class Proof:
         return joined(open_items), joined(close), joined(touches)
 
     def settle(self, items: Items) -> Items:
-        """Bisect what is not proven as long as bounds may do it; the rest is for the exact test."""
+        """Bisect unproven items as long as bounds may decide; the rest is for the exact test."""
         rest: list[Items] = []
         while len(items):
             sharp = self.units.sharp[items.unit]
@@ -263,16 +263,16 @@ class Proof:
         return joined(rest) if rest else items
 
     def _measurable(self, items: Items) -> Items:
-        """Items, with nothing said of those that may overlap and do: how deep they are is for the exact test to tell.
+        """Items without information on those in allowed overlap, whose depth the exact test measures.
 
-        Only of the floor are bounds below zero known to be depths.
+        Only for the floor are negative bounds known to be depths.
         """
         overlapping = (items.depth > 0.0) & np.isfinite(items.depth) & (self.units.parts[items.unit, 1] != sweep.FLOOR)
         before, after = (np.where(overlapping & ~(d > 0.0), _NOTHING, d) for d in (items.before, items.after))
         return replace(items, before=before, after=after)
 
     def contact(self, pair: int, time: float) -> Contact | None:
-        """The contact that lets a pair touch deepest at a time."""
+        """The contact that allows a pair the deepest overlap at a time."""
         now = (c for c in self.exact.contacts.get(pair, ()) if holds_at(c.during, time))
         return max(now, key=lambda c: c.depth, default=None)
 

@@ -1,7 +1,7 @@
-"""A world as it is played back, laid out over time for a proof.
+"""A world as it is played back, prepared over time for a proof.
 
-Frames and the ends of holds and contacts cut time into intervals in which every joint turns, and everything shifts, at
-constant speed.
+Frames and the ends of holds and contacts cut time into intervals in which every joint rotates, and everything
+translates, at constant speed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _SAME = 1e-9
 
 
 class Stage:
-    """A played world at any time, and how it moves between the knots (K,) of time.
+    """A played world at any time, and its motion between the knots (K,) of time.
 
-    With `during`, knots are those of that interval of seconds alone. `cuts` are further times that knots have to be at.
+    With `during`, knots are those of that interval of seconds alone. `cuts` are further times of knots.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Stage:
     def tree(self, record: Record) -> Tree:
         """Motion of joints between the times of a record: bodies first, then one joint for each object.
 
-        People's joints ride on their parents; links of robots and things move by themselves, as files have them.
+        People's joints move with their parents; links of robots and objects move independently, as in files.
         """
         times = record.times
         count = sum(len(m.body.parents) for m in self.world.characters.values()) + len(self._things)
@@ -74,18 +74,18 @@ class Stage:
         return Tree(parent, angle, shift, place)
 
     def _cut(self) -> Array:
-        """All times at which something changes its speed, or what may touch changes."""
+        """All times at which a speed or an allowance changes."""
         begin, end = self._span
         ends = [*map(self.world.held_during, self.world.holds), *(c.during for c in self.world.contacts)]
         times = [np.array([begin, end]), self.world.times, self._cuts, *(np.array(d) for d in ends if d is not None)]
         merged = np.unique(np.clip(np.concatenate(times), begin, end))
-        if len(merged) == 1:  # one frame: it is held
+        if len(merged) == 1:  # a single frame is held
             return np.array([begin, begin + 1.0 / self.world.fps])
         return merged[np.concatenate([[True], np.diff(merged) > _SAME])]
 
 
 def _steps(motion: Motion, times: Array) -> tuple[Array, Array]:
-    """Turns and shifts (K - 1, J) of a person's joints against their parents from one time to the next."""
+    """Rotations and translations (K - 1, J) of a person's joints against their parents from one time to the next."""
     root, q = motion.sample(times)
     shift = np.zeros((len(times) - 1, len(motion.body.parents)))
     shift[:, 0] = np.linalg.norm(np.diff(root, axis=0), axis=1)
@@ -93,7 +93,7 @@ def _steps(motion: Motion, times: Array) -> tuple[Array, Array]:
 
 
 def _world_steps(T: Array) -> tuple[Array, Array]:
-    """Turns and shifts (K - 1, ...) of what is placed by T (K, ..., 4, 4) from one time to the next."""
+    """Rotations and translations (K - 1, ...) of transforms T (K, ..., 4, 4) from one time to the next."""
     turn = np.swapaxes(T[:-1, ..., :3, :3], -1, -2) @ T[1:, ..., :3, :3]
     return rot.angle(rot.from_matrix(turn)), np.linalg.norm(np.diff(T[..., :3, 3], axis=0), axis=-1)
 

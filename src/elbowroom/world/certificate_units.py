@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field, pack
 from elbowroom.geometry.kept import Arrays, is_kept, kept, remembered
@@ -20,10 +20,11 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Form, Surface
 from elbowroom.world.extent import box_corners
 
-# A ball of a cover may exceed half of its part's thickness by this factor; finer covers cost time, coarser ones doubt.
+# Largest ball of a cover relative to half of its part's thickness; finer covers cost time, coarser ones are less
+# decisive.
 _FAT = 1.25
 _DEEPEST = 5
-# A closed mesh that fills this share of its hull is as good as it.
+# A closed mesh that fills this share of its hull is replaced by it.
 _FULL = 0.98
 # Hulls of meshes with more corners than this are boxed.
 _CORNERS = 256
@@ -36,8 +37,8 @@ _COVER = "few balls"
 class Units:
     """Pairs of one world grouped for a proof: a part against the whole static scene is one unit.
 
-    parts (U, 2): part and part, FLOOR or STATIC; pairs: the numbers of a unit's pairs in the exact world; sharp (U,):
-    whether bounds come within a hair of the distance.
+    parts (U, 2): part and part, FLOOR or STATIC; pairs: the indices of a unit's pairs in the exact world; sharp (U,):
+    whether bounds are nearly exact.
     """
 
     parts: NDArray[np.int64]
@@ -83,14 +84,14 @@ def movers_of(exact: ExactWorld) -> Movers:
 
 
 def hollow_fields(exact: ExactWorld) -> fields.Fields | None:
-    """Distance fields of moving things that their hulls say too little of, in the order of `Movers.field`."""
+    """Distance fields of moving objects that their hulls describe badly, in the order of `Movers.field`."""
     things = [exact.placed.forms[i] for i, p in enumerate(exact.parts) if p.kind in ("body", "thing")]
     hollow = [f for f in things if isinstance(f, Surface) and _is_hollow(f)]
     return pack([distance_field(f.mesh, closed=np.where(f.closed, 0, -1)) for f in hollow]) if hollow else None
 
 
 def _is_hollow(form: Form) -> bool:
-    """Return whether a form is much less than its hull: an umbrella, a table, a frame."""
+    """Return whether a form is much smaller than its hull: an umbrella, a table, a frame."""
     return kept(form, "hollow", lambda: _lacks(form))
 
 
@@ -101,7 +102,7 @@ def _lacks(form: Form) -> bool:
         return True
     a, b, c = np.moveaxis(form.mesh.vertices[form.mesh.faces], 1, 0)
     volume = abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
-    return volume < _FULL * float(ConvexHull(form.points).volume)
+    return volume < _FULL * float(scipy.spatial.ConvexHull(form.points).volume)
 
 
 def _corners(form: Form) -> Array:
@@ -116,7 +117,7 @@ def _around(form: Form) -> Array:
 
 
 def _covers(forms: Sequence[Form]) -> list[Array]:
-    """Balls (N, 4) that hold each of some forms, kept with the forms and together on disk."""
+    """Balls (N, 4) that contain each of some forms, cached with the forms and together on disk."""
 
     def make() -> Arrays:
         covers = [kept(form, _COVER, partial(_covered, form)) for form in forms]
@@ -151,8 +152,8 @@ def _pieces(points: Array, size: float, deepest: int) -> list[Array]:
     axis = int(np.argmax(np.ptp(points, axis=0)))
     middle = 0.5 * (points[:, axis].min() + points[:, axis].max())
     try:
-        hull = ConvexHull(points)
-    except (QhullError, ValueError):
+        hull = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):
         return [ball]
     edges = np.unique(np.sort(hull.simplices[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
     a, b = points[edges[:, 0]], points[edges[:, 1]]
@@ -166,7 +167,7 @@ def _pieces(points: Array, size: float, deepest: int) -> list[Array]:
 
 
 def _ball(points: Array) -> Array:
-    """A small ball (4,) around points (N, 3): its centre walks towards whatever is farthest."""
+    """A small ball (4,) around points (N, 3): its centre moves towards whatever is farthest."""
     center = 0.5 * (points.min(axis=0) + points.max(axis=0))
     for step in range(2, 20):
         apart = points - center

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import binary_opening, distance_transform_edt, label
 
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
@@ -70,7 +70,7 @@ class Columns:
         z = self.floor + LAYER_M * (np.arange(64) + 0.5)
         places = np.stack(np.meshgrid(y, x, z, indexing="ij"), axis=-1)[..., [1, 0, 2]]
         far = np.linalg.norm(places - start, axis=-1)
-        parts, _ = label((bits == 0) & (far <= reach))
+        parts, _ = scipy.ndimage.label((bits == 0) & (far <= reach))
         ends = [set(parts[np.linalg.norm(places - p, axis=-1) <= about].tolist()) - {0} for p in (start, goal)]
         return bool(ends[0] & ends[1])
 
@@ -90,11 +90,11 @@ class Columns:
         free = self._free(low, high)
         if free.all():
             return np.full(free.shape, np.inf)
-        return np.asarray(distance_transform_edt(free) * CELL_M)
+        return np.asarray(scipy.ndimage.distance_transform_edt(free) * CELL_M)
 
     def depth(self, low: float, high: float) -> Array:
         """Distance (ny, nx) of each cell to the nearest one that is free between two heights, metres; 0 where it is."""
-        return np.asarray(distance_transform_edt(~self._free(low, high)) * CELL_M)
+        return np.asarray(scipy.ndimage.distance_transform_edt(~self._free(low, high)) * CELL_M)
 
     def _free(self, low: float, high: float) -> NDArray[np.bool_]:
         """Cells (ny, nx) in which nothing is taken between two heights above the ground, metres."""
@@ -146,10 +146,10 @@ def _ground(level: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.boo
     """
     wide = np.zeros(level.shape, bool)
     for layer in np.unique(level[level >= 0]):
-        wide |= binary_opening(np.abs(level - layer) <= 1, np.ones((_WIDE, _WIDE))) & (level == layer)
+        wide |= scipy.ndimage.binary_opening(np.abs(level - layer) <= 1, np.ones((_WIDE, _WIDE))) & (level == layer)
     # an opening loses cells at the rim of the grid
     wide |= level == 0
-    at = distance_transform_edt(~wide, return_distances=False, return_indices=True)
+    at = scipy.ndimage.distance_transform_edt(~wide, return_distances=False, return_indices=True)
     filled = level[at[0], at[1]]
     ledge = np.zeros(level.shape, bool)
     for axis in (0, 1):

@@ -17,7 +17,7 @@ from elbowroom.world.paths import Interval
 Tier = Literal["ik", "avoid", "plan", "whole-body"]
 Motions = Mapping[str, Motion]
 
-# Frames between two layers of which the second goes on where the first ends.
+# Frames between two layers that count as consecutive.
 _NEXT_FRAMES = 1.5
 
 _NO_LAYER = Layer((), 1.0, 0.0, np.zeros((0, 0, 4)))
@@ -27,11 +27,11 @@ _NO_LAYER = Layer((), 1.0, 0.0, np.zeros((0, 0, 4)))
 class Edit:
     """One change of a motion: character, limb, reason, interval, tier, and search statistics.
 
-    `layer` has the joints and their frames; it lasts longer than `during`, the seconds in which the limb moves, if
-    a hand stays at its target afterwards. Its weight is the `strength` of the edit; `muted` ones have no effect.
-    `trees` are lines (E, 2, 3) that the limb's end was led along by a search, from the start and from the goal, if
-    requested by `search.birrt.keeping_trees`. `replanned` are the joints whose recorded contacts do not allow
-    those of the edit; `contacts` are allowed because of it.
+    `layer` has the joints and their frames; it lasts longer than `during`, the seconds in which the limb moves, if a
+    hand stays at its target afterwards. Its weight is the `strength` of the edit; `muted` ones have no effect. `trees`
+    are lines (E, 2, 3) of the limb's end in search trees, from the start and from the goal, if requested by
+    `search.birrt.keeping_trees`. `replanned` are the joints whose recorded contacts no longer apply; `contacts` are
+    allowed because of it.
     """
 
     who: str
@@ -94,7 +94,7 @@ def motions(base: Motions, edits: Sequence[Edit]) -> dict[str, Motion]:
 
 
 def _weighted(edits: Sequence[Edit]) -> list[Layer]:
-    """Layers of one person's edits; where one goes on from another that is weaker or stronger, it fades."""
+    """Layers of one person's edits; consecutive ones of different strength fade into each other."""
     out = []
     for edit in edits:
         ends = (_end(edit, edits, 0), _end(edit, edits, 1))
@@ -104,7 +104,7 @@ def _weighted(edits: Sequence[Edit]) -> list[Layer]:
 
 
 def _end(edit: Edit, edits: Sequence[Edit], end: int) -> float:
-    """Share of an edit at its first (0) or last (1) frame: half way to that of the edit that it goes on from."""
+    """Share of an edit at its first (0) or last (1) frame: half way to that of the adjacent edit."""
     at, frame = edit.layer.during[end], _NEXT_FRAMES / edit.layer.fps
     joints = set(edit.layer.joints)
     next_to = [

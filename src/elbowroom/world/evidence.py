@@ -20,7 +20,7 @@ from elbowroom.world.paths import Interval
 from elbowroom.world.scene_floor import FLUSH_M, Dropped
 from elbowroom.world.world import World
 
-# Metres: middles of triangles that are nearer than this are one.
+# Middles of triangles nearer than this are the same, metres.
 _WELD_M = 1e-5
 
 
@@ -36,8 +36,8 @@ class Flat:
 class LeftOut:
     """Geometry that a proof does not check, or not in full.
 
-    dropped: triangles that the floor stands for; demoted: parts that count as surfaces without an inside; flat:
-    triangles without an area.
+    dropped: triangles that the floor replaces; demoted: parts that count as surfaces without an inside; flat: triangles
+    without an area.
     """
 
     dropped: tuple[Dropped, ...]
@@ -58,7 +58,7 @@ def left_out(world: World) -> LeftOut:
     """Account for all static meshes and things of a world, in their order."""
     forms = {name: mesh_surface(mesh, name, world.floor) for name, mesh in world.static.items()}
     forms |= {name: mesh_surface(thing.mesh, name) for name, thing in world.objects.items()}
-    # a mesh may stand under several names and keeps the account of the first
+    # a mesh may have several names and keeps the entry of the first
     return LeftOut(
         tuple(replace(form.dropped, name=name) for name, form in forms.items() if form.dropped is not None),
         tuple(replace(part, name=name) for name, form in forms.items() for part in form.demoted),
@@ -67,7 +67,7 @@ def left_out(world: World) -> LeftOut:
 
 
 def dropped_mask(mesh: Mesh, name: str, floor: float | None) -> NDArray[np.bool_]:
-    """Which faces (F,) of a static mesh, as it was given, the floor stands for."""
+    """Mask (F,) of faces of a static mesh, as given, that the floor replaces."""
     form = mesh_surface(mesh, name, floor)
     if floor is None or form.dropped is None:
         return np.zeros(len(mesh.faces), dtype=bool)

@@ -11,8 +11,8 @@ from typing import Any
 
 import coal
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
@@ -144,7 +144,7 @@ class Surface:
 
     @property
     def closed(self) -> NDArray[np.bool_]:
-        """Which faces (F,) of `mesh` bound solids."""
+        """Mask (F,) of faces of `mesh` that bound solids."""
         return self._cleaned[1]
 
     @property
@@ -256,11 +256,11 @@ def _hull_form(mesh: Mesh, name: str) -> Form:
     return Convex(coal.Convex(corners, triangles), points, 0.0, probes)
 
 
-def _hull(points: Array) -> ConvexHull | None:
+def _hull(points: Array) -> scipy.spatial.ConvexHull | None:
     """Hull of points (N, 3), None where they lie in a plane."""
     try:
-        return ConvexHull(points)
-    except (QhullError, ValueError):
+        return scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):
         return None
 
 

@@ -16,7 +16,7 @@ from elbowroom.world.world import World
 # Flesh around the joints: how far a skin reaches beyond them, as a share of the body's height.
 _FLESH = 0.07
 
-# Metres: static things smaller than this and nearer to the action than that belong into the picture of it.
+# Largest size of static objects, and largest distance from the action, that are included in a picture, metres.
 FURNITURE = 4.0
 _NEARBY = 0.8
 
@@ -64,10 +64,10 @@ def body_points(motion: Motion, times: ArrayLike) -> Array:
 
 
 def outline(body: Body) -> tuple[NDArray[np.int32], Array]:
-    """Joints (N,) and points (N, 3) in their frames that stand for the outside of a body.
+    """Joints (N,) and points (N, 3) in their frames that represent the outside of a body.
 
-    Of skin the vertices furthest out in 14 directions of each joint's frame, of shapes the corners of their
-    boxes, and around bare joints as much as flesh would take.
+    For skin the vertices farthest out in 14 directions of each joint's frame, for shapes the corners of their boxes,
+    and around bare joints as much as flesh would take.
     """
     skin = body.skin if isinstance(body, Character) else None
     if skin is not None and len(skin.vertices):

@@ -133,7 +133,7 @@ class LimbCheck:
             mode=np.ascontiguousarray(self._parts.mode[:, :-2]),
             static_mode=np.ascontiguousarray(self._parts.mode[:, -2]),
             floor_mode=np.ascontiguousarray(self._parts.mode[:, -1]),
-            told=self._parts.told.table(T.times),
+            told=self._parts.allowances.table(T.times),
             on=T.on,
             floor=-np.inf if world.floor is None else float(world.floor),
             margin=float(margin),

@@ -1,7 +1,7 @@
-"""Is a posture of a whole body free at one time, its root included? Fast, and never free where the exact test hits.
+"""Fast collision check of whole postures at one time, root included; never free where the exact test hits.
 
 It is the check of a limb (`world.fast`) whose joints are all of the body's and whose base is the world; parts may be
-left out, so that a planner can look at a body that has only some of its limbs yet.
+left out, so that a planner can check a body that has only some of its limbs yet.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from elbowroom.world.world import World
 
 
 class BodyCheck:
-    """Validity of whole postures of a person at one time, all else as a world has it then; for one thread.
+    """Validity of whole postures of a person at one time, everything else as in a world; for one thread.
 
-    Fingers stay as the world has them, or with `fingers` are those of each posture; what hands hold goes with them.
-    `margin` is a clearance in metres. Belly and thighs may press each other as deep as soft tissue of a body folded so
-    does.
+    Fingers stay as in the world, or with `fingers` are those of each posture; held objects move with their hands.
+    `margin` is a clearance in metres. Belly and thighs may press each other as deep as soft tissue of a body folded
+    that far.
     """
 
     def __init__(self, world: World, who: str, t: float, *, margin: float = 0.0, fingers: bool = False) -> None:
@@ -48,13 +48,13 @@ class BodyCheck:
     def _made(self, world: World, margin: float) -> LimbCheck:
         check = LimbCheck(world, self.who, self.joints, (self.time, self.time), margin=margin, exact=ExactWorld(world))
         items = check.around.near.shape[1]
-        # a root that moves comes near to everything
+        # a moving root comes near to everything
         near = np.ascontiguousarray(np.arange(items, dtype=np.int32)[None])
         check.around = check.around._replace(near=near, near_count=np.full(1, items, np.int32))
         return check
 
     def with_parts(self, joints: Collection[int]) -> BodyCheck:
-        """The same check of a body that has only the parts of some joints, and what hangs on those that ride along."""
+        """The same check for a body that has only the parts of some joints, and what they carry."""
         other = object.__new__(BodyCheck)
         vars(other).update(vars(self))
         other._checks = []
@@ -103,9 +103,9 @@ class BodyCheck:
         return float(free.mean())
 
     def first_hit(self, root: Array, rotations: Array) -> int | None:
-        """Number of a posture of roots (N, 3) and rotations (N, J, 4) that is not free, None where all are.
+        """Index of a colliding posture of roots (N, 3) and rotations (N, J, 4), None where all are free.
 
-        About the middle comes first, then quarters: what is in the way of a path is mostly amid it.
+        The middle comes first, then quarters: obstacles of a path are mostly in its middle.
         """
         return next((int(k) for k in _spread(len(root)) if not self.free(Pose.of(root[k], rotations[k]))), None)
 
@@ -119,7 +119,7 @@ class BodyCheck:
             yield check, q
 
     def _folded(self, pose: Pose) -> bool:
-        """Return whether a body is folded so far that soft tissue gives way by the most that it may."""
+        """Return whether a body is folded so far that soft tissue gives way by the largest amount."""
         fold = folds(self.body, self.body.skeleton.at(pose))
         return max(tissue_depth(float(angle)) for angle in fold.values()) >= self._most_tissue
 

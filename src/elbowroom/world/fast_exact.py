@@ -1,4 +1,4 @@
-"""The exact test's part in fast validity: it decides what is in doubt, and it is the reference for all answers."""
+"""The exact test's part in fast validity: it decides uncertain cases, and is the reference for all answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from elbowroom.world.fast_tables import Tables
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import Snapshot
 
-# Metres: where tables may be off by more than this, everything is placed anew.
+# Error of the tables above which everything is placed again, metres.
 _TRUST = 5e-4
 # Times for which the world is remembered.
 _SNAPSHOTS = 1024
@@ -72,7 +72,7 @@ class Judge:
         return placed
 
     def blame(self, q: Array, t: float, scratch: Scratch, count: int) -> Pair | None:
-        """Pair in doubt that collides, if any: placed by the tables, with their slack to spare."""
+        """Colliding pair among uncertain ones, if any: placed by the tables, with their slack."""
         doubts = scratch.buffers.doubt[:count].tolist()
         row, share = self._row(t)
         slack = [self._slack(m, row, share) for _, m in doubts]
@@ -89,7 +89,7 @@ class Judge:
         return None
 
     def names(self, scratch: Scratch, e: int, m: int, t: float) -> list[Pair]:
-        """Names of the pairs of a piece and an item that collide, as in scratch memory, else of the nearest one."""
+        """Names of the colliding pairs of a piece and an item, as in scratch memory, else of the nearest one."""
         row, share = self._row(t)
         self._place(scratch, [[e, m]], row, share)
         found: list[tuple[float, Pair]] = []
@@ -104,7 +104,7 @@ class Judge:
         return hit or [min(found)[1]] if found else []
 
     def exactly(self, q: Array, t: float, scratch: Scratch, snapshot: Snapshot | None = None) -> Pair | None:
-        """A pair of the limb that is hit, if any, everything placed as it is at a time and the limb by a posture."""
+        """A colliding pair of the limb, if any, everything placed at a time and the limb by a posture."""
         exact, placed, parts = self._exact, scratch.placed, self._parts
         snapshot = snapshot or self._at(t)
         for name, (rows, joints, local) in self._bodies.items():
@@ -129,7 +129,7 @@ class Judge:
         return next((self._pair(a, b) for a, b in close if self._hit(placed, a, b, now)), None)
 
     def _at(self, t: float) -> Snapshot:
-        """The world at a time; motions are looked at many times at the times of their frames."""
+        """The world at a time, cached: motions are checked many times at the times of their frames."""
         found = self._snapshots.get(t)
         if found is None:
             if len(self._snapshots) >= _SNAPSHOTS:
@@ -138,7 +138,7 @@ class Judge:
         return found
 
     def _hit(self, placed: Placed, a: int, b: int, t: float, off: float = 0.0) -> bool:
-        """Return whether two parts are closer than the margin without allowance at a time, with an error of places."""
+        """Return whether two parts are closer than the margin without allowance at a time, with a position error."""
         limit = self.margin + off
         k = self._parts.pair(a, b)
         if k < 0 or not self._exact.counts(k, t):
@@ -162,7 +162,7 @@ class Judge:
         return (min(k + 1, last), 0.0) if s > 1.0 - 1e-6 else (k, s)
 
     def _when(self, t: float) -> float:
-        """The time that holds and contacts are asked for: that of a row where it is one but for rounding."""
+        """The time at which holds and contacts are evaluated: that of a row, except for rounding."""
         row, share = self._row(t)
         if share == 0.0 and len(self._tables.times) > 1:
             t = float(self._tables.times[row])
@@ -181,7 +181,7 @@ class Judge:
         return own + (float(self._tables.slack[row, m]) if m < self._tables.slack.shape[1] else own)
 
     def _others(self, scratch: Scratch, a: int, m: int, limit: float) -> list[int]:
-        """Parts that item m stands for, as far as part a may be near them."""
+        """Parts that item m represents, as far as part a may be near them."""
         if m == FLOOR:
             return [self._parts.floor]
         if m != STATIC:
@@ -194,7 +194,7 @@ class Judge:
         return [int(b) for b in pairs[gaps <= limit, 1]]
 
     def _place(self, scratch: Scratch, doubts: list[list[int]], row: int, share: float) -> None:
-        """Place what is in doubt by the frames on the buffers and the tables."""
+        """Place uncertain parts by the frames in the buffers and the tables."""
         placed, frames, parts, rows = scratch.placed, scratch.buffers.frames, self._parts, []
         wanted = {i for e, _ in doubts for i in parts.pieces[e].member}
         items = {m for _, m in doubts if m >= 0}

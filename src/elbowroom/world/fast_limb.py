@@ -20,7 +20,7 @@ from elbowroom.world.things import Hold
 # Base of joints among which is the root.
 WORLD = -1
 
-# Local places that change by less than this over time do not move.
+# Local transforms that change by less than this over time count as fixed.
 _RIGID = 1e-9
 
 
@@ -28,9 +28,9 @@ _RIGID = 1e-9
 class Joints:
     """Joints that place a limb, parents first.
 
-    body: their numbers in the body, (n,); searched: those that a posture turns, in its order; base: the joint that all
-    hang on, or `WORLD`; rides: for every joint of the body that the search moves, which of `body` carries it and its
-    place on it.
+    body: their indices in the body, (n,); searched: those that a posture rotates, in its order; base: the joint that
+    carries all of them, or `WORLD`; rides: for every joint of the body that the search moves, which of `body` carries
+    it and its transform on it.
     """
 
     base: int
@@ -51,10 +51,10 @@ class Grip:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One or more parts that ride on a joint of the limb: a capsule (7,), or a cover of balls.
+    """One or more parts on a joint of the limb: a capsule (7,), or a cover of balls.
 
-    `member` are parts of the exact world; `grip` is set for what a hand holds. Of a cover of one box or mesh alone, T
-    is its place on the carrier, and half extents (3,) or a field are set.
+    `member` are parts of the exact world; `grip` is set for held objects. Of a cover of one box or mesh alone, T is its
+    transform on the carrier, and half extents (3,) or a field are set.
     """
 
     carrier: int
@@ -71,7 +71,7 @@ class Piece:
 class Item:
     """A part that pieces may meet: half extents of a box (3,) with a rounding, or a field; ball (4,) around it.
 
-    `carrier` is set, with the item's place on it, where it rides on the limb's own joints.
+    `carrier` is set, with the item's transform on it, where it is on the limb's own joints.
     """
 
     part: int
@@ -119,7 +119,7 @@ def joints_of(body: Body, searched: Sequence[int], T: Array) -> Joints:
 
 
 def grips_of(exact: ExactWorld, who: str, joints: Joints, span: tuple[float, float]) -> list[Grip]:
-    """Objects that hands of the limb lead during a span: they go where the limb goes."""
+    """Objects that hands of the limb lead during a span: they move with the limb."""
     world, body = exact.world, exact.world.body(who)
     rows = {p.owner: i for i, p in enumerate(exact.parts) if p.kind == "thing"}
     grips = []

@@ -26,7 +26,7 @@ Interval = tuple[float, float]
 
 
 class ContactAllowances:
-    """Columns of `Around.told`, one for each kind of what is told of pairs over a span."""
+    """Columns of `Around.allowances`, one for each kind of what is told of pairs over a span."""
 
     def __init__(self, exact: ExactWorld, span: Interval) -> None:
         self._exact, self._span = exact, span
@@ -79,14 +79,14 @@ class ContactAllowances:
         return during[0] <= end and during[1] >= begin
 
 
-# A group of more capsules than this is covered by balls, whose tree leaves most of them out at once.
+# A group of more capsules than this is covered by balls, whose tree rejects most of them at once.
 _FEW = 2
 
 
 class Brought(NamedTuple):
-    """A part that the search moves: the joint that carries it, its place on that joint, and the grip if it is held.
+    """A part that the search moves: the joint that carries it, its transform on that joint, and the grip if it is held.
 
-    `ride` is the place of the body's joint that it belongs to on its carrier; for what is held its own place.
+    `ride` is the transform of its body joint on the carrier; for a held object its own.
     """
 
     part: int
@@ -107,7 +107,7 @@ class Parts:
     def __init__(self, exact: ExactWorld, who: str, joints: Joints, grips: list[Grip], span: tuple[float, float]):
         self._exact = exact
         self._made_items: dict[int, Item] = {}
-        self.told = ContactAllowances(exact, span)
+        self.allowances = ContactAllowances(exact, span)
         self.brought: list[Brought] = []
         for i, p in enumerate(exact.parts):
             if p.kind == "body" and p.owner == who and p.joint in joints.rides:
@@ -145,15 +145,15 @@ class Parts:
     def _modes(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """Modes of pairs of what is brought (B,) with others, by number."""
         modes = (numbers >= 0).astype(np.int32)
-        for n, m in zip(*np.nonzero(np.isin(numbers, self.told.concerned)), strict=True):
-            modes[n, m] = self.told.mode(int(numbers[n, m]), *self.brought[n].holds)
+        for n, m in zip(*np.nonzero(np.isin(numbers, self.allowances.concerned)), strict=True):
+            modes[n, m] = self.allowances.mode(int(numbers[n, m]), *self.brought[n].holds)
         return modes
 
     def _static_modes(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         modes: NDArray[np.int32] = np.any(numbers >= 0, axis=1).astype(np.int32)
-        touched = np.isin(numbers, self.told.concerned)
+        touched = np.isin(numbers, self.allowances.concerned)
         for n in np.flatnonzero(touched.any(axis=1)):
-            modes[n] = self.told.static_mode(numbers[n, touched[n]].tolist(), *self.brought[n].holds)
+            modes[n] = self.allowances.static_mode(numbers[n, touched[n]].tolist(), *self.brought[n].holds)
         return modes
 
     def _own_modes(self) -> NDArray[np.int32]:
@@ -164,7 +164,7 @@ class Parts:
         modes = np.zeros(number.shape, np.int32)
         for n, m in zip(*np.nonzero(number >= 0), strict=True):
             if rank[n] >= rank[m]:
-                modes[n, m] = self.told.mode(int(number[n, m]), *self.brought[n].holds, *self.brought[m].holds)
+                modes[n, m] = self.allowances.mode(int(number[n, m]), *self.brought[n].holds, *self.brought[m].holds)
         return modes
 
     def fields(self) -> list[DistanceField]:
@@ -205,7 +205,7 @@ class Parts:
         pieces: list[Piece] = []
         rows: list[int] = []
         for members in groups.values():
-            # what may overlap is known of single capsules alone
+            # overlap is known for single capsules only
             apart = bool((modes[members[0]] >= TOLD).any())
             made = self._made([self.brought[n] for n in members], apart)
             pieces += made

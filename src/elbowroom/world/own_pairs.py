@@ -1,8 +1,8 @@
-"""Pairs of parts of one body that may meet, and soft tissue: bellies and chests that give way to thighs.
+"""Pairs of parts of one body that may collide, and soft tissue: bellies and chests that give way to thighs.
 
-Shapes of a body are rigid; captured people who lift things from the floor fold themselves so far that those of belly
-and thigh overlap. How deep they may depends on how far the hip is folded, as measured on captured lifts
-(`benchmarks/soft_tissue.py`), and the cap `tissue` bounds it.
+Shapes of a body are rigid; captured people who lift objects from the floor fold so far that those of belly and thigh
+overlap. The allowed depth depends on the fold of the hip, as measured on captured lifts (`benchmarks/soft_tissue.py`),
+and is bounded by the cap `tissue`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from elbowroom.world.world import World
 
 BELLY = ("spine1", "spine2", "chest")
 THIGHS = ("left_thigh", "right_thigh")
-# Angle between thigh and trunk from which on they press each other, radians, and how much deeper they do for each
-# radian less, metres: 80 degrees, and 30 mm at 60 degrees (90th percentile of eight captured lifts).
+# Angle between thigh and trunk below which they press each other, radians, and depth per radian below it, metres: 80
+# degrees, and 30 mm at 60 degrees (90th percentile of eight captured lifts).
 _FIRST_RAD = float(np.radians(80.0))
 _PER_RAD_M = 0.03 / float(np.radians(20.0))
 # Reason of such a contact, in certificates and files.
@@ -40,7 +40,7 @@ def folds(body: Character, T: Array) -> Mapping[str, Array]:
 
 
 def tissue_depth(fold_rad: float) -> float:
-    """Depth in metres to which belly or chest give way to a thigh, by the angle between thigh and trunk."""
+    """Depth to which belly or chest give way to a thigh, metres, from the angle between thigh and trunk."""
     return max(_FIRST_RAD - fold_rad, 0.0) * _PER_RAD_M
 
 
@@ -49,7 +49,7 @@ def tissue_contacts(
 ) -> list[Contact]:
     """Contacts of belly and chest with the thighs of a person during an interval, to a depth of `most` metres.
 
-    With joints at T (N, J, 4, 4) of the frames in it, no deeper than the most folded of them has it.
+    With joints at T (N, J, 4, 4) of its frames, no deeper than in the most folded of them.
     """
     needed = (*THIGHS, "left_shin", "right_shin", "chest")
     if not isinstance(body, Character) or any(role not in body.roles for role in needed):
@@ -68,13 +68,13 @@ def tissue_contacts(
     return out
 
 
-# Two joints apart: an upper arm and the chest overlap whatever one does.
+# Two joints apart: an upper arm and the chest always overlap.
 _KIN = 2
 
-# How far an arm is lowered from sideways in the pose that everybody stands in, radians of shoulder swing.
+# Adduction of an arm from sideways in a normal stance, radians of shoulder swing.
 _HANGING = np.radians(80.0)
 
-# How far neck and head are bent forwards each by somebody who looks at the floor before the feet, radians.
+# Flexion of neck and head each of a person who looks at the floor before the feet, radians.
 _NODDING = np.radians(20.0)
 
 _ONE_TRUNK = ("spine2", "chest", "left_clavicle", "right_clavicle")
@@ -102,8 +102,8 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
 def easy_poses(body: Body) -> Iterator[Array]:
     """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
 
-    These are: at rest; a person with hanging arms; one who looks down at what the hands do; one whose hands are bent
-    as far as they go, the base of the thumb on the end of the forearm.
+    These are: at rest; a person with hanging arms; one who looks down at the hands; one whose hands are bent as far as
+    they go, the base of the thumb on the end of the forearm.
     """
     yield body.T_rest
     if not isinstance(body, Character):
@@ -139,8 +139,8 @@ def _guards(arm: str, other: str) -> bool:
 def _steps_apart(body: Body) -> NDArray[np.int32]:
     """Distance between joints along the skeleton, in joints, (J, J).
 
-    Joints that carry no shape are no step of their own, nor are those within the trunk: a hanging arm rests against
-    the ribs however many vertebrae a rig has.
+    Joints without a shape do not count, nor do those within the trunk: a hanging arm rests against the ribs however
+    many vertebrae a rig has.
     """
     parents = body.parents
     carries = np.zeros(len(parents), dtype=bool)
@@ -153,12 +153,14 @@ def _steps_apart(body: Body) -> NDArray[np.int32]:
     return apart
 
 
-# So long before and after a hold, seconds, a thing and its bearer are near because they are meant to be.
+# Seconds before and after a hold in which an object and its holder are expected to be near.
 _TAKES = 0.5
 
 
 def belonging(world: World, owners: NDArray) -> tuple[NDArray[np.bool_], list[tuple[float, float, NDArray[np.bool_]]]]:
-    """Which pairs of owners by name (P, 2) are of one body: always (P,), and from and to some seconds, each (P,)."""
+    """Mask (P,) of pairs of owners by name (P, 2) that are always of one body, and from and to some seconds, each
+    (P,).
+    """
     ordered = np.sort(owners, axis=1)
     held = [
         (h.during[0] - _TAKES, h.during[1] + _TAKES, (ordered == sorted((h.object, h.by))).all(axis=1))

@@ -27,8 +27,8 @@ _MOVE = ("body", "thing")
 
 _FINGERS = ("thumb", "index", "middle", "ring", "little")
 
-# How often a fixture is looked at over the span of a world to see whether it moves.
-_LOOKS = 65
+# Samples of a fixture over the span of a world that show whether it moves.
+_SAMPLES = 65
 
 
 class Pair(NamedTuple):
@@ -57,7 +57,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class PairNames(Sequence[Pair]):
-    """Names of pairs (P, 2) of parts; there are thousands of pairs, and few are ever told."""
+    """Names of pairs (P, 2) of parts, made on demand: there are thousands, and few are ever reported."""
 
     parts: tuple[Part, ...]
     rows: NDArray[np.int32]
@@ -81,9 +81,9 @@ class PairNames(Sequence[Pair]):
 class Pairs:
     """Parts and pairs (P, 2) of their indices that count.
 
-    `off` has, for pairs that are switched off for a time, the intervals in seconds: an object and the hand that holds
-    it. `ignored` are pairs of one body that never count, by name: neighbours that overlap in easy poses, parts of one
-    hand, shapes of one joint.
+    `off` has intervals in seconds of pairs that are switched off for a time: an object and the hand that holds it.
+    `ignored` are pairs of one body that never count, by name: neighbours that overlap in easy poses, parts of one hand,
+    shapes of one joint.
     """
 
     parts: tuple[Part, ...]
@@ -108,23 +108,23 @@ class Pairs:
         return number
 
     def covered(self, contact: Contact) -> NDArray[np.int64]:
-        """Numbers of the pairs that a contact speaks of."""
+        """Indices of the pairs of a contact."""
         who, on = self._called(contact.who), self._called(contact.on)
         if not (len(who) and len(on)):
             return np.zeros(0, np.int64)
         low, high = np.minimum(who[:, None], on), np.maximum(who[:, None], on)
-        # parts that move come first, and of two that do not no pair counts
+        # moving parts come first, and static pairs do not count
         rows = low < len(self.number)
         found = self.number[low[rows], high[rows]]
         return np.unique(found[found >= 0]).astype(np.int64)
 
     def _called(self, name: str) -> NDArray[np.int64]:
-        """Numbers of the parts that a name of a contact means."""
+        """Indices of the parts that a name of a contact means."""
         return np.array(self._meant.get(name, ()), dtype=np.int64)
 
     @cached_property
     def _meant(self) -> dict[str, list[int]]:
-        """Numbers of the parts that names of contacts mean: only characters have parts, 'tray' is not 'tray.001'."""
+        """Indices of the parts that names of contacts mean: only characters have parts, 'tray' is not 'tray.001'."""
         meant: dict[str, list[int]] = {}
         for i, part in enumerate(self.parts):
             names = {part.name}
@@ -137,7 +137,7 @@ class Pairs:
 
 
 def parts_of(world: World) -> tuple[Part, ...]:
-    """All parts of a world; eyes are left out, they sit inside of heads."""
+    """All parts of a world, without eyes, which are inside of heads."""
     parts = [
         Part(f"{name}.{shape.name}", "body", name, shape.joint, shape, role=role)
         for name in world.characters
@@ -165,7 +165,7 @@ def shapes_of(body: Body) -> tuple[tuple[Shape, str], ...]:
 
 
 def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs]) -> Pairs:
-    """Pairs that count. `own` tells, by name of a character, which pairs of its own parts do."""
+    """Pairs that count. `own` gives, by name of a character, those of its own parts."""
     moving = {name for name, thing in world.things.items() if moves(world, name, thing)}
     movers = sum(p.kind in _MOVE for p in parts)  # they come first
     free = np.array([p.kind == "body" or (p.kind == "thing" and p.owner in moving) for p in parts], dtype=bool)
@@ -212,7 +212,7 @@ def moves(world: World, name: str, thing: Thing) -> bool:
     if isinstance(thing, Fixture):
         if isinstance(thing.state, KeyedState):
             return bool(np.ptp(thing.state.values) > 0.0)
-        states = [thing.state(float(t)) for t in np.linspace(*world.span, _LOOKS)]
+        states = [thing.state(float(t)) for t in np.linspace(*world.span, _SAMPLES)]
         return bool(np.ptp(states) > 0.0)
     if isinstance(thing.path, Keyed):
         return bool(np.ptp(thing.path.positions, axis=0).any() or np.ptp(thing.path.quaternions, axis=0).any())

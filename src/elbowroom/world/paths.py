@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
@@ -102,8 +102,8 @@ class Keyed:
             return self
         count = max(int(np.ceil((self.times[-1] - self.times[0]) * rate - 1e-9)), 1)
         times = np.linspace(self.times[0], self.times[-1], count + 1)
-        position = CubicSpline(self.times, self.positions)(times)
-        turn = CubicSpline(self.times, self.quaternions)(times)
+        position = scipy.interpolate.CubicSpline(self.times, self.positions)(times)
+        turn = scipy.interpolate.CubicSpline(self.times, self.quaternions)(times)
         return Keyed(times, position, turn)
 
     def __call__(self, t: float) -> Array:

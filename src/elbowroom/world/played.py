@@ -1,8 +1,8 @@
 """World sampled at the frames of a file: exactly what is written, played back and proven.
 
-Whatever a world is made of (clips at several rates, start times between frames, paths with keys of their own, functions
-of time, hinges, holds), a file has frames at one rate. All of it is put on those frames first; the certificate and
-every writer then take it from there, so that the proof speaks of the file.
+Whatever a world consists of (clips at several rates, start times between frames, paths with keys of their own,
+functions of time, hinges, holds), a file has frames at one rate. Everything is sampled at those frames first; the
+certificate and every writer start from there, so that the proof is about the file.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from elbowroom.world.paths import Fall, Keyed, Still, places
 from elbowroom.world.things import Hold, Thing
 from elbowroom.world.world import Record, World
 
-# Frames a second of motions that are no clips and were not given a rate.
+# Frame rate of motions that are not clips and were not given a rate.
 RATE = 60.0
-# Frames: a time that is this near to a frame's is the frame's.
+# A time this near to a frame's is the frame's, frames.
 _SAME_FRAMES = 1e-6
-# Seconds that make no difference.
+# Negligible time, seconds.
 _SAME_S = 1e-6
-# A hand that moves farther than this on an object, metres, does not hold it: skin and fingers give that much.
+# A hand that moves farther than this on an object does not hold it, metres: skin and fingers give that much.
 SLIP_M = 0.01
-# An object that moves less than this, metres, stays.
+# An object that moves less than this stays, metres.
 _STAYS = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class PlayedWorld(World):
-    """A world whose motions and paths have keys at the frames of a file alone, at `times` (T,) seconds.
+    """A world whose motions and paths have keys at the frames of a file only, at `times` (T,) seconds.
 
-    Between frames people's joints are slerped and roots lerped; things and links of robots are each lerped and slerped
-    in the world. Paths of objects have the holds in them: `holds` only tells which hand has what, from the frame before
-    a hold begins to the frame after it ends.
+    Between frames people's joints are slerped and roots lerped; objects and links of robots are each lerped and slerped
+    in the world. Holds are baked into paths of objects: `holds` only says which hand has what, from the frame before a
+    hold begins to the frame after it ends.
     """
 
     fps: float = RATE
@@ -82,7 +82,7 @@ class PlayedWorld(World):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over all that can collide, frame by frame: two worlds with the same digest play alike."""
+        """SHA-256 over everything that can collide, frame by frame: two worlds with the same digest play alike."""
         sha = hashlib.sha256()
 
         def add(*parts: object) -> None:
@@ -107,7 +107,7 @@ class PlayedWorld(World):
     def riding(self) -> World:
         """World in which held objects move with the hands that hold them, so that they follow edited hands.
 
-        Between frames hand and object then part from the file by a hair; what a hold cannot describe stays as it is.
+        Between frames hand and object then differ from the file minutely; what a hold cannot describe stays as it is.
         """
         plain = {f.name: getattr(self, f.name) for f in fields(World)}
         world = World(**plain | {"holds": ()})
@@ -160,12 +160,12 @@ class PlayedWorld(World):
         place = places(self.objects[hold.object].path, later)[:, :3, 3]
         if not len(later) or np.abs(place - place[0]).max() < _STAYS:
             return None
-        # it is left at the first of these frames
+        # it is released at the first of these frames
         return Fall(np.append(end, later), np.vstack([np.zeros(3), place - place[0]]))
 
 
 def output_rate(world: World, fps: float | None = None) -> float:
-    """Frames a second that a world is written at: as asked for, else those of its first clip."""
+    """Frame rate at which a world is written: as requested, else that of its first clip."""
     if fps is not None and not (np.isfinite(fps) and fps > 0.0):
         raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
     if fps is None and isinstance(world, PlayedWorld):
@@ -175,8 +175,7 @@ def output_rate(world: World, fps: float | None = None) -> float:
 
 
 def played(world: World, fps: float | None = None) -> PlayedWorld:
-    """A world on the frames that a file of it has, `fps` a second; artificial frames at the start of clips are left
-    out."""
+    """A world on the frames of its file, at `fps`; artificial frames at the start of clips are left out."""
     rate = output_rate(world, fps)
     if isinstance(world, PlayedWorld) and world.fps == rate:
         return world
@@ -193,7 +192,7 @@ def played(world: World, fps: float | None = None) -> PlayedWorld:
 
 
 def _on_frames(motion: Motion, times: Array, fps: float) -> Motion:
-    """A motion with keys at the frames alone; a clip that has them stays as it is."""
+    """A motion with keys at the frames only; a clip that has them already is unchanged."""
     if isinstance(motion, Clip):
         first = (motion.start - times[0]) * fps
         if motion.fps == fps and abs(first - round(first)) < _SAME_FRAMES:

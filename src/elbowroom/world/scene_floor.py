@@ -1,4 +1,4 @@
-"""Floor of a scene: its height, by one rule for all commands, and the triangles that it stands for."""
+"""Floor of a scene: its height, by one rule for all commands, and the triangles that it replaces."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.triangles import distances, tree_of
 from elbowroom.motion.clip import Clip, Motion
 
-# Metres above the floor up to which a sheet without thickness is still the floor. Sheets of the real scenes that were
-# measured lie within 1 mm of the floor, or 2 mm and more above it, as carpets and boards do.
+# Height above the floor up to which a sheet without thickness counts as the floor, metres. Sheets of measured real
+# scenes lie within 1 mm of the floor, or 2 mm and more above it, as carpets and boards do.
 FLUSH_M = 0.002
 
-# Cosine of a slope that still is level, 5 degrees.
+# Cosine of the steepest level slope, 5 degrees.
 LEVEL = 0.996
 
-# Metres: a face that is no higher than this from its lowest to its highest corner is level, however narrow.
+# A face with no more height than this from lowest to highest vertex is level, however narrow, metres.
 _FLAT_M = 1e-6
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """Triangles of a static mesh that are left out, since the floor's half-space stands for them.
+    """Triangles of a static mesh that are left out, since the floor's half-space replaces them.
 
-    name of the mesh; how many triangles (faces) and their area; above_floor_m: how far the highest of them is above the
-    floor, metres, at most `FLUSH_M`: up to there the half-space does not cover what was left out.
+    name of the mesh; number of triangles (faces) and their area; above_floor_m: height of the highest above the floor,
+    metres, at most `FLUSH_M`: up to there the half-space does not cover what was left out.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Dropped:
 
 
 def on_floor(mesh: Mesh, solid: NDArray[np.bool_], floor: float) -> NDArray[np.bool_]:
-    """Faces (F,) of a cleaned mesh that are nothing but its floor: the half-space stands for those.
+    """Mask (F,) of faces of a cleaned mesh that duplicate the floor: the half-space replaces those.
 
-    `solid` (F,) says which faces belong to solids. A connected part that ends at the floor goes as a whole: what lies
-    below the floor, a sheet that is level, or a slab that is sunk into the floor and rises no more than `FLUSH_M` over
-    it. Of open parts that reach higher, such as a room with walls, the level triangles at the floor go. Whatever stands
-    on the floor and has a thickness stays, however low; and so do solids that reach higher.
+    `solid` (F,) marks faces of solids. A connected part that ends at the floor goes as a whole: what lies below the
+    floor, a level sheet, or a slab that is sunk into the floor and rises no more than `FLUSH_M` over it. Of open parts
+    that reach higher, such as a room with walls, the level triangles at the floor go. Whatever stands on the floor and
+    has a thickness stays, however low; and so do solids that reach higher.
     """
     none = np.zeros(len(mesh.faces), dtype=bool)
     if not len(mesh.faces) or mesh.vertices[:, 2].min() > floor + FLUSH_M:
@@ -98,29 +98,29 @@ def normals(corners: Array) -> Array:
 # 3 mm, floor and carpets of a shop by 20.
 _BAND_M = 0.02
 
-# Share of a level's area that lies at or below its height: feet stand on its sheets, and low edges do not count.
+# Share of a level's area at or below its height: feet stand on its sheets, and low edges do not count.
 _AT_OR_BELOW = 0.9
 
-# Square metres that a floor has at least; larger than any table.
+# Smallest area of a floor, square metres; larger than any table.
 _LARGE_M2 = 6.0
 
 # A level with this share of the largest one's area is large enough to be the floor.
 _LARGE_SHARE = 0.4
 
-# Metres that a floor is thick at most, and the share of a scene's surface that may lie deeper below its top.
+# Largest thickness of a floor, metres, and the share of a scene's surface that may lie deeper below its top.
 _THICK_M = 0.35
 _BENEATH_SHARE = 0.01
 
-# Metres above 0 from which on a floor has to carry something: a lone slab up there is a roof or a gallery, and people
-# walk below it. Things that it carries have this share of its area, more than this far above it, metres.
+# Height above 0 from which on a floor must carry something, metres: a lone slab up there is a roof or a gallery. The
+# objects on it have this share of its area, more than this far above it, metres.
 _LONE_M = 0.5
 _CARRIED_SHARE = 0.05
 _CARRIED_M = 0.1
 
-# Metres that a foot may be beyond the edge of a floor, or over a gap in it: about the length of a foot.
+# Distance of a foot beyond the edge of a floor, or over a gap in it, metres: about the length of a foot.
 _BEYOND_M = 0.3
 
-# Places of feet that are looked at, at most, and seconds between them.
+# Most positions of feet that are sampled, and seconds between them.
 _MOST_FEET = 400
 _FEET_S = 0.1
 

@@ -94,23 +94,23 @@ def samples(mesh: Mesh, apart: float) -> Array:
     return points[kept]
 
 
-# Metres: how far lines of sight are followed, and from where on; what is smaller than the third hides nothing worth
-# mention; what moves less than the fourth stands still.
+# Metres: length of lines of sight, and their start; objects smaller than the third are transparent; what moves less
+# than the fourth stands still.
 REACH, _SKIN, _SMALL, _TRAVELS = 3.0, 0.05, 0.35, 0.05
-_CLOSE = 1.0  # metres: furniture that is farther from people is background
-_BUSY = 0.3  # metres: hands that travel less in all are idle
-_ENOUGH = 1.5  # a side that is seen at 42 degrees is as good as one seen from its front
+_CLOSE = 1.0  # metres: furniture farther from people is background
+_BUSY = 0.3  # metres: hands with less total travel are idle
+_ENOUGH = 1.5  # a side seen at 42 degrees is as good as from its front
 _STOUT = 0.085  # radius of a trunk, share of its owner's height
-_THINGS = 12  # as many are looked for, those that move first
+_THINGS = 12  # objects that are considered, moving ones first
 _FACES = np.concatenate([np.eye(3), -np.eye(3)])
 
 
 @dataclass(frozen=True, eq=False)
 class _Spot:
-    """Places that are to be seen: points (T, P, 3), and the way each is turned (T, P, 3) where it has a front.
+    """Points of interest: points (T, P, 3), and their normals (T, P, 3) where they have a front.
 
-    `areas` (P,) are those of sides, as shares of the most that can be seen of them at once; None of a face. `owner` is
-    whose own trunk does not hide it.
+    `areas` (P,) are those of sides, as shares of the most that is visible at once; None for a face. `owner` is the
+    character whose own trunk does not hide it.
     """
 
     weight: float
@@ -129,12 +129,12 @@ def seen_from(
     reach: float = REACH,
     cut_open: bool = True,
 ) -> Array:
-    """Share (D,), 0..1, of what matters over times (T,) in seconds that is seen from directions `backs` (D, 3).
+    """Visible share (D,), 0..1, of what matters over times (T,) in seconds from directions `backs` (D, 3).
 
-    Each direction points from the action to an eye that is `reach` metres away. What matters are faces, chests,
-    hands (the more they do, the more) and things, above all when hands are away from where they mostly are; or, where
-    `only` (T, 3) is given, that point. With `cut_open` static meshes larger than furniture are cut open before the
-    action, as pictures have it, and hide nothing there.
+    Each direction points from the action to an eye that is `reach` metres away. What matters are faces, chests, hands
+    (by activity) and objects, above all when hands are away from their usual place; or, where `only` (T, 3) is given,
+    that point. With `cut_open` large static meshes are cut open in front of the action, as in pictures, and hide
+    nothing there.
     """
     times = np.atleast_1d(np.asarray(times, dtype=float))
     backs = np.asarray(backs, dtype=float)
@@ -183,7 +183,7 @@ def _worth(spot: _Spot, k: int, seen: NDArray[np.bool_], backs: Array) -> Array:
     if spot.fronts is None:
         return seen.mean(axis=0)
     towards = spot.fronts[k] @ backs.T
-    if spot.areas is None:  # a face: whole from half-way before it, two thirds in profile
+    if spot.areas is None:  # a face: all of it within 57 degrees of its front, two thirds in profile
         return (seen * np.clip(0.65 + 0.65 * towards, 0.0, 1.0)).mean(axis=0)
     return np.minimum(_ENOUGH * spot.areas @ (seen * np.maximum(towards, 0.0)), 1.0)
 

@@ -1,4 +1,4 @@
-"""A hand leaves what a person does, is at a place that may move at a time, and comes back, while all else goes on."""
+"""A hand leaves the motion, meets a possibly moving target at a time, and returns, while the rest goes on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from elbowroom.plan.moving.timing import ContactTiming, moments
 from elbowroom.plan.repair.allowed import FeetFree
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.ladder import replanned
-from elbowroom.plan.repair.limb import searched, spliced
+from elbowroom.plan.repair.limb import by_search, spliced
 from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.stretch import Job, stretches
 from elbowroom.plan.result import PlanningFailure, blamed
@@ -51,11 +51,10 @@ def freed(
     what: str,
     checks: dict[bytes, LimbCheck],
 ) -> LimbTrajectory:
-    """The course of an arm that the base has in frames (N,), or the least change of it that is free.
+    """The motion of an arm in frames (N,) of the base, or the least change of it that is free.
 
-    Frames in which the hand has to be at its target, `exact` (N,), stay as they are. `checks` has those of earlier
-    courses of this arm in a world that is otherwise the same, by the frames of everything but the arm. Raises
-    `PlanningFailure`.
+    Frames in which the hand must be at its target, `exact` (N,), stay as they are. `checks` caches limb checks of
+    earlier attempts by the frames of everything but the arm, in an otherwise equal world. Raises `PlanningFailure`.
     """
     arm, who, tier = actor.body.chain(limb).joints, actor.who, d.settings.tier
     course, times = actor.base.rotations[rows][:, list(arm)], actor.base.start + rows / actor.base.fps
@@ -82,7 +81,7 @@ def freed(
     once = 0.5 * float(times[low] + times[high]) if hit is None else hit
     during = (float(times[bad[0]]), float(times[bad[-1]])) if len(bad) else (once, once)
     episode = CollisionEpisode(who, limb, during, () if pair is None else (pair,))
-    # ends that are nearer to something than the margin are left and entered with less
+    # ends with less clearance than the margin are left and entered with a smaller one
     ends, at = course[[low, high]], times[[low, high]]
     margins = (d.settings.margin, min(TIGHT, d.settings.margin))
     margin = next((m for m in margins if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
@@ -90,7 +89,7 @@ def freed(
     options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin)
     job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]))
     if tier == "plan":
-        done = next((found for s in stretches(job) if (found := searched(job, s, d.seed())) is not None), None)
+        done = next((found for s in stretches(job) if (found := by_search(job, s, d.seed())) is not None), None)
     else:
         done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid")
     if done is None:
@@ -99,21 +98,21 @@ def freed(
     limits = [actor.body.limits[j] for j in arm]
     if (pose_excess(limits, bent).max(axis=0) > np.maximum(pose_excess(limits, course).max(axis=0), BEYOND)).any():
         raise PlanningFailure("no-path", f"{what}: a detour would bend the {limb.replace('_', ' ')} too far")
-    return replace(done.way, rotations=bent)
+    return replace(done.trajectory, rotations=bent)
 
 
-# Eyes and head are at the target after this share of the approach, and stay on it for this share of the way back.
-_LOOKS_BY, _LOOKS_ON = 0.6, 0.25
+# Eyes and head are at the target after this share of the approach, and stay for this share of the return.
+_GAZE_ARRIVES, _GAZE_STAYS = 0.6, 0.25
 
-# Of the time for which a hand keeps to the way off a target: what it takes in all.
+# Duration of a retreat in relation to the time for which the hand stays on its line.
 _NEARLY = 1.4
 
 
 @dataclass(frozen=True, eq=False)
 class Encounter:
-    """A hand at something that may move: the frame in which it is there, and the posture then.
+    """A hand at a possibly moving target: the frame of contact and the posture in it.
 
-    `T_target` (N, 4, 4) is where that is by frame of the motion, `T_hand` (N, 4, 4) where the hand has to be at it.
+    `T_target` (N, 4, 4) is the target by frame of the motion, `T_hand` (N, 4, 4) the required transform of the hand.
     """
 
     hand: str
@@ -124,59 +123,60 @@ class Encounter:
 
     @staticmethod
     def of(taking: Taking, T_target: Array) -> Encounter:
-        """A hand that takes or touches something at places (N, 4, 4) by frame."""
+        """Encounter of a hand that takes or touches a target at `T_target` (N, 4, 4) by frame."""
         hands = T_target @ (inverse(T_target[taking.k]) @ taking.T_world_hand)
         return Encounter(taking.hand, taking.k, taking.target, T_target, hands)
 
 
 class Passage:
-    """One task of a hand on top of a motion, in its frames `m`."""
+    """One task of a hand on top of a motion, during its frames `m`."""
 
     def __init__(self, d: Director, actor: Actor, task: Task, at: Encounter, pace: ContactTiming, what: str) -> None:
         self.d, self.actor, self._at, self._pace, self.pose = d, actor, at, pace, at.pose
         self.m = m = moments(d, actor, at.hand, task, at.k, at.T_hand[at.k], actor.frames(pace.work), pace.early)
-        # where the time was chosen it is told
+        # a chosen time is part of the reason
         self.what = what if task.at is not None else f"{what} at {actor.time(at.k):.2f} s"
         self.hand, self.limb, self._thing = at.hand, f"{at.hand}_arm", str(getattr(task, "object", ""))
         self.arm = list(actor.body.chain(self.limb).joints)
         self.fingers = list(finger_joints(actor.body, at.hand))
         self._moved = False
-        self._orbit: float | None = None  # of the elbow when the hand has come
-        self._checks: dict[bytes, LimbCheck] = {}  # of ways off that are tried in turn
+        self._orbit: float | None = None  # elbow angle at contact
+        self._checks: dict[bytes, LimbCheck] = {}  # of retreats that are tried in turn
         self._fade = smoothstep if pace.quick else smootherstep
-        # frames after which the hand is off its target, and after which the arm is back
+        # frames after which the hand has left its target, and after which the arm is back
         self._off, self._home = ((0.3, 0.75) if pace.quick else (0.5, 1.0)) * np.array(m.back - m.done)
 
     @property
     def near(self) -> float:
-        """Second at which the last bit of the approach begins."""
+        """Time at which the final approach begins, seconds."""
         return self.actor.time(max(self.m.there - self.actor.frames(self._pace.slow), self.m.leaves))
 
     def help(self, focus: Array | None) -> None:
-        """The trunk helps and the eyes look at points (N, 3) by frame, from the first to the last of the passage.
+        """Let the trunk help and the eyes look at points (N, 3) by frame, over the whole passage.
 
-        Without points they look where they do anyway.
+        Without points the gaze stays that of the base.
         """
         d, actor, m = self.d, self.actor, self.m
         rows = np.arange(m.leaves, m.back + 1)
         root, q = actor.base.root[rows], actor.base.rotations[rows]
         mine = set(joints_of(actor, self.hand)) - set(actor.body.chain(self.limb).lead)
         may = actor.upper & ~np.isin(np.arange(len(actor.upper)), list(mine))
-        share = _risen(rows, m.leaves, m.there) * (1.0 - _risen(rows, m.done, m.back))
-        new, moved = leaned(actor.body, q, m.there - m.leaves, self.pose, may, share)
+        share = _rising(rows, m.leaves, m.there) * (1.0 - _rising(rows, m.done, m.back))
+        new, moved = with_posture(actor.body, q, m.there - m.leaves, self.pose, may, share)
         if d.settings.gaze and focus is not None:
-            looks = _risen(rows, m.leaves, m.leaves + _LOOKS_BY * (m.there - m.leaves))
-            off = m.done + _LOOKS_ON * (m.back - m.done)
-            new = gazing(actor.body, root, new, focus[rows], looks * (1.0 - _risen(rows, off, m.back)))
+            gaze_share = _rising(rows, m.leaves, m.leaves + _GAZE_ARRIVES * (m.there - m.leaves))
+            off = m.done + _GAZE_STAYS * (m.back - m.done)
+            new = gazing(actor.body, root, new, focus[rows], gaze_share * (1.0 - _rising(rows, off, m.back)))
         changed = np.flatnonzero((new != q).any(axis=(0, 2))).tolist()
         if changed:
             actor.edit(m.leaves, changed, new[:, changed])
         self._moved = bool(moved)
 
     def come(self, by: Array, opened: Array, closed: Array) -> None:
-        """The hand comes to its target until its work is done, the last bit from beside it, `by` (3,) in the world.
+        """Bring the hand to its target and keep it there until its work is done; the final approach starts at offset
+        `by` (3,).
 
-        Fingers become `opened` (n, 4) on the way and then `closed`.
+        The fingers become `opened` (n, 4) on the way, then `closed`.
         """
         actor, m, pace = self.actor, self.m, self._pace
         closing = max(m.there - round(pace.closing * actor.base.fps), m.leaves + 1)
@@ -190,17 +190,17 @@ class Passage:
         self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, self.what)
 
     def leave(self, by: Array, what: str, *, home: Array | None = None, seconds: float = 0.0) -> None:
-        """The hand goes off, `by` (3,) in the world, and the arm back to what the person does anyway, fingers too.
+        """Retreat by `by` (3,) in the world and return arm and fingers to the base motion.
 
-        With a `home` (M, 3, 4), the arm's motion until the base ends, it goes there and the fingers stay closed. The
-        hand keeps to its target for some `seconds` and is nearly off it after them.
+        With `home` (M, 3, 4), the arm's motion until the end of the base, the arm goes there and the fingers stay
+        closed. The hand follows its target for `seconds`, and has nearly left it after them.
         """
         actor, m, keeps = self.actor, self.m, round(seconds * self.actor.base.fps)
         own = actor.original.rotations[m.done :]
         if self.fingers:
             fingers = np.repeat(actor.base.rotations[m.done, self.fingers][None], len(actor.base) - m.done, axis=0)
             if home is None:
-                share = _risen(np.arange(m.done, len(actor.base)), m.done + keeps, m.back)
+                share = _rising(np.arange(m.done, len(actor.base)), m.done + keeps, m.back)
                 fingers = faded(fingers, own[:, self.fingers], share)
             actor.edit(m.done, self.fingers, fingers)
         home = np.array(own[:, self.arm]) if home is None else home
@@ -211,13 +211,13 @@ class Passage:
         self._go(rows, self._beside(rows, by, off), home[: len(rows)], share, what, self._orbit)
 
     def _beside(self, rows: Frames, by: Array, share: Array) -> Array:
-        """Places of the hand (N, 4, 4) beside its target, `by` (3,) in the world as it meets it, by shares (N,)."""
+        """Hand transforms (N, 4, 4) offset from the target by `by` (3,), in the world at contact, times shares (N,)."""
         T, out = self._at.T_target, np.array(self._at.T_hand[rows])
         out[:, :3, 3] += share[:, None] * (T[rows, :3, :3] @ (T[self._at.k, :3, :3].T @ by))
         return out
 
     def finish(self) -> None:
-        """The frames are done; raises `PlanningFailure` where the helping body meets something."""
+        """Make the frames final; raises `PlanningFailure` where the helping body collides."""
         d, actor, m = self.d, self.actor, self.m
         actor.go_on(m.back)
         actor.free_from = {**actor.free_from, self.hand: m.done}
@@ -227,20 +227,20 @@ class Passage:
             require_free(d, (actor.time(m.leaves), actor.time(m.back)), self.what, self._thing)
 
     def _shape(self, rows: Frames, turns: list[tuple[int, int, Array]]) -> None:
-        """Fingers turn to rotations (n, 4) between frames, one after another."""
+        """Rotate fingers to rotations (n, 4) between pairs of frames, one after another."""
         if not self.fingers:
             return
         q = np.array(self.actor.base.rotations[rows][:, self.fingers])
         for first, last, goal in turns:
-            share = _risen(rows, first, last)
+            share = _rising(rows, first, last)
             after = rows >= first
             q[after] = slerp(q[after], goal, share[after, None])
         self.actor.edit(int(rows[0]), self.fingers, q)
 
     def _go(self, rows: Frames, hands: Array, base: Array, share: Array, what: str, orbit: float | None = None) -> None:
-        """Frames of the arm between its base (N, 3, 4) and a hand at places (N, 4, 4), by shares (N,).
+        """Blend the arm between its base (N, 3, 4) and a hand at transforms (N, 4, 4), by weights (N,).
 
-        The elbow is at an `orbit` angle in radians that it has already, or at one that suits.
+        The elbow is at a given `orbit` angle, radians, or at one that is chosen.
         """
         d, actor = self.d, self.actor
         T = actor.body.transforms(actor.base.root[rows], actor.base.rotations[rows])
@@ -252,34 +252,34 @@ class Passage:
         course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
-        way = freed(d, actor, self.limb, rows, share == 1.0, what, self._checks)
-        actor.edit(int(rows[0]), self.arm, way.rotations)
+        trajectory = freed(d, actor, self.limb, rows, share == 1.0, what, self._checks)
+        actor.edit(int(rows[0]), self.arm, trajectory.rotations)
         d.world = actor.placed(d.world)
-        d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)
+        d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), trajectory)
 
 
-def _risen(rows: Frames, first: float, last: float) -> Array:
-    """Shares (N,) that rise from 0 in one frame to 1 in another."""
+def _rising(rows: Frames, first: float, last: float) -> Array:
+    """Weights (N,) that rise from 0 in one frame to 1 in another."""
     return smootherstep((rows - first) / max(last - first, 1.0))
 
 
-# An arm is drawn no straighter than this towards targets that are yet too far, shares of its length: from the first on
-# its stretch grows ever less, up to the second.
+# Extension limits for targets that are still too far, as shares of the arm's length: from the first on extension slows
+# down, up to the second.
 _EASY, _MOST = 0.9, 0.985
 
-# Orbits of the elbow about that of a posture that are tried for the frames in which the hand follows, radians.
+# Offsets of the elbow's orbit angle that are tried for frames in which the hand tracks a target, radians.
 _ORBITS = np.radians([0.0, 8.0, -8.0, 16.0, -16.0, 26.0, -26.0, 38.0, -38.0])
 
-# Joints may leave their ranges by this much while they follow, radians: less than can be seen.
-_BEYOND = np.radians(0.4)
+# Largest excess over joint limits while tracking, radians: too little to be seen.
+_EXCESS_RAD = np.radians(0.4)
 
 
-# Frames to either side over which a joint comes to the end of its range.
+# Half-width, in frames, of the blend into a joint's limit.
 _SOFTLY = 8
 
 
 class Tracking:
-    """An arm over frames of a body, T (N, J, 4, 4), whose hand follows places, at the elbow's orbit of a posture."""
+    """An arm whose hand tracks transforms over frames of a body, T (N, J, 4, 4), near a posture's elbow angle."""
 
     def __init__(self, body: Character, limb: str, T: Array, pose: Pose) -> None:
         self.ik = LimbIK(body, limb, pose)
@@ -288,43 +288,41 @@ class Tracking:
         self.orbit, self._keep = self.ik.orbit_of(pose), self.ik.keep_of(pose)
 
     def postures(self, hands: Array, exact: NDArray[np.bool_], orbit: float | None = None) -> Array | None:
-        """Rotations (N, 3, 4) with the hand at places (N, 4, 4), drawn nearer where it cannot be there.
+        """Rotations (N, 3, 4) with the hand at transforms (N, 4, 4), pulled nearer where out of reach.
 
-        None where it cannot in a frame in which it must, `exact` (N,), or leaves its joints' ranges in one, at any
-        orbit of the elbow near that of the posture. With an `orbit` the elbow stays there, as the first frame has it,
-        and a hand whose work is done turns as its wrist allows.
+        None where the hand misses or joints leave their limits in a frame of `exact` (N,), at any elbow angle tried.
+        With `orbit` the elbow stays at that angle, and a hand whose work is done turns as its wrist allows.
         """
         drawn = hands.copy()
-        way = hands[:, :3, 3] - self.shoulders
-        far = np.linalg.norm(way, axis=1)
+        towards = hands[:, :3, 3] - self.shoulders
+        far = np.linalg.norm(towards, axis=1)
         length = self.ik.reach[1]
         easy = max(_EASY * length, float(far[exact].max(initial=0.0)))
         most = max(_MOST * length, easy + 1e-3)
         over = np.maximum(far - easy, 0.0)
         near = np.where(over > 0.0, easy + (most - easy) * np.tanh(over / (most - easy)), far)
-        drawn[:, :3, 3] = self.shoulders + way * (near / np.maximum(far, 1e-9))[:, None]
+        drawn[:, :3, 3] = self.shoulders + towards * (near / np.maximum(far, 1e-9))[:, None]
         drawn[exact] = hands[exact]
         fixed = exact if orbit is None else np.arange(len(exact)) == 0
         for angle in self.orbit + _ORBITS if orbit is None else (orbit,):
             at = self.ik.solve(self.parents[exact], hands[exact], angle, self._keep)
-            if at.reached.all() and (orbit is not None or (at.excess <= _BEYOND).all()):
+            if at.reached.all() and (orbit is not None or (at.excess <= _EXCESS_RAD).all()):
                 self.orbit = float(angle)
                 q = self.ik.solve(self.parents, drawn, angle, self._keep).rotations
                 return continuous(np.where(fixed[:, None, None], q, self._within(q)))
         return None
 
     def _within(self, q: Array) -> Array:
-        """Rotations (N, 3, 4) within the joints' ranges: a hand on its way need not be turned yet as at its target."""
+        """Rotations (N, 3, 4) within joint limits: on its way the hand need not have its final orientation yet."""
         limits = [self.ik.character.limits[j] for j in self.ik.joints]
-        # a joint that comes to its end does not stop there at once
+        # a joint slows down before its limit
         return clamp_pose(limits, rounded(clamp_pose(limits, continuous(q)), _SOFTLY, continuous(q)))
 
 
 def faded(base: Array, there: Array, share: Array, limits: Sequence[JointLimit | None] = ()) -> Array:
-    """Rotations (N, n, 4) from one motion to the other by shares (N,); where they are 0 or 1 exactly that motion.
+    """Blend rotations (N, n, 4) of two motions by weights (N,); exactly one of them where the weight is 0 or 1.
 
-    Joints whose ranges are those of hinges fade in their bend and twist: between two of their rotations a slerp would
-    leave the hinge.
+    Hinge joints blend in flexion and twist: a slerp between two of their rotations would leave the hinge.
     """
     q = slerp(base, there, share[:, None])
     for j, limit in enumerate(limits):
@@ -335,16 +333,16 @@ def faded(base: Array, there: Array, share: Array, limits: Sequence[JointLimit |
     return continuous(np.where((share == 1.0)[:, None, None], there, q))
 
 
-# Turns that are less than this are none, radians.
+# Rotations below this count as none, radians.
 _NOTHING = 1e-7
 
 
-def leaned(
+def with_posture(
     body: Character, q: Array, k: int, goal: Pose, joints: NDArray[np.bool_], share: Array
 ) -> tuple[Array, list[int]]:
-    """Rotations (N, J, 4) turned by what a posture adds to frame k, by shares (N,); and the joints that it turns.
+    """Rotations (N, J, 4) with the change of a posture against frame k added by weights (N,); and the joints changed.
 
-    `joints` (J,) says which may. Joints that were within their ranges stay so.
+    `joints` (J,) says which may change. Joints that were within their limits stay so.
     """
     turn = log(multiply(conjugate(q[k]), goal.rotations))
     moved = [j for j in np.flatnonzero(joints).tolist() if np.linalg.norm(turn[j]) > _NOTHING]

@@ -1,4 +1,4 @@
-"""Timing of a hand of somebody who moves, or at something that moves: it sets out, is there, and is back."""
+"""Timing of a hand whose body or target moves: departure, contact, return."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.limb_ik import LimbIK
 
-# Of the time that a hand at rest takes for a way: what it takes on top of a motion, and the least.
+# Duration of a hand motion on top of a moving base, relative to one from rest, and its minimum in seconds.
 _USUAL, _LEAST = 1.0, 0.45
 
-# Of the shoulder's way from its nearest place to a target: this near counts as nearest, metres.
+# Distances from shoulder to target within this of the smallest count as smallest, metres.
 _AS_NEAR = 0.03
 
-# Seconds after the contact for which the target is to be near, too.
+# Seconds after contact during which the target should still be near.
 _AFTER = 0.2
 
-# With the body's help an arm reaches this much farther than it is long, metres.
+# Extra reach of an arm with the body's help, metres.
 _HELP = 0.25
 
-# What is farther from a shoulder than the arm's length and this is surely out of reach, metres.
+# Distance beyond the arm's length that is certainly out of reach, metres.
 _FARTHEST = 0.6
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Moments:
-    """Frames of a task: the hand leaves the motion, is there, has done its work, is back in the motion."""
+    """Frames of a task: the hand leaves the motion, arrives, has finished, is back in the motion."""
 
     leaves: int
     there: int
@@ -48,7 +48,7 @@ class Moments:
 
 
 def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -> bool:
-    """Return whether a task is one of motion over motion: the person walks, or the target moves when it is wanted."""
+    """Return whether a task needs a motion over a motion: the actor walks, or the target moves at that time."""
     if not actor.stands:
         return True
     if target is None:
@@ -59,9 +59,9 @@ def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -
 
 
 def best_frame(d: Director, actor: Actor, hand: str, points: Array) -> int:
-    """The frame at which a shoulder is nearest to a target, points (N, 3) by frame: the first that is as near."""
+    """First frame with the smallest distance from a shoulder to a target, points (N, 3) by frame."""
     far = _distances(actor, hand, points)
-    # who walks by has the target before the shoulder rather than behind it when the hand comes off
+    # in passing, meet the target in front of the shoulder, since the hand leaves it later
     after = np.minimum(np.arange(len(far)) + actor.frames(_AFTER), len(far) - 1)
     far = np.maximum(far, far[after])
     first = _first(actor, hand) + actor.frames(_USUAL * d.seconds_for(0.6))
@@ -75,10 +75,10 @@ def best_frame(d: Director, actor: Actor, hand: str, points: Array) -> int:
 def moments(
     d: Director, actor: Actor, hand: str, task: Task, k: int, T_world_hand: Array, work: int, early: float = 0.0
 ) -> Moments:
-    """Frames for a hand that is to be at a place (4, 4) in frame k and works there for some frames.
+    """Frames for a hand that must be at `T_world_hand` (4, 4) in frame k and works there for `work` frames.
 
-    It goes with its target from `early` seconds before that on. The time for its way there, and for that back, is by
-    how far it has to go as the body sees it: from where it then is.
+    It moves with its target from `early` seconds before contact. The durations of approach and return depend on the
+    hand's distance relative to the body.
     """
     first, last = _first(actor, hand), len(actor.base) - 1
     with_it = k - actor.frames(early) if early > 0.0 else k
@@ -88,8 +88,8 @@ def moments(
 
     def needs(clip: Clip, rows: NDArray[np.int64], share: float) -> NDArray[np.int64]:
         T = actor.body.transforms(clip.root[rows], clip.rotations[rows])
-        way = np.linalg.norm(seen_by(T[:, 0], (T[:, joint] @ T_joint_hand)[:, :3, 3]) - target, axis=1)
-        return np.array([actor.frames(share * d.seconds_for(x)) for x in way.tolist()])
+        distances = np.linalg.norm(seen_by(T[:, 0], (T[:, joint] @ T_joint_hand)[:, :3, 3]) - target, axis=1)
+        return np.array([actor.frames(share * d.seconds_for(x)) for x in distances.tolist()])
 
     before = np.arange(max(with_it - 1, 0), min(first, max(with_it - 1, 0)) - 1, -1)
     if task.begin is None:
@@ -117,22 +117,22 @@ def moments(
 
 
 def _mean_so_far(values: NDArray[np.int64]) -> Array:
-    """Means (N,) of the first, the first two, and so on: an arm that swings is near or far by chance."""
+    """Running means (N,): whether a swinging arm is near or far is chance."""
     return np.cumsum(values) / np.arange(1, len(values) + 1)
 
 
 def seen_by(T: Array, points: Array) -> Array:
-    """Points (N, 3) of the world in frames (N, 4, 4)."""
+    """Points (N, 3) of the world in local frames (N, 4, 4)."""
     return np.einsum("nij,ni->nj", T[:, :3, :3], points - T[:, :3, 3])
 
 
 def frames_for(
     d: Director, actor: Actor, task: Task, points: Array, what: str, *, only: str | None = None
 ) -> list[tuple[str, int]]:
-    """Hands that can be asked, the nearer first, and the frame in which each is to be there.
+    """Candidate hands, the nearer first, with the frame in which each would arrive.
 
-    `points` (N, 3) are those of the target by frame of a motion that goes on; a point (3,) is one for which the person
-    waits, and the hand is there as soon as it can. `only` is the one hand that is meant, whatever it holds.
+    `points` (N, 3) is the target by frame of a continuing motion; a point (3,) is a target for which the actor pauses,
+    and the hand arrives as soon as it can. `only` is the one hand to use, whatever it holds.
     """
     found = []
     busy = ""
@@ -140,8 +140,8 @@ def frames_for(
     for hand in arms_of(actor, task.hand if only is None else only):
         try:
             k = (_soonest if points.ndim == 1 else _in_passing)(d, actor, hand, task, points, what)
-        except PlanningFailure as stuck:
-            late.append(stuck)
+        except PlanningFailure as failure:
+            late.append(failure)
             continue
         hold = held_by(d.world, actor.who, hand, actor.time(k))
         if hold is None or only is not None:
@@ -158,13 +158,13 @@ def frames_for(
 
 
 def _soonest(d: Director, actor: Actor, hand: str, task: Task, point: Array, what: str) -> int:
-    """The frame in which a hand can or has to be at a point (3,); raises `PlanningFailure` where that is too soon."""
-    way = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
-    return actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
+    """Frame in which a hand can or must be at a point (3,); raises `PlanningFailure` if that is too early."""
+    distance = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
+    return actor.k + d.frames_until(actor, distance, task.at, 0, what, beyond_reach(actor, hand, point))
 
 
 def _in_passing(d: Director, actor: Actor, hand: str, task: Task, points: Array, what: str) -> int:
-    """The frame in which a hand is to be at a target, points (N, 3) by frame; raises `PlanningFailure` without any."""
+    """Frame in which a hand meets a target, points (N, 3) by frame; raises `PlanningFailure` if there is none."""
     k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
     if not 0 <= k < len(points):
         begin, end = actor.base.span
@@ -182,9 +182,9 @@ def _row(actor: Actor, t: float) -> float:
 
 
 def helpful(actor: Actor, hand: str, k: int, target: str | None) -> bool:
-    """Return whether the trunk may help a hand about frame k: not while the other hand is at its target.
+    """Return whether the trunk may help a hand around frame k: not while the other hand is at its target.
 
-    Nor does it help with a part of one's own body, which would go with it.
+    Nor does it help towards a part of its own body, which would move along.
     """
     if target is not None and target.startswith(f"{actor.who}."):
         return False
@@ -193,7 +193,7 @@ def helpful(actor: Actor, hand: str, k: int, target: str | None) -> bool:
 
 
 def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> PlanningFailure:
-    """Why a target, points (N, 3) by frame, is out of reach in frame k, and when it would be within."""
+    """Reason why a target, points (N, 3) by frame, is out of reach in frame k, and when it would be within."""
     far = _distances(actor, hand, points)
     reach = LimbIK(actor.body, f"{hand}_arm").reach[1] + _HELP
     near = np.flatnonzero(far <= reach)
@@ -209,17 +209,17 @@ def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> Planni
 def in_reach(
     options: Iterable[T], actor: Actor, hands: Sequence[tuple[str, int]], points: Array, what: str
 ) -> Iterator[T]:
-    """The same options; that a target, points (N, 3) by frame, is out of reach is told with when it would be within."""
+    """The same options; a failure for distance also says when the target, points (N, 3) by frame, is within reach."""
     try:
         yield from options
-    except PlanningFailure as stuck:
-        if stuck.status == "target-out-of-reach" and stuck.why.startswith(what):
-            raise far_away(actor, hands[0][0], points, hands[0][1], stuck.why) from None
+    except PlanningFailure as failure:
+        if failure.status == "target-out-of-reach" and failure.why.startswith(what):
+            raise far_away(actor, hands[0][0], points, hands[0][1], failure.why) from None
         raise
 
 
 def shoulders(actor: Actor, hand: str) -> Array:
-    """Return where a shoulder is by frame, (N, 3)."""
+    """Shoulder positions by frame, (N, 3)."""
     return np.asarray(actor.base.world()[:, actor.body.chain(f"{hand}_arm").joints[0], :3, 3])
 
 
@@ -233,11 +233,12 @@ def _first(actor: Actor, hand: str) -> int:
 
 @dataclass(frozen=True)
 class ContactTiming:
-    """Seconds about the contact.
+    """Timing around a contact, seconds.
 
-    `slow` before it the last bit of the approach begins, `early` before it the hand moves with the target but for that
-    bit, `closing` before it fingers begin to close, and `work` after it they have closed. `shaped` is how far they are
-    closed before that, a share. A `quick` hand comes and goes faster at its target, which is soon out of reach.
+    `slow` before it the final approach begins, `early` before it the hand moves with the target except for that
+    approach, `closing` before it the fingers begin to close, and `work` after it they have closed. `shaped` is the
+    share by which they are closed before that. A `quick` hand approaches and retreats faster, because its target is
+    soon out of reach.
     """
 
     early: float = 0.1
@@ -248,7 +249,7 @@ class ContactTiming:
     quick: bool = False
 
 
-# What is tried in turn at what is gone along with, and at what is passed by.
+# Timings that are tried in turn, for a target with little relative motion and for one in passing.
 _ALONG = (ContactTiming(), ContactTiming(shaped=0.0), ContactTiming(0.2, 0.4, 0.05, 0.2, 0.0))
 _PASSING = (
     ContactTiming(0.03, 0.3, 0.2, 0.034, quick=True),
@@ -256,34 +257,33 @@ _PASSING = (
     ContactTiming(0.03, 0.25, 0.12, 0.067, 0.0, quick=True),
 )
 
-# Metres a second between a shoulder and a target up to which it is gone along with, and from which on it is passed by.
+# Speeds of a shoulder relative to a target, m/s: up to the first the hand moves along, from the second on it passes by.
 _SLOW, _FAST = 0.4, 1.2
 
-# Metres that a body may go on while its hand is still at what it passes by, and seconds that this takes at least and at
-# most: what is gone off in less time is snatched away.
+# Distance that a body may go on while its hand is still at a target in passing, metres, and limits of the duration,
+# seconds: a shorter one looks like snatching.
 _STAYS, _LINGERS = 0.15, (0.12, 0.2)
 
 
 def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[ContactTiming, ...]:
-    """Return how a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of
-    reach."""
+    """Contact timings to try at a target in frame k, points (N, 3) by frame; quick ones if it is soon out of reach."""
     return at_speed(speed_past(actor, hand, points, k), _ALONG, _PASSING)
 
 
 def at_speed(
     speed: float, along: tuple[ContactTiming, ...], passing: tuple[ContactTiming, ...]
 ) -> tuple[ContactTiming, ...]:
-    """Return what is tried at a target that goes past with some speed, metres a second."""
+    """Timings to try at a target with a relative speed in m/s."""
     return along if speed <= _SLOW else (*passing, *along) if speed <= _FAST else passing
 
 
 def speed_past(actor: Actor, hand: str, points: Array, k: int) -> float:
-    """Metres a second of a shoulder against a target in frame k, points (N, 3) by frame."""
+    """Speed of a shoulder relative to a target in frame k, points (N, 3) by frame, m/s."""
     near = slice(max(k - 3, 0), k + 4)
     apart = (points - shoulders(actor, hand))[near]
     return float(np.linalg.norm(apart[-1] - apart[0])) * actor.base.fps / max(len(apart) - 1, 1)
 
 
 def lingers(speed: float) -> float:
-    """Seconds for which a hand that has done its work goes off what it passes by at some metres a second."""
+    """Seconds for which a hand that has finished follows a target in passing at a relative speed in m/s."""
     return float(np.clip(_STAYS / max(speed, 1e-3), *_LINGERS))

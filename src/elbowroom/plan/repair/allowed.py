@@ -1,4 +1,4 @@
-"""Contacts of a recorded motion with itself and the floor that are allowed while part of it is re-planned."""
+"""Contacts of a recorded motion with itself and the floor that stay allowed while part of it is re-planned."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ from elbowroom.world.pairs import FLOOR
 from elbowroom.world.things import Hold
 from elbowroom.world.world import World
 
-# Metres: a body gives way by as much; deeper than the clip is then by as much; what measuring at another time may add
-# at the ends of an interval. Plans keep some of it in reserve, so that proofs have room.
+# Metres: how far a body yields; how much deeper than the clip a plan may go; what sampling at other times may add at
+# the ends of an interval. Plans keep some of it in reserve for the proof.
 _GIVES, _DEEPER, _ROUNDING, _RESERVE = 0.01, 0.005, 0.002, 0.0015
 _WHY = "in the clip"
 
 
 @dataclass(frozen=True, eq=False)
 class OwnTouches:
-    """Depths to which parts of someone that joints move are in the rest of the body and the floor: depth (P, K) of
-    pairs at times (K,), metres, 0 where they do not touch."""
+    """Depths of parts moved by joints in the rest of the body and the floor.
+
+    depth (P, K) of pairs at times (K,), metres, 0 where they do not touch.
+    """
 
     who: str
     pairs: tuple[tuple[str, str], ...]
@@ -40,8 +42,10 @@ class OwnTouches:
     depth: Array
 
     def contacts(self, during: Interval, *, planned: bool) -> list[Contact]:
-        """Return what may touch while it is re-planned: 10 mm deep, as deep as at the interval's ends, or 5 mm deeper
-        than the clip is then. Plans may use a little less of it than proofs."""
+        """Contacts to allow while re-planning: 10 mm, the depth at the interval's ends, or 5 mm more than in the clip.
+
+        Plans may use a little less than proofs.
+        """
         less = _RESERVE if planned else 0.0
         made = [Contact(self.who, other, during, "touch", _GIVES - less, _WHY) for other in (self.who, FLOOR)]
         ends = [int(np.argmin(np.abs(self.times - t))) for t in during]
@@ -57,9 +61,9 @@ class OwnTouches:
 
 
 def own_touches(exact: ExactWorld, who: str, joints: Iterable[int], times: Sequence[float] | Array) -> OwnTouches:
-    """Measure what touches at times (K,) of someone's own parts, of which joints move one or both.
+    """Measure contacts at times (K,) between parts of a body of which the joints move one or both.
 
-    Overlaps deeper than the world's caps count as deep as those: no repair may keep them.
+    Overlaps deeper than the world's caps count as the caps: no repair may keep them.
     """
     body = exact.world.body(who)
     moved = {j for top in joints for j in body.subtree(top)}
@@ -85,21 +89,22 @@ def own_touches(exact: ExactWorld, who: str, joints: Iterable[int], times: Seque
 
 
 def with_contacts(world: World, contacts: Iterable[Contact]) -> World:
-    """The world for a check: soles stand on the floor, and contacts are allowed."""
+    """The world for a check, with soles on the floor and the contacts allowed."""
     return world.with_(contacts=(*world.contacts, *supports(world), *contacts))
 
 
 def at_work(world: World, who: str, span: Interval, joints: Iterable[int] = (0,)) -> bool:
-    """Return whether parts that some joints move take, leave or touch something during a span; by default the whole
-    body."""
+    """Return whether parts moved by some joints take, leave or touch something during a span; by default the whole
+    body.
+    """
     return any((a < span[1] and span[0] < b) or span[0] < a == b < span[1] for a, b in _works(world, who, joints))
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A hand or a limb of someone that has to be where it is during some seconds, though it takes and touches nothing.
+    """A hand or limb that must stay where it is for some seconds although it touches nothing.
 
-    `part` is a hand (left, right) or the name of a chain (left_arm, right_leg, spine).
+    `part` is a hand (left, right) or a chain (left_arm, right_leg, spine).
     """
 
     who: str
@@ -118,8 +123,10 @@ class Pin:
 def hands_free(
     world: World, clip: Clip, who: str, joints: Iterable[int], during: Interval, pins: Iterable[Pin] = ()
 ) -> tuple[int, int] | None:
-    """First and last frame about a time from which on, and up to which, joints may be moved otherwise; None where a
-    part that they move is at work just then."""
+    """First and last frame around an interval between which joints may be moved; None where a part of them is at work.
+
+    A part is at work where it takes, leaves or touches something, or is pinned.
+    """
     low, high = clip.source.lead, len(clip) - 1
     body, joints = clip.character, tuple(joints)
     moved = {k for j in joints for k in body.subtree(j)}
@@ -135,8 +142,10 @@ def hands_free(
 
 
 def _works(world: World, who: str, joints: Iterable[int]) -> list[Interval]:
-    """Moments at which parts that joints move take or leave something, and when they touch it: hands mostly, but a hat
-    is taken off a head, too, and a foot presses a button."""
+    """Times at which parts moved by joints take or leave something, and intervals in which they touch it.
+
+    Mostly hands, but a hat is taken off a head, and a foot presses a button.
+    """
     body, (begin, end) = world.body(who), world.motion(who).span
     moved = {k for j in joints for k in body.subtree(j)}
     holds = [hold for hold in world.holds if hold.by == who and body.hand(hold.hand)[0] in moved]
@@ -147,13 +156,13 @@ def _works(world: World, who: str, joints: Iterable[int]) -> list[Interval]:
 
 
 def _together(hold: Hold, other: Hold) -> Interval | None:
-    """The seconds in which two hands have one object: neither can be moved alone then."""
+    """Interval in which two hands hold one object: neither can be moved alone then."""
     begin, end = max(hold.during[0], other.during[0]), min(hold.during[1], other.during[1])
     return (begin, end) if hold is not other and hold.object == other.object and begin < end else None
 
 
 def _of(contact: Contact, who: str, parts: list[str]) -> bool:
-    """Return whether a contact is one of some parts of somebody with something else, the floor apart."""
+    """Return whether a contact is between some parts of a character and something other than the floor."""
     for mine, other in ((contact.who, contact.on), (contact.on, contact.who)):
         if any(fits(mine, part) for part in parts) and not fits(who, other) and other != "floor":
             return True
@@ -162,8 +171,10 @@ def _of(contact: Contact, who: str, parts: list[str]) -> bool:
 
 @dataclass(frozen=True)
 class FeetFree:
-    """Frames from `low` to `high` that may be changed. Of a leg, `knee` says that its foot stays where it is and the
-    knee goes aside; `stands` are first and last frame in which its foot stands, so that it can only be put elsewhere.
+    """Frames `low` to `high` that may be changed.
+
+    For a leg, `knee` keeps the foot in place and moves the knee; `stands` are the first and last frame of a stance that
+    must be moved as a whole.
     """
 
     low: int
@@ -174,10 +185,10 @@ class FeetFree:
 
 
 def feet_free(clip: Clip, episode: CollisionEpisode) -> list[FeetFree]:
-    """Joints that may be changed to get a limb out of collision, the least first.
+    """Choices of frames and legs that may be changed to resolve an episode, the smallest change first.
 
-    Of a leg whose foot is free, its knee at any time; of one that swings, the swing; of one that stands, and where the
-    swing alone will not do, the whole time that the foot stands, with the swings before and after.
+    For a leg with a free foot its knee at any time; for a swinging leg the swing; for a standing leg, or where the
+    swing alone fails, the whole stance with the swings before and after.
     """
     low, high = clip.source.lead, len(clip) - 1
     side = episode.limb.partition("_")[0]
@@ -201,7 +212,7 @@ def feet_free(clip: Clip, episode: CollisionEpisode) -> list[FeetFree]:
 
 
 def _elsewhere(on: NDArray[np.bool_], stands: tuple[int, int], low: int, high: int) -> FeetFree:
-    """The time that a foot stands, with the swings about it, if any: a clip may begin and end with it."""
+    """A stance with the swings around it, if any: a clip may begin and end in it."""
     first, last = max(stands[0], low), stands[1]
     before = low if first <= low else _before(on, first, low)
     after = high if last >= high else _after(on, last, high)
@@ -209,19 +220,19 @@ def _elsewhere(on: NDArray[np.bool_], stands: tuple[int, int], low: int, high: i
 
 
 def _before(on: NDArray[np.bool_], frame: int, low: int) -> int:
-    """The last frame before another in which the foot stands."""
+    """Last frame before another in which the foot stands."""
     found = np.flatnonzero(on[:frame])
     return max(low, int(found[-1])) if len(found) else low
 
 
 def _after(on: NDArray[np.bool_], frame: int, high: int) -> int:
-    """The first frame after another in which the foot stands."""
+    """First frame after another in which the foot stands."""
     found = np.flatnonzero(on[frame + 1 :])
     return min(high, frame + 1 + int(found[0])) if len(found) else high
 
 
 def freeze_grips(world: World) -> World:
-    """Hold what is held as it is now, whatever becomes of the hand's motion."""
+    """Keep held objects at their current placements whatever the hand's motion becomes."""
     holds = []
     for hold in world.holds:
         path = world.things[hold.object].path

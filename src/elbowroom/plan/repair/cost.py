@@ -1,4 +1,4 @@
-"""Cost of a repair: how much it changes a clip, in one number; the least of several repairs is taken."""
+"""Cost of a repair: one number for how much it changes a clip; the cheapest of several repairs is taken."""
 
 from __future__ import annotations
 
@@ -21,37 +21,36 @@ from elbowroom.motion.quality import rms_jerk
 from elbowroom.motion.recorded import recorded_postures
 from elbowroom.world.world import World
 
-# Frames a second that are compared at most.
+# Highest frame rate at which clips are compared.
 _RATE_HZ = 60.0
-# What counts as much as a joint that is a radian away for a second: squares of metres of a hand, the head or a foot, of
-# radians beyond what people use, of radians that the head is turned in the world (people look where they go), seconds
-# that are changed at all, and RMS jerk beyond what is allowed, as a share of the clip's. Tuned on strips of
+# Weights relative to one joint that is a radian away for a second: squared metres of hands, head or feet; squared
+# radians beyond what people use; squared radians of head rotation in the world (people look where they go); seconds
+# that are changed at all; and RMS jerk beyond the limit, relative to the clip's. Tuned on strips of
 # benchmarks/repair_made.py.
 _PER_M2, _PER_UNUSUAL2, _PER_GAZE2, _PER_S, _PER_JERK = 6.0, 6.0, 2.0, 0.2, 0.5
-# What a body counts for that is as far from what recorded people do as those usually are from each other, for a second;
-# and moments a second at which that is asked. Tuned on strips of benchmarks/repair_made.py.
+# Weight of a second in a posture as far from recorded ones as these usually are from each other; and samples per
+# second. Tuned on strips of benchmarks/repair_made.py.
 _PER_UNLIKE2 = 0.25
 _POSTURES_HZ = 10.0
-# How much turns of joints of the legs count: where feet go counts by itself, and knees bend much for a body that goes
-# down a little.
+# Weight of leg joints: foot paths count separately, and knees bend far for a body that sinks a little.
 _LEGS = 0.25
-# RMS jerk that a repair may have, as a multiple of the clip's.
+# Largest RMS jerk of a repair, relative to the clip's.
 JERK_GAIN = 1.2
-# Ends of limbs whose paths count, by role.
+# Roles of limb ends whose paths count.
 _HANDS_AND_FEET = ("left_hand", "right_hand", "left_foot", "right_foot")
 _ENDS = (*_HANDS_AND_FEET, "head")
-# Cost up to which a repair is taken without looking for a smaller one: an arm or a neck that is some 40 degrees aside
-# for a second. Less would make ordinary repairs several times slower.
+# Cost up to which a repair is accepted without looking for a smaller one: an arm or neck some 40 degrees away for a
+# second. A lower value makes ordinary repairs several times slower.
 SMALL = 0.8
-# Cost beyond which a limb is searched, to compare: leans of benchmarks/repair_made.py at which hands go half a metre
-# aside cost 3.5 to 4.4, whole bodies that give way 0.5 to 1.7.
+# Cost above which a limb search is tried for comparison: offsets of benchmarks/repair_made.py with hands half a metre
+# away cost 3.5 to 4.4, whole bodies that give way 0.5 to 1.7.
 LARGE = 2.0
 
 
 def cost(source: Clip, new: Clip) -> float:
-    """Change of a clip from what it was when it came; both have the same frames.
+    """Cost of a change from the imported clip; both have the same frames.
 
-    Squares are summed over joints and time, so that many joints that turn a little cost less than one that turns much.
+    Squares are summed over joints and time, so that many small rotations cost less than one large one.
     """
     step = max(round(source.fps / _RATE_HZ), 1)
     rows = np.flatnonzero(_differ(source, new))
@@ -82,11 +81,11 @@ def cost(source: Clip, new: Clip) -> float:
 
 
 def unlike_recorded(body: Character, T_old: Array, T_new: Array) -> Array:
-    """Mean squared distance (N,) of markers from where recorded people would have them, as a multiple of what is usual.
+    """Mean squared distance (N,) of markers from recorded postures, relative to the usual error.
 
-    T_old and T_new (N, J, 4, 4) are joints before and after a repair. The posture database is asked for hands and feet
-    of both: the body is to change as those of recorded people do between them, however the rig's own posture differs
-    from theirs. It counts by the error that is usual so far from recorded hands and feet: a stride is far from all.
+    T_old and T_new (N, J, 4, 4) are joints before and after a repair. The posture database is queried with the hands
+    and feet of both: the body should change as recorded people do between them, however the rig's own posture differs
+    from theirs. The usual error depends on the distance from recorded hands and feet: strides are far from all of them.
     """
     database = kept(body, "recorded postures", lambda: _database(body))
     if database is None:
@@ -102,7 +101,7 @@ def unlike_recorded(body: Character, T_old: Array, T_new: Array) -> Array:
 
 
 def _database(body: Character) -> PostureDatabase | None:
-    """Recorded postures, resized to a body; None for rigs that lack parts."""
+    """Recorded postures scaled to a body; None for rigs that lack parts."""
     try:
         return recorded_postures().for_character(body)
     except BadValue:
@@ -110,7 +109,7 @@ def _database(body: Character) -> PostureDatabase | None:
 
 
 def jerk_gain(source: Clip, new: Clip, turned: Array) -> float:
-    """RMS jerk of the joint that is turned most, by angles (T, J), as a multiple of what it was."""
+    """RMS jerk of the joint rotated most, by angles (T, J), relative to the clip's."""
     joint = int(np.argmax(turned.sum(axis=0)))
     was, now = (float(rms_jerk(clip.rotations[clip.source.lead :, joint], clip.fps)) for clip in (source, new))
     return now / max(was, 1e-9)
@@ -120,13 +119,13 @@ def _differ(a: Clip, b: Clip) -> Array:
     return np.asarray(np.any(a.rotations != b.rotations, axis=(1, 2)) | np.any(a.root != b.root, axis=1))
 
 
-# Shifts of the centre of mass below this, metres, are within what people do without a thought.
+# Shifts of the centre of mass below this are unremarkable, metres.
 _NOTED = 0.03
 
 
 def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
-    """Sentences on people whose centre of mass a change moves sideways by more than a little."""
-    told = []
+    """Sentences on characters whose centre of mass a change moves sideways noticeably."""
+    sentences = []
     for name in dict.fromkeys(who):
         old, new = before.motion(name), after.motion(name)
         if not (isinstance(old, Clip) and isinstance(new, Clip)) or new.character.masses is None:
@@ -135,8 +134,8 @@ def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
         shift = np.linalg.norm((at[1] - at[0])[:, :2], axis=1)
         k = int(np.argmax(shift))
         if shift[k] > _NOTED:
-            told.append(
+            sentences.append(
                 f"balance of {name}: the repair moves the centre of mass by up to {100 * shift[k]:.1f} cm "
                 f"(at {new.times[k]:.2f} s)."
             )
-    return tuple(told)
+    return tuple(sentences)

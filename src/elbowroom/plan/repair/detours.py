@@ -1,5 +1,4 @@
-"""Rungs for tight places: the pelvis goes aside or down for a while and feet stay, the whole body steps aside, or who
-walks walks round what is in the way."""
+"""Strategies for tight places: the pelvis moves over fixed feet, the body sidesteps, or walks around."""
 
 from __future__ import annotations
 
@@ -23,21 +22,23 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import Snapshot, World
 
-# Directions in which it is gone aside.
+# Directions of a sideways offset.
 _DIRECTIONS = 8
-# Seconds of the way round things, and of the way back.
+# Seconds for the way around obstacles, and for the way back.
 ROUND = 2.0
-# Metres a second from which on somebody gets on, so that there is a left and a right to walk round things.
+# Speed from which on a character counts as walking, m/s, so that there is a left and a right.
 _WALKS = 0.4
-# How many ways are followed up, and the share of the depth that they leave at most.
+# Candidates that are followed up, and the largest share of the collision depth that they may leave.
 _FOLLOWED, _GAIN = 3, 0.7
 _LEGS = ("left_leg", "right_leg")
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """A way to go aside: metres `aside` and `down` that are tried in turn, with so many `seconds` for the way there and
-    the way back; in steps or over the feet; in all directions, or to the two sides of where somebody walks."""
+    """A kind of detour: distances `aside` and `down` tried in turn, metres, with `seconds` for either way.
+
+    In steps or over fixed feet; in all directions, or to both sides of the walking direction.
+    """
 
     aside: tuple[float, ...]
     seconds: float
@@ -51,19 +52,21 @@ _STEPS = _Kind((0.05, 0.1, 0.15, 0.2), 1.2)
 _ROUND = _Kind((0.3, 0.4, 0.5, 0.6, 0.8, 1.0), ROUND, sides=True)
 
 
-def told_by(by: Offset) -> str:
-    """Return how far somebody goes aside and down, (3,) metres, in words."""
+def offset_text(by: Offset) -> str:
+    """Describe an offset (3,), metres, in words."""
     aside, down = np.hypot(*by[:2]), -by[2]
-    told = [f"{100 * aside:.0f} cm aside"] if aside > 0.0 else []
-    told += [f"{100 * down:.0f} cm down"] if down > 0.005 else []
-    return " and ".join(told) or "up"
+    texts = [f"{100 * aside:.0f} cm aside"] if aside > 0.0 else []
+    texts += [f"{100 * down:.0f} cm down"] if down > 0.005 else []
+    return " and ".join(texts) or "up"
 
 
-def sways(world: World, episode: CollisionEpisode, options: RepairOptions, *, far: bool) -> Iterator[BodyDetour]:
-    """Ways aside that keep the trunk free: of the pelvis over its feet and in steps, or `far`, round things.
+def pelvis_detours(
+    world: World, episode: CollisionEpisode, options: RepairOptions, *, far: bool
+) -> Iterator[BodyDetour]:
+    """Detours that keep the trunk free: the pelvis over its feet, in steps, or with `far` around obstacles.
 
-    Of each kind those that leave the least in collision come first; none are looked at after the first, and least, that
-    leaves nothing.
+    For each kind, those that leave the least collision come first; the search ends at the first, smallest one that
+    leaves none.
     """
     for kind in (_ROUND,) if far else (_OVER, _STEPS):
         amounts = tuple(a for a in kind.aside if a <= options.max_aside + 1e-9)
@@ -73,18 +76,18 @@ def sways(world: World, episode: CollisionEpisode, options: RepairOptions, *, fa
 
 @dataclass(frozen=True, eq=False)
 class _Window:
-    """Somebody who may be moved while an episode lasts, what may touch then, and looks at it."""
+    """A character that may be displaced during an episode, the contacts allowed then, and the collision samples."""
 
-    sway: PelvisOffset
-    looks: Looks
+    shift: PelvisOffset
+    sampler: CollisionSampler
     changed: Changed
     contacts: tuple[Contact, ...]
     as_is: tuple[float, float]
 
     def moved(self, world: World, to: OffsetClip, name: str, text: str, leaves: float) -> BodyDetour:
-        """The world with somebody who is moved."""
+        """The world with the displaced character."""
         there = world.with_character(self.changed.who, to.clip)
-        return BodyDetour(there, name, text, self.changed, self.contacts, leaves, self.looks.count)
+        return BodyDetour(there, name, text, self.changed, self.contacts, leaves, self.sampler.count)
 
 
 def _window(
@@ -96,20 +99,19 @@ def _window(
     stepping: bool = False,
     bends: bool = False,
 ) -> _Window | None:
-    """A window about an episode with so many seconds for the way there and back, in which the trunk may bend, too; None
-    where there is no such."""
+    """A window around an episode with `seconds` for either way, in which the trunk may bend; None without any."""
     clip = clip_of(world, episode.who)
     legs, core = legs_of(clip), core_about(clip, episode.during, seconds)
     if not legs or core is None or at_work(world, episode.who, (core.first, core.last)):
         return None
-    sway = PelvisOffset(clip, options.sources[episode.who], legs, core, stepping)
-    joints = tuple(j for ik in legs for j in ik.joints) + (tuple(sway.trunk) if bends else ())
-    frames, span = (sway.first, sway.last), (core.first, core.last)
+    shift = PelvisOffset(clip, options.sources[episode.who], legs, core, stepping)
+    joints = tuple(j for ik in legs for j in ik.joints) + (tuple(shift.trunk) if bends else ())
+    frames, span = (shift.first, shift.last), (core.first, core.last)
     own = options.recorded(episode.who)
     planned, contacts = touches_in(world, episode.who, joints, frames, span) if own else ((), ())
-    looks = Looks(with_contacts(world, planned), episode, sway)
-    as_is = looks.depth(clip) or (0.0, 0.0)
-    return _Window(sway, looks, Changed(episode.who, joints, span), contacts, as_is)
+    sampler = CollisionSampler(with_contacts(world, planned), episode, shift)
+    as_is = sampler.depth(clip) or (0.0, 0.0)
+    return _Window(shift, sampler, Changed(episode.who, joints, span), contacts, as_is)
 
 
 def _of_a_kind(world: World, episode: CollisionEpisode, options: RepairOptions, kind: _Kind) -> Iterator[BodyDetour]:
@@ -117,12 +119,12 @@ def _of_a_kind(world: World, episode: CollisionEpisode, options: RepairOptions, 
     window = _window(world, episode, options, kind.seconds, stepping=kind.stepping)
     if window is None:
         return
-    # parts in collision are to be less deep in something than they were, and all else together no deeper
+    # the parts in collision must come out at least partly, and everything else must not get deeper
     most = _GAIN * window.as_is[0], max(window.as_is[1], SHALLOW)
     found = []
-    for number, by in enumerate(_offsets(kind, window.sway)):
-        moved = window.sway.by(by)
-        depth = None if moved is None else window.looks.depth(moved.clip, most)
+    for number, by in enumerate(_offsets(kind, window.shift)):
+        moved = window.shift.by(by)
+        depth = None if moved is None else window.sampler.depth(moved.clip, most)
         if moved is not None and depth is not None:
             found.append((depth[1], number, moved))
             if depth[1] == 0.0:
@@ -130,34 +132,33 @@ def _of_a_kind(world: World, episode: CollisionEpisode, options: RepairOptions, 
     options.clocks.add("plan", start)
     name = "whole body" if kind.stepping else "pelvis and legs"
     for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
-        yield window.moved(world, moved, name, told_by(moved.by), left / most[1])
+        yield window.moved(world, moved, name, offset_text(moved.by), left / most[1])
 
 
-# Metres that a body goes down over its feet and radians that its shoulders turn to either side, tried in turn; seconds
-# of the way there and back, until one is found: a knee that is straight where it begins or ends would jerk.
+# Descent over the feet, metres, and shoulder rotation to either side, radians, tried in turn; seconds for either way,
+# until one works: a knee that is straight at an end would jerk.
 _DOWN_M, _TURN_RAD, _POSTURE_S = (0.04, 0.08, 0.14, 0.22), (0.35, 0.7), (0.4, 0.6, 0.8)
-# Of who ducks: radians that the spine bends for each metre down, and the share of it that the hips go back. Tuned on
+# For ducking: spine flexion per metre of descent, radians, and the share of it by which the hips move back. Tuned on
 # strips of benchmarks/repair_made.py.
 _BEND_RAD_PER_M, _BACK = 2.5, 0.4
-# Radians that a spine leans to either side, tried in turn, and metres that the hips go to the other side for each: the
-# weight stays over the feet, since three fifths of the body are some 0.3 m above the hips (de Leva 1996).
+# Spine lean to either side, radians, tried in turn, and the counter-movement of the hips per radian, metres: the weight
+# stays over the feet, since three fifths of the body are some 0.3 m above the hips (de Leva 1996).
 _LEAN_RAD = (0.15, 0.3)
 _HIPS_M_PER_RAD = 0.15
-# How often the least amount that leaves nothing is halved; the share of the depth that others are to leave at most, and
-# how many of those are followed up.
+# Bisections of the smallest amount that leaves no collision; the largest share of the depth that other candidates may
+# leave, and how many of those are followed up.
 _HALVES, _LEFT, _HELPFUL = 2, 0.85, 2
 
-# A clip with a posture by an amount, and that in words.
+# A clip with a body adjustment of some amount, and its description.
 _Posture = Callable[[float], tuple[OffsetClip | None, str]]
 
 
 def postures(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
-    """The body ducked or with bent knees, for a head or a trunk that is to get under something, leaned aside, or with
-    its shoulders turned, for one that is to get through between things, with feet where they are; what leaves nothing
-    in collision comes first.
+    """Whole-body adjustments over fixed feet that reduce a collision; those that leave none come first.
 
-    `leaves` counts parts in collision alone, the trunk among them: arms that meet the thighs of who ducks are
-    repaired afterwards.
+    Ducking and bent knees get head or trunk under an obstacle; leaning and turned shoulders get it between obstacles.
+    `leaves` counts the parts in collision and the trunk only: arms that hit the thighs of a ducking body are repaired
+    afterwards.
     """
     found: list[BodyDetour] = []
     for seconds in () if episode.limb.endswith("leg") else _POSTURE_S:
@@ -172,24 +173,23 @@ def postures(world: World, episode: CollisionEpisode, options: RepairOptions) ->
 
 
 def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> list[BodyDetour]:
-    """Bodies that are ducked, where it is no arm that collides, leaned to both sides, and turned, where it is not the
-    head."""
-    sway = window.sway
-    left = np.cross((0.0, 0.0, 1.0), sway.ahead)
+    """Candidates: ducked unless an arm collides, leaned to both sides, and turned unless the head collides."""
+    shift = window.shift
+    left = np.cross((0.0, 0.0, 1.0), shift.ahead)
 
     def ducked(down: float) -> tuple[OffsetClip | None, str]:
-        x, y, _ = -_BACK * down * sway.ahead
-        return sway.by((float(x), float(y), -down), bend=_BEND_RAD_PER_M * down), f"ducked by {100 * down:.0f} cm"
+        x, y, _ = -_BACK * down * shift.ahead
+        return shift.by((float(x), float(y), -down), bend=_BEND_RAD_PER_M * down), f"ducked by {100 * down:.0f} cm"
 
     def lowered(down: float) -> tuple[OffsetClip | None, str]:
-        return sway.by((0.0, 0.0, -down)), f"knees bent, {100 * down:.0f} cm lower"
+        return shift.by((0.0, 0.0, -down)), f"knees bent, {100 * down:.0f} cm lower"
 
     def leaned(by: float) -> tuple[OffsetClip | None, str]:
         x, y, _ = -_HIPS_M_PER_RAD * by * left
-        return sway.by((float(x), float(y), 0.0), lean=by), f"leaned aside by {abs(np.degrees(by)):.0f} degrees"
+        return shift.by((float(x), float(y), 0.0), lean=by), f"leaned aside by {abs(np.degrees(by)):.0f} degrees"
 
     def turned(by: float) -> tuple[OffsetClip | None, str]:
-        return sway.by((0.0, 0.0, 0.0), turn=by), f"shoulders turned by {abs(np.degrees(by)):.0f} degrees"
+        return shift.by((0.0, 0.0, 0.0), turn=by), f"shoulders turned by {abs(np.degrees(by)):.0f} degrees"
 
     tries: list[tuple[_Posture, tuple[float, ...]]] = []
     if not episode.limb.endswith("arm"):
@@ -202,28 +202,28 @@ def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> l
 
 
 def _helpful(world: World, window: _Window, posture: _Posture, amounts: Sequence[float]) -> list[BodyDetour]:
-    """Postures of growing amounts that leave less in collision, up to the least that leaves nothing."""
+    """Adjustments of growing amounts that reduce the collision, up to the smallest that leaves none."""
     found, low = [], 0.0
     own, total = window.as_is
 
-    def looked(amount: float) -> BodyDetour | None:
+    def sampled(amount: float) -> BodyDetour | None:
         moved, text = posture(amount)
-        depth = None if moved is None else window.looks.depth(moved.clip)
+        depth = None if moved is None else window.sampler.depth(moved.clip)
         if moved is None or depth is None or depth[0] > _LEFT * own or depth[1] - depth[0] > total:
             return None
-        # what hits nothing may be nearer to something than the trunk should be
-        clear = depth[0] == 0.0 and window.looks.depth(moved.clip, (0.0, np.inf)) is not None
+        # free samples may still be nearer to something than the trunk should be
+        clear = depth[0] == 0.0 and window.sampler.depth(moved.clip, (0.0, np.inf)) is not None
         leaves = 0.0 if clear else max(depth[0], SHALLOW) / max(own, SHALLOW)
         return window.moved(world, moved, "whole body", text, leaves)
 
     for high in amounts:
-        done = looked(high)
+        done = sampled(high)
         if done is None or done.leaves > 0.0:
             found += [] if done is None else [done]
             low = high
             continue
         for _ in range(_HALVES):
-            less = looked(0.5 * (low + high))
+            less = sampled(0.5 * (low + high))
             if less is not None and less.leaves == 0.0:
                 done, high = less, 0.5 * (low + high)
             else:
@@ -233,14 +233,14 @@ def _helpful(world: World, window: _Window, posture: _Posture, amounts: Sequence
     return found
 
 
-def _offsets(kind: _Kind, sway: PelvisOffset) -> Iterator[Offset]:
-    """Small ones first."""
+def _offsets(kind: _Kind, shift: PelvisOffset) -> Iterator[Offset]:
+    """Offsets of a kind, small ones first."""
     for down in kind.down:
         yield 0.0, 0.0, -down
     angles = np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     if kind.sides:
-        left = left_of(sway)
+        left = left_of(shift)
         directions = np.zeros((0, 2)) if left is None else np.stack([left, -left])
     for aside in kind.aside:
         for x, y in aside * directions:
@@ -248,34 +248,36 @@ def _offsets(kind: _Kind, sway: PelvisOffset) -> Iterator[Offset]:
 
 
 def legs_of(clip: Clip) -> list[LimbIK]:
-    """The legs of somebody, left and right; none for bodies without legs of three joints."""
+    """The left and right leg of a clip's body; none for bodies without legs of three joints."""
     try:
         return [LimbIK(clip.character, name) for name in _LEGS]
     except (BadValue, UnknownName):
         return []
 
 
-def left_of(sway: PelvisOffset) -> Array | None:
-    """The direction (2,) to the left of where somebody walks when they are farthest aside; None where they do not."""
-    x, y = sway.travel[int(np.argmax(sway.weights))]
+def left_of(shift: PelvisOffset) -> Array | None:
+    """Direction (2,) to the left of the walking direction at the largest offset; None where the character does not
+    walk.
+    """
+    x, y = shift.travel[int(np.argmax(shift.weights))]
     speed = float(np.hypot(x, y))
     return np.array([-y, x]) / speed if speed > _WALKS else None
 
 
-# Looks a second, by default, and within the episode itself, at least.
+# Default sample rate per second, and the smallest number of samples within the episode.
 USUAL, _WITHIN = 30.0, 5
-# Metres that a hit counts for at least, and one whose depth is not known.
+# Smallest depth that counts for a hit, and that of a hit of unknown depth, metres.
 SHALLOW, _DEEP = 0.002, 0.05
 
 
-class Looks:
-    """Counts of how often a moved clip hits what is around it, and legs each other, looked at a few times a second."""
+class CollisionSampler:
+    """Samples a displaced clip at a few times per second for collisions with its surroundings and between its legs."""
 
     def __init__(
         self,
         world: World,
         episode: CollisionEpisode,
-        sway: PelvisOffset,
+        shift: PelvisOffset,
         *,
         rate: float = USUAL,
         exact: ExactWorld | None = None,
@@ -283,35 +285,37 @@ class Looks:
         who = self._who = episode.who
         self.count = 0
         exact = self._exact = exact or ExactWorld(world)
-        step = max(round(sway.clip.fps / rate), 1)
-        # episode may be over between two looks
-        begin, end = np.clip(np.searchsorted(sway.clip.times, episode.during), sway.first, sway.last)
-        rows = np.union1d(np.arange(sway.first, sway.last + 1, step), np.linspace(begin, end, _WITHIN).astype(int))
-        # those of the episode first: what does not get out of it shows there
+        step = max(round(shift.clip.fps / rate), 1)
+        # the episode may fall between two samples
+        begin, end = np.clip(np.searchsorted(shift.clip.times, episode.during), shift.first, shift.last)
+        rows = np.union1d(np.arange(shift.first, shift.last + 1, step), np.linspace(begin, end, _WITHIN).astype(int))
+        # samples in the episode first: most failures show there
         inside = (rows >= begin) & (rows <= end)
         rows = np.concatenate([rows[inside], rows[~inside]])
-        self._record = world.record(sway.clip.times[rows])
+        self._record = world.record(shift.clip.times[rows])
         body = world.body(who)
         self._grips = [(hold, body.hand(hold.hand)[0]) for hold in world.holds if hold.by == who]
         held = [hold.object for hold, _ in self._grips]
         limbs = {j for name, c in body.chains.items() if name.endswith(("leg", "arm")) for j in (*c.lead, *c.joints)}
-        hips = {ik.joints[0] for ik in sway.legs}
+        hips = {ik.joints[0] for ik in shift.legs}
         below = {k for j in limbs - hips for k in body.subtree(j)}
         legs = {k for j in hips for k in body.subtree(j)}
         pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
         mine = [[p for p in pair if p.owner == who or p.name in held] for pair in pairs]
-        above = np.array([pair[1].kind != "floor" for pair in pairs], dtype=bool)  # feet stand as high as they did
+        above = np.array([pair[1].kind != "floor" for pair in pairs], dtype=bool)  # feet keep their height
         outer = above & np.array([len(own) == 1 for own in mine], dtype=bool)
         body_parts = [[p for p in own if p.owner == who] for own in mine]
-        # held things and limbs may be re-planned afterwards; the trunk and thighs may not
+        # held objects and limbs may be re-planned afterwards; trunk and thighs may not
         self._trunk = outer & np.array([len(own) == 1 and own[0].joint not in below for own in body_parts], dtype=bool)
-        self._stuck = np.array([any(p.joint in episode.joints for p in own) for own in body_parts], dtype=bool)
+        self._colliding = np.array([any(p.joint in episode.joints for p in own) for own in body_parts], dtype=bool)
         self._counts = outer | above & np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
         self._pairs = np.flatnonzero(self._trunk | self._counts)
 
     def depth(self, clip: Clip, most: tuple[float, float] | None = None) -> tuple[float, float] | None:
-        """Depth of what hits in a moved clip and is not allowed, metres, over all looks: of parts in collision, and of
-        all; None where that is more than the `most`, if there is such, or the trunk comes too near to something."""
+        """Depth of collisions of a displaced clip, metres, summed over samples: of the parts in collision, and of all.
+
+        None where it exceeds `most`, if given, or the trunk comes too near to something.
+        """
         T = clip.world(self._record.times)
         own = total = 0.0
         for k in range(len(self._record)):
@@ -331,7 +335,7 @@ class Looks:
                     depth = exact.distance(n).value
                     if exact.allowed(n, None if depth is None else -depth) is None:
                         deep = _DEEP if depth is None else max(-depth, SHALLOW)
-                        own, total = own + deep * self._stuck[n], total + deep
+                        own, total = own + deep * self._colliding[n], total + deep
             if most is not None and (own > most[0] or total > most[1]):
                 return None
         return own, total

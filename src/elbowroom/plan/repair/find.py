@@ -1,4 +1,4 @@
-"""Episodes in which a motion runs into something, and the limbs to blame."""
+"""Collision episodes of a motion, and the limbs to blame."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from elbowroom.world.pairs import Pair, Part
 from elbowroom.world.paths import Interval, merged
 from elbowroom.world.world import World
 
-# Trouble of one limb less than this apart, seconds, is one: there is no time to return in between.
+# Collisions of one limb less than this apart form one episode, seconds: there is no time to return in between.
 _TOGETHER = 0.5
-# What is moved first: what carries the rest. Chains by the end of their name.
+# Order of repairs: what carries the rest first. Chains by the end of their name.
 _ORDER = ("spine", "neck", "leg", "arm")
 
 
 @dataclass(frozen=True)
 class CollisionEpisode:
-    """A limb of someone that hits something for a while: `limb` is a chain, or a part that belongs to none.
+    """An interval in which a limb of a character collides: `limb` is a chain, or a part that belongs to none.
 
-    `joints` are those that parts in collision ride on.
+    `joints` are those of the parts in collision.
     """
 
     who: str
@@ -36,12 +36,12 @@ class CollisionEpisode:
 
     @property
     def rank(self) -> int:
-        """Place in the order in which limbs are moved."""
+        """Position in the order of repairs."""
         return next((k for k, end in enumerate(_ORDER) if self.limb.endswith(end)), len(_ORDER))
 
     @property
     def text(self) -> str:
-        """In words, for a sentence."""
+        """Description for a sentence."""
         a, b = self.pairs[0]
         return f"{a} collides with {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
 
@@ -67,7 +67,9 @@ def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Collision | 
 
 
 def in_gaps(found: Sequence[CollisionEpisode]) -> list[tuple[CollisionEpisode, CollisionEpisode]]:
-    """Pairs of episodes in which both arms of somebody meet other things about the same time, as between door posts."""
+    """Pairs of episodes in which both arms of a character hit different obstacles at about the same time, as between
+    door posts.
+    """
     arms = [e for e in found if e.limb.endswith("arm") and all(_outside(e.who, pair) for pair in e.pairs)]
     near = ((a, b) for a, b in pairwise(sorted(arms, key=lambda e: e.during)) if a.limb != b.limb)
     gaps: list[tuple[CollisionEpisode, CollisionEpisode]] = []
@@ -78,14 +80,15 @@ def in_gaps(found: Sequence[CollisionEpisode]) -> list[tuple[CollisionEpisode, C
 
 
 def _outside(who: str, pair: Pair) -> bool:
-    """Return whether somebody meets something else than their own body."""
+    """Return whether a character collides with something other than its own body."""
     return not all(name.startswith(f"{who}.") for name in pair)
 
 
 def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Collision | Unproven) -> str | None:
-    """The limb of a character that has to give way: the arm that holds what hits, else its own part's; None: not his.
+    """The limb of a character that must give way, None for collisions of others.
 
-    Of two own parts, arms give way before legs, legs before the trunk.
+    It is the arm that holds the colliding object, otherwise that of its own part. Of two own parts, arms give way
+    before legs, legs before the trunk.
     """
     for hold in exact.world.holds:
         overlap = hold.during[0] <= one.during[1] and one.during[0] <= hold.during[1]
@@ -99,7 +102,7 @@ def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Collision 
 
 
 def clip_of(world: World, who: str) -> Clip:
-    """Someone's frames."""
+    """The clip of a character."""
     motion = world.motion(who)
     if not isinstance(motion, Clip):
         raise BadValue(f"the motion of '{who}' is not made of frames: only clips are repaired.")
@@ -108,16 +111,18 @@ def clip_of(world: World, who: str) -> Clip:
 
 @dataclass(frozen=True)
 class Linkage:
-    """An open linkage by its name: joints that are planned, and upper arms that hang on as before while they are."""
+    """A named linkage: joints that are planned, and upper arms whose world orientation is kept meanwhile."""
 
     name: str
     joints: tuple[int, ...]
     hang: tuple[int, ...] = ()
 
 
-def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[Linkage]:
-    """Linkages that can get a limb out of collision, the smallest first: arm; arm and shoulder girdle; arm, girdle and
-    spine. Those that do not move what is `stuck`, by joints, are left out, but for the last."""
+def linkages(body: Character, limb: str, colliding: Iterable[int] = ()) -> list[Linkage]:
+    """Linkages that can resolve a limb's collision, the smallest first: arm; with shoulder girdle; with spine.
+
+    Those that do not move all joints in `colliding` are left out, except for the last.
+    """
     if limb not in body.chains:
         return []
     chain = body.chains[limb]
@@ -139,6 +144,6 @@ def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[Link
     made = [one for one in made if one.joints]
 
     def moves_all(joints: tuple[int, ...]) -> bool:
-        return set(stuck) <= {j for top in joints for j in body.subtree(top)}
+        return set(colliding) <= {j for top in joints for j in body.subtree(top)}
 
     return [one for one in made if moves_all(one.joints)] or made[-1:]

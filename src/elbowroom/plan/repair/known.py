@@ -1,4 +1,4 @@
-"""Ways that were found once, as turns of joints over the motion below: taken later or sooner, more or less."""
+"""Known repairs, stored as joint offsets over the base motion, which can be shifted in time and scaled."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ from elbowroom.world.edit import Edit
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
-# A known way is taken by so much more or less than last time, shares of it, in turn; and that much at most.
+# Factors relative to the last one that are tried in turn for a known repair, and the largest.
 _STEPS = (0.0, 0.12, 0.3, 0.6, 1.0)
 _MOST = 2.2
-# Less is tried every so many times.
+# A smaller factor is tried once in so many times.
 _LESS = 3
-# Seconds before and after it in which episode may come up instead.
+# Seconds by which a known repair may be shifted either way.
 _ASIDE = 0.35
 
 
 @dataclass(eq=False)
-class KnownWay:
-    """Difference of a stretch of frames of some joints from the motion below it.
+class KnownRepair:
+    """Difference of an edit's frames from the motion below it, for re-use while objects move.
 
-    `edit` has the joints and what was planned for them, from frame `first` on, `turns` (F, n, 3) what that adds to
-    their coordinates; `middle` is the time of the episode that it gets out of. `share` is how much of it was needed
-    last, `tight` how often that was taken since less was tried, `check` what it was looked at with, `margin` the
-    clearance it keeps, `anyway` which of the frames about it below are not that free, whatever is moved. Ways of legs
-    keep the time of their `steps`: feet that lift sooner or later would slide; so do those of hands that are at work
-    before or after. `touches` are those of a recorded motion about it.
+    `edit` has the joints and their planned frames from `first` on, `turns` (F, n, 3) the offset of their coordinates;
+    `middle` is the time of the episode. `share` is the factor needed last, `tight` how often it was used since a
+    smaller one was tried, `check` the last collision check, `margin` its clearance, `unavoidable` the frames that lack
+    it whatever is moved. Repairs of legs keep the timing of their `steps`, since feet would slide otherwise; so do
+    those of hands at work before or after. `touches` are the recorded contacts around it.
     """
 
     edit: Edit
@@ -50,27 +49,27 @@ class KnownWay:
     check: LimbCheck | None = None
     tight: int = 0
     margin: float = 0.0
-    anyway: NDArray[np.bool_] | None = None
+    unavoidable: NDArray[np.bool_] | None = None
     touches: OwnTouches | None = None
 
     @property
     def joints(self) -> tuple[int, ...]:
-        """The joints that it turns."""
+        """The joints that it changes."""
         return self.edit.layer.joints
 
     def about(self, clip: Clip) -> tuple[int, int]:
-        """The first and the last frame of a clip at which it may be taken, sooner or later."""
+        """First and last frame of a clip at which it may be applied, shifts included."""
         reach = round(_ASIDE * clip.fps)
         return max(self.first - reach, 0), min(self.first + len(self.turns) - 1 + reach, len(clip) - 1)
 
     def shares(self) -> list[float]:
-        """Return how much of it is tried: as much as last time, now and then a little less, then more and more."""
+        """Factors to try: the last one, now and then a smaller one, then larger ones."""
         self.tight = (self.tight + 1) % _LESS
         less = [max(0.85 * self.share, 0.05)] if self.tight == 0 else []
         return [*less, *(min(self.share + step, _MOST) for step in _STEPS)]
 
-    def leaned(self, clip: Clip, later: int, share: float, rows: NDArray[np.int64]) -> Array:
-        """Rotations (R, n, 4) at some frames with a share of it, so many frames later."""
+    def scaled(self, clip: Clip, later: int, share: float, rows: NDArray[np.int64]) -> Array:
+        """Rotations (R, n, 4) at some frames with the offset scaled by `share`, `later` frames later."""
         out = np.array(clip.rotations[rows][:, list(self.joints)])
         at = rows - self.first - later
         inside = (at >= 0) & (at < len(self.turns))
@@ -82,11 +81,13 @@ class KnownWay:
         return out
 
     def as_planned(self, clip: Clip) -> tuple[Clip, Edit]:
-        """A clip with it as it was planned."""
+        """A clip with the repair as planned."""
         return composed(clip, [self.edit.layer]), self.edit
 
-    def taken(self, clip: Clip, rows: NDArray[np.int64], frames: Array, later: int, share: float) -> tuple[Clip, Edit]:
-        """A clip with frames (R, n, 4) that `leaned` gave; the share is remembered."""
+    def applied(
+        self, clip: Clip, rows: NDArray[np.int64], frames: Array, later: int, share: float
+    ) -> tuple[Clip, Edit]:
+        """A clip with frames (R, n, 4) from `scaled`; stores the factor."""
         self.share = share
         rotations = clip.rotations.copy()
         rotations[np.ix_(rows, np.array(self.joints))] = rot.continuous(frames)
@@ -97,9 +98,10 @@ class KnownWay:
         return new, cut(clip, new, [replace(self.edit, during=(begin, end), checks=0, nodes=0, trees=())])[0]
 
 
-def way_of(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownWay | None:
-    """Return how an edit that got out of `collisions` differs from the motion below; None where it does more than turn
-    joints within their ranges."""
+def known_repair(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownRepair | None:
+    """Known repair from an edit that resolved `collisions`; None where it does more than rotate joints within their
+    limits.
+    """
     layer = edit.layer
     if edit.who not in base.characters or layer.root is not None or not layer.joints:
         return None
@@ -122,4 +124,4 @@ def way_of(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownWay
     legs = {j for name, chain in clip.character.chains.items() if name.endswith("_leg") for j in chain.joints}
     about = (edit.during[0] - _ASIDE, edit.during[1] + _ASIDE)
     steps = not legs.isdisjoint(layer.joints) or at_work(base, edit.who, about, layer.joints)
-    return KnownWay(edit, first, turns, middle, steps)
+    return KnownRepair(edit, first, turns, middle, steps)

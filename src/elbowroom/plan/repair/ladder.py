@@ -1,4 +1,4 @@
-"""The ladder of repairs (X8): a limb alone, with shoulder and spine, a foot elsewhere, the body aside."""
+"""The ladder of repairs (X8): a limb alone, with shoulder and spine, a foot moved, the body displaced."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from itertools import chain, islice
 from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.cost import LARGE, SMALL, cost
-from elbowroom.plan.repair.detours import postures, sways
+from elbowroom.plan.repair.detours import pelvis_detours, postures
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
-from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
+from elbowroom.plan.repair.limb import Replanned, by_foot, by_offset, by_search, hopeless, spliced
 from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour
 from elbowroom.plan.repair.stretch import GROWTHS, Job, Stretch, stance, stretches
@@ -20,28 +20,30 @@ from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 
-# How often limbs are tried again, with other seeds, nearer to things.
+# Retries of limbs with other seeds and smaller margins.
 _AGAIN = 3
-# Share of the depth in things that a body may leave to its limbs when it goes aside, if there are other ways.
+# Share of the collision depth that a detour may leave to the limbs while there are other detours.
 _LITTLE = 0.1
-# Seconds before and after an episode in which a body is on its way aside and back.
-_SWAYS_S = 1.5
-# Stretches that are tried for a repair that is to change less than one that was found.
+# Seconds before and after an episode in which a body leaves and returns.
+_DETOUR_S = 1.5
+# Stretches that are tried for a repair that should change less than the one found.
 _STRETCHES = 2
 
 
 @dataclass(frozen=True, eq=False)
 class RepairResult:
-    """The world after an episode was repaired, and the edits that were made."""
+    """The world after an episode was repaired, and the new edits."""
 
     world: World
     edits: tuple[Edit, ...]
 
 
 def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptions) -> tuple[RepairResult | None, str]:
-    """Go up the ladder for one episode: the limb in growing linkages, or lower or turned with the whole body, whichever
-    changes the clip least; the body aside; and the limb again nearer to things than usual. Leans come before searches.
-    None, and why, where nothing does."""
+    """Climb the ladder for one episode; None and the reason where everything fails.
+
+    First the limb in growing linkages, or an adjusted body, whichever changes the clip least; then detours of the body;
+    then the limb again with less clearance. Offsets come before searches.
+    """
     reason = f"{episode.limb or 'that part'} is not a limb that can be re-planned"
     seed, rungs = options.seed, len(_ladder(world, episode, options))
     if options.apart:
@@ -51,17 +53,17 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         options = replace(options, apart={})
     # a body that ducks or turns keeps its arms as they are, in no style
     bodies = options.style is CLOSE and not _pinned(episode, options)
-    done, told = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
+    done, last = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
     if not options.searches:
-        return done, told or reason
+        return done, last or reason
     if done is None and options.style is not CLOSE:
-        # a style is a wish: what cannot keep to it is mended all the same, and says so
-        done, told = repair_episode(world, episode, replace(options, style=CLOSE))
-        told_so = [replace(e, reason=f"{e.reason}, not in the style asked for") for e in done.edits] if done else ()
-        return (replace(done, edits=tuple(told_so)) if done else None), told
+        # a style is a preference: a repair that cannot keep to it is made without, and noted
+        done, last = repair_episode(world, episode, replace(options, style=CLOSE))
+        noted = [replace(e, reason=f"{e.reason}, not in the style asked for") for e in done.edits] if done else ()
+        return (replace(done, edits=tuple(noted)) if done else None), last
     if done is None:
-        reason = told or reason
-        done = None if _pinned(episode, options) else _aside(world, episode, replace(options, seed=seed + rungs))
+        reason = last or reason
+        done = None if _pinned(episode, options) else _by_detour(world, episode, replace(options, seed=seed + rungs))
     for again in range(_AGAIN):
         if done is None:
             near = replace(options, margin=TIGHT, seed=seed + (2 + again) * rungs)
@@ -72,8 +74,10 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
 def repair_gap(
     world: World, arms: tuple[CollisionEpisode, CollisionEpisode], options: RepairOptions
 ) -> RepairResult | None:
-    """Get somebody through between things that both arms meet: with turned shoulders, or by one arm after the other,
-    whichever changes the clip less. None where shoulders leave more than a little to the arms: each arm by itself then.
+    """Pass between obstacles that both arms hit: turn the shoulders, or repair one arm after the other.
+
+    The smaller change wins. None where turned shoulders leave too much to the arms: then each arm is an episode of its
+    own.
     """
     who = arms[0].who
     source, before = options.sources[who], arms[0].during
@@ -96,7 +100,7 @@ def repair_gap(
 
 
 def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> list[Linkage]:
-    """Linkages that may get a limb out of collision: none of a leg that is planted, none with a trunk that stays."""
+    """Linkages that may resolve an episode: none for a planted leg, none with a trunk that must stay."""
     if episode.limb.endswith("_leg") and episode.who in options.planted:
         return []
     body = clip_of(world, episode.who).character
@@ -105,79 +109,77 @@ def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> 
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
-    """Return whether the feet, or a hand about the time of an episode, have to stay, so that the body cannot go
-    aside."""
-    begin, end = episode.during[0] - _SWAYS_S, episode.during[1] + _SWAYS_S
+    """Return whether pinned feet or hands prevent a displacement of the body around an episode."""
+    begin, end = episode.during[0] - _DETOUR_S, episode.during[1] + _DETOUR_S
     return episode.who in options.planted or any(
         pin.who == episode.who and pin.during[0] < end and begin < pin.during[1] for pin in options.pins
     )
 
 
-def _aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
-    """The body goes aside, and limbs do what is left to do; where that is much, a way farther aside may leave less."""
+def _by_detour(world: World, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
+    """Displace the body and repair the limbs afterwards; if that leaves much, a wider detour may leave less."""
     tried = []
-    for sway in _ways_aside(world, episode, options):
+    for detour in _detours(world, episode, options):
         if options.clocks.late:
             return None
-        if sway.leaves <= _LITTLE:
-            done = _after(world, sway, episode, options)
+        if detour.leaves <= _LITTLE:
+            done = _after(world, detour, episode, options)
             if done is not None:
                 return done
         else:
-            tried.append(sway)
-    followed = (_after(world, sway, episode, options) for sway in tried if not options.clocks.late)
+            tried.append(detour)
+    followed = (_after(world, detour, episode, options) for detour in tried if not options.clocks.late)
     return next((done for done in followed if done is not None), None)
 
 
-def _ways_aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
-    """Over the feet and in steps, then sooner or later, then round things."""
-    yield from sways(world, episode, options, far=False)
+def _detours(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
+    """Detours over the feet and in steps, then re-timings, then walks around."""
+    yield from pelvis_detours(world, episode, options, far=False)
     yield from retimed(world, episode, options.clocks)
-    yield from sways(world, episode, options, far=True)
+    yield from pelvis_detours(world, episode, options, far=True)
 
 
-def _after(world: World, sway: BodyDetour, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
-    """Repair by limbs once the body has gone aside; None where they cannot."""
-    edit = _noted(world, sway, episode)
-    if sway.leaves == 0.0:
-        return RepairResult(sway.world, (edit,))
-    more, _ = by_limbs(sway.world, episode, options, searches=False)
+def _after(world: World, detour: BodyDetour, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
+    """Repair limbs after a detour of the body; None where they fail."""
+    edit = _noted(world, detour, episode)
+    if detour.leaves == 0.0:
+        return RepairResult(detour.world, (edit,))
+    more, _ = by_limbs(detour.world, episode, options, searches=False)
     return None if more is None else RepairResult(more.world, (edit, *more.edits))
 
 
-def _noted(world: World, sway: BodyDetour, episode: CollisionEpisode) -> Edit:
-    """The edit of a body that has gone aside."""
-    told = f"{sway.text}, clear of {_others(sway.world, episode)}"
+def _noted(world: World, detour: BodyDetour, episode: CollisionEpisode) -> Edit:
+    """The edit of a detour of the body."""
+    text = f"{detour.text}, clear of {_others(detour.world, episode)}"
     noted = Edit(
         episode.who,
-        sway.name,
-        told,
-        sway.changed.during,
+        detour.name,
+        text,
+        detour.changed.during,
         "avoid",
-        checks=sway.checks,
-        replanned=sway.changed.joints,
-        contacts=sway.contacts,
+        checks=detour.checks,
+        replanned=detour.changed.joints,
+        contacts=detour.contacts,
     )
-    return edit_between(world, sway.world, noted)
+    return edit_between(world, detour.world, noted)
 
 
 def by_limbs(
     world: World, episode: CollisionEpisode, options: RepairOptions, *, searches: bool = True, bodies: bool = False
 ) -> tuple[RepairResult | None, str]:
-    """Go up the first rungs alone, which are quick: the limb in growing linkages.
+    """Try the first, quick strategies alone: the limb in growing linkages.
 
-    The repair that changes the clip least of the first lean of each linkage, and of `bodies` that are lower, leaned or
-    turned; the first that changes it little is taken at once. Where all of them change it much a limb is searched, too,
-    which may go far round. None, and why, where there is nothing.
+    Returns the repair with the smallest change among the first offset of each linkage and adjusted `bodies`, at once if
+    it is small. If all changes are large, the limb is searched as well. None and the reason where nothing works.
     """
     reasons = [""]
     found: list[tuple[float, RepairResult]] = []
     unsolved: list[_Unsolved] = []
     source = options.sources[episode.who]
     before = 0.0 if options.clocks.hurried else cost(source, clip_of(world, episode.who))
-    ways = _each_linkage(world, episode, options, found, reasons, unsolved)
+    offsets = _each_linkage(world, episode, options, found, reasons, unsolved)
     more = _each_body(world, episode, options) if bodies else iter(())
-    for done in chain(ways, more, _each_search(unsolved, found) if searches else ()):
+    for done in chain(offsets, more, _each_search(unsolved, found) if searches else ()):
         if options.clocks.hurried:
             return done, ""
         found.append((cost(source, clip_of(done.world, episode.who)) - before, done))
@@ -188,7 +190,7 @@ def by_limbs(
     return min(found, key=lambda f: f[0])[1], ""
 
 
-# A linkage that no lean brings out of collision: its name, job, the stretches that were tried, and a seed.
+# A linkage without a working offset: its name, job, the stretches that were tried, and a seed.
 _Unsolved = tuple[str, Job, list[Stretch], int]
 
 
@@ -200,8 +202,10 @@ def _each_linkage(
     reasons: list[str],
     unsolved: list[_Unsolved],
 ) -> Iterator[RepairResult]:
-    """The first lean of each linkage, for legs of one choice of times after another; `reasons` say why there is none,
-    and `unsolved` are those that may be searched."""
+    """Yield the first offset of each linkage, for legs with one choice of times after another.
+
+    Collects `reasons` of failures, and linkages to search in `unsolved`.
+    """
     clip = clip_of(world, episode.who)
     for number, linkage in enumerate(_ladder(world, episode, options)):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
@@ -215,47 +219,50 @@ def _each_linkage(
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
             most = _STRETCHES if found else len(GROWTHS)
-            done, tried, reason = _leaned(job, free, linkage.name, options.seed + number, most)
+            done, tried, reason = _by_offset(job, free, linkage.name, options.seed + number, most)
             reasons.append(reason)
             if done is not None:
-                yield _told(linkage.name, job, done)
+                yield _edit(linkage.name, job, done)
                 break
             unsolved.append((linkage.name, job, tried, options.seed + number))
 
 
 def _each_body(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[RepairResult]:
-    """Repairs with the whole body lower, leaned or turned over its feet, and limbs that do the rest."""
-    for sway in postures(world, episode, options):
-        done = _after(world, sway, episode, options)
+    """Yield repairs with the body lowered, leaned or turned over its feet, completed by limbs."""
+    for detour in postures(world, episode, options):
+        done = _after(world, detour, episode, options)
         if done is not None:
             yield done
 
 
 def _each_search(unsolved: list[_Unsolved], found: list[tuple[float, RepairResult]]) -> Iterator[RepairResult]:
-    """The first search that finds something, linkage by linkage; none where something was `found` that is not large."""
+    """Yield the first successful search, linkage by linkage; nothing if a repair of moderate size was `found`."""
     if any(changed <= LARGE for changed, _ in found):
         return
     for name, job, tried, seed in unsolved:
-        done = _searched(job, tried, seed)
+        done = _by_search(job, tried, seed)
         if done is not None:
-            yield _told(name, job, done)
+            yield _edit(name, job, done)
             return
 
 
 def replanned(job: Job, free: FeetFree, name: str, seed: int, searches: bool) -> Replanned | None:
-    """New frames for one linkage, leaned or, if it `searches`, searched; None where there are none."""
-    done, tried, _ = _leaned(job, free, name, seed, len(GROWTHS))
-    return _searched(job, tried, seed) if done is None and searches else done
+    """New frames for one linkage by offsets or, with `searches`, by search; None where there are none."""
+    done, tried, _ = _by_offset(job, free, name, seed, len(GROWTHS))
+    return _by_search(job, tried, seed) if done is None and searches else done
 
 
-def _leaned(job: Job, free: FeetFree, name: str, seed: int, most: int) -> tuple[Replanned | None, list[Stretch], str]:
-    """New frames for one linkage without a search, in so many stretches at the `most`; stretches in which one may be
-    tried, and why there are no frames."""
+def _by_offset(
+    job: Job, free: FeetFree, name: str, seed: int, most: int
+) -> tuple[Replanned | None, list[Stretch], str]:
+    """New frames for one linkage by offsets, in `most` stretches; also stretches worth a search, and the reason for
+    failure.
+    """
     if free.stands is not None:
-        aside = stepped(job, stance(job, *free.stands), seed, "elsewhere")
+        aside = by_foot(job, stance(job, *free.stands), seed, "elsewhere")
         return aside, [], "the foot stands then, and no other place for it is free"
     if free.knee:
-        tries = (stepped(job, stretch, seed, "knee") for stretch in stretches(job))
+        tries = (by_foot(job, stretch, seed, "knee") for stretch in stretches(job))
         return next((done for done in tries if done is not None), None), [], "the knee cannot give way"
     tried: list[Stretch] = []
     for stretch in islice(stretches(job), most):
@@ -264,36 +271,36 @@ def _leaned(job: Job, free: FeetFree, name: str, seed: int, most: int) -> tuple[
         if not tried and hopeless(job, stretch, seed):
             return None, [], f"an object that {name.replace('_', ' ')} carry collides in every posture"
         tried.append(stretch)
-        done = leaned(job, stretch, seed)
+        done = by_offset(job, stretch, seed)
         if done is None and job.limb == job.joints and free.leg:
-            done = stepped(job, stretch, seed, "lifted")
+            done = by_foot(job, stretch, seed, "lifted")
         if done is not None:
             return done, [], ""
     why = "no free motion was found, with spine and shoulder neither"
     return None, tried, why if tried else "there is too little time to leave the clip and to return to it"
 
 
-def _searched(job: Job, tried: list[Stretch], seed: int) -> Replanned | None:
-    """New frames for one linkage by a search in the stretches that were tried, those that depart least."""
+def _by_search(job: Job, tried: list[Stretch], seed: int) -> Replanned | None:
+    """New frames for one linkage by search in the tried stretches; the smallest departure from the clip wins."""
     clocks = job.options.clocks
     found: list[Replanned] = []
-    # a search wants time: the shortest stretch comes last
+    # searches need time, so the shortest stretch comes last
     for stretch in (*tried[1:], *tried[:1]):
         if clocks.late or (found and clocks.hurried):
             break
-        done = searched(job, stretch, seed)
+        done = by_search(job, stretch, seed)
         found += [] if done is None else [done]
     return min(found, key=lambda one: one.departure, default=None)
 
 
-def _told(name: str, job: Job, done: Replanned) -> RepairResult:
+def _edit(name: str, job: Job, done: Replanned) -> RepairResult:
     span, reason = (done.stretch.core.first, done.stretch.core.last), f"clear of {_others(job.world, job.episode)}"
     noted = Edit(
         job.episode.who,
         name,
         f"{reason}{_at_the_ends(done.stretch)}",
         span,
-        *done.way.cost,
+        *done.trajectory.cost,
         replanned=job.joints,
         contacts=done.stretch.contacts,
     )
@@ -302,15 +309,15 @@ def _told(name: str, job: Job, done: Replanned) -> RepairResult:
 
 
 def _at_the_ends(stretch: Stretch) -> str:
-    """Tell that a clip begins or ends in collision, so that there was nothing to leave or return to."""
+    """Note that a clip begins or ends in collision, so that there was nothing to leave or return to."""
     core = stretch.core
-    told = ["from the first frame on"] if core.begin <= core.first else []
-    told += ["to the last frame"] if core.end >= core.last else []
-    return "".join(f", {one}" for one in told)
+    texts = ["from the first frame on"] if core.begin <= core.first else []
+    texts += ["to the last frame"] if core.end >= core.last else []
+    return "".join(f", {one}" for one in texts)
 
 
 def _others(world: World, episode: CollisionEpisode) -> str:
-    """Return what someone has to get clear of, in words."""
+    """Name the obstacles of an episode."""
     mine = {hold.object for hold in world.holds if hold.by == episode.who}
     names = [name for pair in episode.pairs for name in pair]
     others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{episode.who}.")]

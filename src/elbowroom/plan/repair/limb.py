@@ -1,4 +1,4 @@
-"""One limb, one interval: a motion that is free, close to what was recorded, and joins it without a jerk."""
+"""Re-planning of one limb in one interval: free, close to the recording, and joined without a jerk."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
-from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.least import between, fewer, relax, rounder, shorter, smaller, surely
+from elbowroom.finish.least import between, confirmed, fewer, relax, rounder, shorter, smaller
 from elbowroom.finish.nudge import Core, Nudged, bump, nudge
+from elbowroom.finish.offsets import FootOffsets, Hanging, JointOffsets
 from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -27,17 +27,16 @@ from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.fast import HIT
 from elbowroom.world.world import World
 
-# Metres that a foot is put elsewhere at most, and radians that it and its knee turn then; radians of the knee alone.
+# Largest displacement of a foot, metres, and rotation of it and its knee, radians; rotation of the knee alone, radians.
 _FAR, _KNEE = 0.3, 0.7
-# Share of its speed that a joint may use in a search: rounding needs some of it.
+# Share of its speed limit that a joint may use in a search: rounding needs the rest.
 _SLOWER = 0.9
-# Radians that what is searched may leave the intervals of a style by.
+# Tolerance of searched postures around the intervals of a style, radians.
 _ASTRAY = 0.05
-# Postures that are drawn at some moments of an episode to see whether any is free.
+# Random postures at some times of an episode that are tested for being free at all.
 _SAMPLES, _MOMENTS = 300, 4
 
-# Frames of a lean that are looked at while the least of it is looked for, and twice as many so many seconds about what
-# it is for.
+# Frames of an offset that are checked while it is minimised; twice as many within this many seconds of the episode.
 _FEW, _ABOUT_S = 16, 0.1
 
 Foot = Literal["lifted", "elsewhere", "knee"]
@@ -45,77 +44,78 @@ Foot = Literal["lifted", "elsewhere", "knee"]
 
 @dataclass(frozen=True, eq=False)
 class Replanned:
-    """A stretch with its new frames, and how they were found."""
+    """A stretch with new frames, and the method."""
 
     stretch: Stretch
-    way: LimbTrajectory
+    trajectory: LimbTrajectory
 
     @property
     def frames(self) -> Array:
         """Rotations (T, n, 4)."""
-        return self.way.rotations
+        return self.trajectory.rotations
 
     @property
     def departure(self) -> float:
-        """Squares of the turns of joints from the clip, summed over joints and frames, rad²."""
+        """Squared joint rotations from the clip, summed over joints and frames, rad²."""
         return float(np.sum(rot.angle_between(self.stretch.base, self.frames) ** 2))
 
 
 def hopeless(job: Job, stretch: Stretch, seed: int) -> bool:
-    """Return whether no posture of the joints seems to be free at some time of the episode: what they carry is
-    stuck."""
+    """Return whether no sampled posture of the joints is free at some time of the episode."""
     start = time.perf_counter()
     q = np.ascontiguousarray(sample_pose(job.limits, np.random.default_rng(seed), _SAMPLES))
     begin, end = np.clip(job.during, stretch.core.first, stretch.core.last)
-    stuck = any(
+    blocked = any(
         not (stretch.check.batch(q, float(t), resolve_uncertain=True) != HIT).any()
         for t in np.linspace(begin, end, _MOMENTS)
     )
     job.options.clocks.add("plan", start)
-    return stuck
+    return blocked
 
 
-def leaned(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
-    """The clip leaned aside by turns of its joints."""
+def by_offset(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
+    """The clip with smooth joint offsets."""
     style, clocks = job.options.style, job.options.clocks
     if not style.close:
         return None
     start = time.perf_counter()
     weights = stretch.core.weights(stretch.times)
     within = style.within(job.clip.character, job.joints, job.limits)
-    ways = JointLeans(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch), within)
+    offsets = JointOffsets(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch), within)
     largest = stretch.core.largest(job.jerk)
-    if np.abs(ways.brought).max() > largest:
+    if np.abs(offsets.initial).max() > largest:
         return None
     rough = stretch.rough
-    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
+    done = nudge(stretch.check, offsets, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
     found = _nudged(stretch, done, clocks.add("plan", start))
-    if found is None or done.lean is None or clocks.hurried:
+    if found is None or done.offset is None or clocks.hurried:
         return found
     start = time.perf_counter()
-    least = _least(job, stretch, _joint_leans(stretch, ways), found.frames, done.lean, ways.reach) or found
-    way = replace(found.way, rotations=least.frames, smooth_s=clocks.add("smooth", start))
-    return Replanned(least.stretch, way)
+    least = (
+        _minimised(job, stretch, _joint_offsets(stretch, offsets), found.frames, done.offset, offsets.reach) or found
+    )
+    trajectory = replace(found.trajectory, rotations=least.frames, smooth_s=clocks.add("smooth", start))
+    return Replanned(least.stretch, trajectory)
 
 
-# Frames (T, n, 4) of a lean (K,) that is at its height in a core.
-LeanFrames = Callable[[Array, Core], Array]
+# Frames (T, n, 4) of an offset (K,) at full height in a core.
+OffsetFrames = Callable[[Array, Core], Array]
 
 
-def _joint_leans(stretch: Stretch, ways: JointLeans) -> LeanFrames:
-    """Frames of leans of joints, those of the clip outside of the core."""
+def _joint_offsets(stretch: Stretch, offsets: JointOffsets) -> OffsetFrames:
+    """Function from offset to frames, equal to the clip outside of the core."""
     every = np.arange(len(stretch.times))
 
-    def frames(lean: Array, core: Core) -> Array:
+    def frames(offset: Array, core: Core) -> Array:
         weights = core.weights(stretch.times)
-        q = rot.continuous(replace(ways, weights=weights).frames(lean[None], every)[0])
+        q = rot.continuous(replace(offsets, weights=weights).frames(offset[None], every)[0])
         return np.where((weights == 0.0)[:, None, None], stretch.base, q)
 
     return frames
 
 
-def _shares(stretch: Stretch, whole: Array) -> LeanFrames:
-    """Frames that depart from the clip by a share (1,) of what frames (T, n, 4) do."""
+def _shares(stretch: Stretch, whole: Array) -> OffsetFrames:
+    """Function from a factor (1,) to frames that scale the departure of frames (T, n, 4) from the clip."""
 
     def frames(share: Array, core: Core) -> Array:
         weights = core.weights(stretch.times)
@@ -125,9 +125,13 @@ def _shares(stretch: Stretch, whole: Array) -> LeanFrames:
     return frames
 
 
-def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: Array, reach: Array) -> Replanned | None:
-    """As little of a lean (K,) as will do, for as short a time; `whole` are its frames (T, n, 4), whose jerk may grow
-    to what is allowed, and `reach` (K,) how readily each number is used. None where nothing does."""
+def _minimised(
+    job: Job, stretch: Stretch, frames: OffsetFrames, whole: Array, offset: Array, reach: Array
+) -> Replanned | None:
+    """Minimise an offset (K,) in size and duration; None where nothing fits.
+
+    `whole` are its frames (T, n, 4), whose jerk may grow to the limit, and `reach` (K,) weights the use of each number.
+    """
     few = _few(stretch.times, job.during)
     gain = stretch.pace.jerk_gain(whole)
 
@@ -136,30 +140,30 @@ def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: A
             return False
         return stretch.pace.jerk_gain(q) <= max(JERK_GAIN, gain)
 
-    def fits(lean: Array, core: Core) -> bool:
-        q = frames(lean, core)
+    def fits(offset: Array, core: Core) -> bool:
+        q = frames(offset, core)
         return smooth_enough(q) and hit_at(stretch.check, q[few], stretch.times[few]) is None
 
-    def fits_all(lean: Array, core: Core) -> bool:
-        q = frames(lean, core)
-        # what is fast in the whole stretch may be too fast for the part of it that is left
+    def fits_all(offset: Array, core: Core) -> bool:
+        q = frames(offset, core)
+        # speeds acceptable over the whole stretch may be too high for a shorter part
         part = stretch.narrowed(core).pace.rough(q[None, stretch.rows(core)])[0]
         return smooth_enough(q) and part <= 1.0 and first_hit(stretch.check, q, stretch.times) is None
 
-    least = smaller(fits, fewer(fits, lean, reach, stretch.core), stretch.core)
+    least = smaller(fits, fewer(fits, offset, reach, stretch.core), stretch.core)
     wide = rounder(fits, least, stretch.core, job.during)
     gain = stretch.pace.jerk_gain(frames(least, wide))
     core = shorter(fits, least, wide)
     cores = (core, between(core, wide), between(wide, stretch.core), stretch.core)
-    found = surely(fits_all, least, cores)
+    found = confirmed(fits_all, least, cores)
     if found is None:
         return None
-    lean, core = found
-    return Replanned(stretch.narrowed(core), LimbTrajectory(frames(lean, core)[stretch.rows(core)], "avoid"))
+    offset, core = found
+    return Replanned(stretch.narrowed(core), LimbTrajectory(frames(offset, core)[stretch.rows(core)], "avoid"))
 
 
 def _few(times: Array, during: tuple[float, float]) -> NDArray[np.int64]:
-    """Some of the frames at times (T,), most of them about the seconds `during` which something is hit."""
+    """A subset of frames at times (T,), most of them around the seconds `during` the collision."""
     inside = np.flatnonzero((times >= during[0] - _ABOUT_S) & (times <= during[1] + _ABOUT_S))
     rows = [np.linspace(0, len(times) - 1, _FEW)]
     rows += [np.linspace(inside[0], inside[-1], 2 * _FEW)] if len(inside) else []
@@ -179,7 +183,7 @@ def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
     for joint in job.hang:
         above: list[int] = []
         top = int(parents[joint])
-        while top > 0 and any(j in job.joints for j in _way_up(parents, top)):
+        while top > 0 and any(j in job.joints for j in _ancestors(parents, top)):
             above.insert(0, top)
             top = int(parents[top])
         places = tuple(job.joints.index(j) if j in job.joints else -1 for j in above)
@@ -187,17 +191,16 @@ def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
     return tuple(made)
 
 
-def _way_up(parents: NDArray[np.int32], joint: int) -> list[int]:
+def _ancestors(parents: NDArray[np.int32], joint: int) -> list[int]:
     """A joint and those above it."""
-    way = [joint]
-    while parents[way[-1]] >= 0:
-        way.append(int(parents[way[-1]]))
-    return way
+    up = [joint]
+    while parents[up[-1]] >= 0:
+        up.append(int(parents[up[-1]]))
+    return up
 
 
-def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | None:
-    """A leg with its foot put elsewhere: lifted in the core, standing elsewhere there, or where it was while the knee
-    goes aside."""
+def by_foot(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | None:
+    """A leg whose foot is lifted in the core, stands elsewhere, or stays in place while the knee moves."""
     body = job.clip.character
     limb = next((name for name, chain in body.chains.items() if chain.joints == job.joints), "")
     try:
@@ -209,7 +212,7 @@ def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | Non
     weights = stretch.core.weights(stretch.times)
     core, times = stretch.core, stretch.times
     if how == "elsewhere":
-        # on its way there and back, and there is no way where the clip begins or ends with the foot there
+        # frames on the way there and back; none where the clip begins or ends with the foot there
         ways_there = [bump(times, core.first, core.begin), bump(times, core.end, core.last)]
         swings = [w for w, s in zip(ways_there, (core.begin - core.first, core.last - core.end), strict=True) if s > 0]
         place, lift = [weights, *swings], [4.0 * weights * (1.0 - weights), *swings]
@@ -219,15 +222,15 @@ def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | Non
         place = lift = [weights, *more]
     free = (0.0, 0.0, 0.0, 1.0, 0.0) if how == "knee" else (1.0,) * 5
     shapes = np.stack(place, axis=1), np.stack(lift, axis=1)
-    ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
+    offsets = FootOffsets(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
     far = _KNEE if how == "knee" else _FAR
     share = np.max(place, axis=0)
-    done = nudge(stretch.check, ways, stretch.base, times, share, far, seed, stretch.rough, clocks.until)
+    done = nudge(stretch.check, offsets, stretch.base, times, share, far, seed, stretch.rough, clocks.until)
     return _nudged(stretch, done, clocks.add("plan", start))
 
 
-def searched(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
-    """A path through limb and time from the clip to the clip, drawn back to it as far as may be."""
+def by_search(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
+    """A searched path through posture and time from the clip to the clip, pulled towards it as far as is free."""
     if not stretch.closed or job.hang:
         return None
     start, style, clocks = time.perf_counter(), job.options.style, job.options.clocks
@@ -246,16 +249,20 @@ def searched(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     settled = soften(stretch.check, frames, stretch.times, stretch.base, stretch.good)
     least, whole = None, settled.rotations
     if settled.free and style.close and not clocks.hurried:
-        least = _least(job, stretch, _shares(stretch, whole), whole, np.ones(1), np.ones(1))
+        least = _minimised(job, stretch, _shares(stretch, whole), whole, np.ones(1), np.ones(1))
     took = clocks.add("smooth", start)
     if not settled.free or (within is not None and not _mostly(within, job, stretch, settled.rotations)):
         return None
-    way = LimbTrajectory(whole, "plan", first, took, path.stats.checks, path.stats.nodes, space.tree_lines(path))
-    return Replanned(stretch, way) if least is None else Replanned(least.stretch, replace(way, rotations=least.frames))
+    trajectory = LimbTrajectory(whole, "plan", first, took, path.stats.checks, path.stats.nodes, space.tree_lines(path))
+    return (
+        Replanned(stretch, trajectory)
+        if least is None
+        else Replanned(least.stretch, replace(trajectory, rotations=least.frames))
+    )
 
 
 def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:
-    """Return whether frames (T, n, 4) keep to intervals (n, 3, 2) for at least half of the episode: ends need not."""
+    """Return whether frames (T, n, 4) are within intervals (n, 3, 2) for at least half of the episode."""
     frame = 1.0 / job.clip.fps
     amid = (stretch.times >= job.during[0] - frame) & (stretch.times <= job.during[1] + frame)
     terms = np.stack([limit.coordinates(frames[amid, j]) for j, limit in enumerate(job.limits)], axis=1)
@@ -264,7 +271,7 @@ def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:
 
 
 def spliced(job: Job, done: Replanned) -> World:
-    """The world with the new frames; all others are what they were, bit by bit."""
+    """The world with the new frames; all others stay bit by bit the same."""
     clip, stretch = job.clip, done.stretch
     inner = slice(stretch.first + 1, stretch.last)
     if stretch.core.begin <= stretch.core.first:
@@ -274,7 +281,7 @@ def spliced(job: Job, done: Replanned) -> World:
     q = np.array(clip.rotations)
     new = done.frames[inner.start - stretch.first : inner.stop - stretch.first]
     view = q[inner]
-    # of the two quaternions of a rotation the one nearer to the old: the frames after it keep their signs
+    # of the two equivalent quaternions take the nearer one, so that later frames keep their signs
     flips = np.sum(new * view[:, list(job.joints)], axis=-1, keepdims=True) < 0.0
     view[:, list(job.joints)] = np.where(flips, -new, new)
     return job.world.with_character(job.episode.who, clip.with_(rotations=q))

@@ -1,8 +1,7 @@
-"""A repair while something is moved: what was found before is taken later or sooner, more or less, until it is free.
+"""Live repair while an object is dragged: known repairs are shifted in time and scaled until they are free.
 
-It takes some milliseconds where a repair takes a second, and proves nothing. Only what was planned near the moved thing
-is looked at. Where nothing that is known will do, limbs lean and search anew, without a proof too; that way is known
-from then on.
+Takes milliseconds instead of a second, and proves nothing. Only edits near the dragged object are checked. Where no
+known repair fits, limbs are re-planned without a proof, and that repair is known from then on.
 """
 
 from __future__ import annotations
@@ -20,13 +19,22 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import cut
 from elbowroom.plan.repair.allowed import OwnTouches, at_work, freeze_grips, own_touches, with_contacts
-from elbowroom.plan.repair.detours import ROUND, Looks, left_of, legs_of, told_by
+from elbowroom.plan.repair.detours import ROUND, CollisionSampler, left_of, legs_of, offset_text
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes
-from elbowroom.plan.repair.known import KnownWay, way_of
+from elbowroom.plan.repair.known import KnownRepair, known_repair
 from elbowroom.plan.repair.pelvis import PelvisOffset, core_about
-from elbowroom.plan.repair.quick import RATE, Balls, balls_of, frames_free, hits, meetings, mended_quickly, without
+from elbowroom.plan.repair.quick import (
+    RATE,
+    Balls,
+    balls_of,
+    clearance_without,
+    frames_free,
+    hits,
+    meetings,
+    repair_quickly,
+)
 from elbowroom.plan.result import Plan, Status
-from elbowroom.spaces.styles import Wish
+from elbowroom.spaces.styles import StyleLike
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit
@@ -35,82 +43,85 @@ from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Interval, merged
 from elbowroom.world.world import World
 
-# Metres aside that are tried in turn at first, and that are added to those of last time, with a little less tried every
-# so many times.
+# Sideways distances tried in turn at first, and those added to the last one, metres; a smaller one is tried once in so
+# many times.
 _ASIDE, _MORE, _LESS, _EVERY = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (0.0, 0.025, 0.05, 0.1, 0.2, 0.3), 0.025, 2
-# Looks a second, and where it is to be sure.
-_ROUND_LOOKS, _CLOSE = 15.0, 60.0
-# Seconds that episodes are apart which are walked round one by one; and to which their times are rounded, so that the
-# same steps are taken for as long as a thing hardly moves.
+# Samples per second, and the higher rate of a `sure` check.
+_SAMPLES, _SAMPLES_SURE = 15.0, 60.0
+# Episodes at least this far apart are walked around one by one, seconds; and the rounding of their times, so that the
+# same steps are used while an object hardly moves.
 _APART, _STEP = 1.5, 0.1
-# Such steps that are kept: each has the whole motion of somebody.
+# Cached sidesteps: each holds the whole motion of a character.
 _ROUND_KNOWN = 4
 
 
 @dataclass(eq=False)
 class WalkAround:
-    """Walk round what is moved: `aside` metres to the left when it was last done, 0 before that.
+    """Walk around a dragged object: `aside` is the last offset to the left, metres, 0 before the first.
 
-    `goes_on`: it was the last thing that was done. `touches` are those of a recorded clip with itself and the floor
-    meanwhile.
+    `continues`: it was used last. `touches` are the recorded contacts with itself and the floor meanwhile.
     """
 
     who: str
     aside: float = 0.0
-    goes_on: bool = False
+    continues: bool = False
     touches: OwnTouches | None = None
     _times: int = 0
     _touching: PelvisOffset | None = None
-    _sways: dict[Interval, PelvisOffset] = field(default_factory=dict)
+    _sidesteps: dict[Interval, PelvisOffset] = field(default_factory=dict)
 
     def walked(
         self, world: World, exact: ExactWorld, during: Interval, of: str, until: float, *, sure: bool = False
     ) -> tuple[World, Edit] | None:
-        """The world with somebody who is aside during some seconds, and what was planned; None where nothing does.
+        """The world with the character displaced during an interval, and the edit; None where no offset works.
 
-        `of` is what they get clear of, in words; `exact` is of the same world. No more is tried after `until`, by
-        `time.perf_counter`. If it is to be `sure`, it is looked at more closely.
+        `of` names the obstacle; `exact` belongs to the same world. Tries nothing after `until`, by `time.perf_counter`.
+        `sure` samples more densely.
         """
         clip = clip_of(world, self.who)
-        self.goes_on = False
-        sway = self._sway(clip, during)
-        left = None if sway is None else left_of(sway)
-        if sway is None or left is None or at_work(world, self.who, (sway.core.first, sway.core.last)):
+        self.continues = False
+        sidestep = self._sidestep(clip, during)
+        left = None if sidestep is None else left_of(sidestep)
+        if sidestep is None or left is None or at_work(world, self.who, (sidestep.core.first, sidestep.core.last)):
             return None
         if clip.source.format:
-            if self._touching is not sway:
-                joints = [j for ik in sway.legs for j in ik.joints]
-                self.touches = own_touches(exact, self.who, joints, clip.times[sway.first : sway.last + 1 : 2])
-                self._touching = sway
+            if self._touching is not sidestep:
+                joints = [j for ik in sidestep.legs for j in ik.joints]
+                self.touches = own_touches(exact, self.who, joints, clip.times[sidestep.first : sidestep.last + 1 : 2])
+                self._touching = sidestep
             assert self.touches is not None
-            world = with_contacts(world, self.touches.contacts((sway.core.first, sway.core.last), planned=True))
+            world = with_contacts(world, self.touches.contacts((sidestep.core.first, sidestep.core.last), planned=True))
             exact = ExactWorld(world)
-        looks = Looks(
-            world, CollisionEpisode(self.who, "", during, ()), sway, rate=_CLOSE if sure else _ROUND_LOOKS, exact=exact
+        sampler = CollisionSampler(
+            world,
+            CollisionEpisode(self.who, "", during, ()),
+            sidestep,
+            rate=_SAMPLES_SURE if sure else _SAMPLES,
+            exact=exact,
         )
         for aside in self._tries():
-            moved = sway.by((aside * left[0], aside * left[1], 0.0))
-            if moved is not None and looks.depth(moved.clip, (0.0, 0.0)) is not None:
-                self.aside, self.goes_on = aside, True
-                span = (sway.core.first, sway.core.last)
-                told = f"{told_by(moved.by)}, clear of {of}"
-                legs = tuple(j for ik in sway.legs for j in ik.joints)
-                noted = Edit(self.who, "whole body", told, span, "avoid", checks=looks.count, replanned=legs)
+            moved = sidestep.by((aside * left[0], aside * left[1], 0.0))
+            if moved is not None and sampler.depth(moved.clip, (0.0, 0.0)) is not None:
+                self.aside, self.continues = aside, True
+                span = (sidestep.core.first, sidestep.core.last)
+                text = f"{offset_text(moved.by)}, clear of {of}"
+                legs = tuple(j for ik in sidestep.legs for j in ik.joints)
+                noted = Edit(self.who, "whole body", text, span, "avoid", checks=sampler.count, replanned=legs)
                 return world.with_character(self.who, moved.clip), cut(clip, moved.clip, [noted])[0]
             if time.perf_counter() > until:
                 break
         return None
 
     def learn(self, before: Clip, after: Clip) -> None:
-        """Begin with how far somebody went aside in a motion that was found already."""
+        """Start from the sideways offset of a motion that was found already."""
         if len(before) == len(after):
-            way = (after.root - before.root)[:, :2]
-            k = int(np.argmax(np.linalg.norm(way, axis=1)))
+            known = (after.root - before.root)[:, :2]
+            k = int(np.argmax(np.linalg.norm(known, axis=1)))
             x, y = (before.root[min(k + 1, len(before) - 1)] - before.root[max(k - 1, 0)])[:2]
-            self.aside = float((x * way[k, 1] - y * way[k, 0]) / max(np.hypot(x, y), 1e-9))
+            self.aside = float((x * known[k, 1] - y * known[k, 0]) / max(np.hypot(x, y), 1e-9))
 
     def _tries(self) -> Iterator[float]:
-        """Metres to the left, small ones first; at first to both sides, later on the side of last time before."""
+        """Offsets to the left, metres, small ones first; at first to both sides, later the last side first."""
         most = _ASIDE[-1]
         if self.aside == 0.0:
             for aside in _ASIDE:
@@ -118,52 +129,51 @@ class WalkAround:
             return
         self._times = (self._times + 1) % _EVERY
         far = abs(self.aside)
-        known = [far - _LESS] if self._times == 0 and far > 2.0 * _LESS else []
-        known += [far + more for more in _MORE if far + more <= most + 1e-9]
-        yield from (math.copysign(aside, self.aside) for aside in known)
+        candidates = [far - _LESS] if self._times == 0 and far > 2.0 * _LESS else []
+        candidates += [far + more for more in _MORE if far + more <= most + 1e-9]
+        yield from (math.copysign(aside, self.aside) for aside in candidates)
         yield from (math.copysign(aside, -self.aside) for aside in _ASIDE)
 
-    def _sway(self, clip: Clip, during: Interval) -> PelvisOffset | None:
-        """Steps aside that are known for this clip and these times, or new ones."""
+    def _sidestep(self, clip: Clip, during: Interval) -> PelvisOffset | None:
+        """Cached or new sidesteps for this clip and interval."""
         times = (_STEP * math.floor(during[0] / _STEP), _STEP * math.ceil(during[1] / _STEP))
-        known = self._sways.get(times)
-        if known is None or known.clip is not clip:
+        cached = self._sidesteps.get(times)
+        if cached is None or cached.clip is not clip:
             legs, core = legs_of(clip), core_about(clip, during, ROUND)
             if not legs or core is None:
                 return None
             rounded = core_about(clip, times, ROUND) or core
-            known = PelvisOffset(clip, clip, legs, rounded, stepping=True)
-            self._sways = dict([*self._sways.items(), (times, known)][-_ROUND_KNOWN:])
-        return known
+            cached = PelvisOffset(clip, clip, legs, rounded, stepping=True)
+            self._sidesteps = dict([*self._sidesteps.items(), (times, cached)][-_ROUND_KNOWN:])
+        return cached
 
 
-def troubled(exact: ExactWorld, who: str, found: Sequence[Collision], *, bodies: bool) -> list[Interval]:
-    """Return when somebody meets something with the body itself, which no limb can get out of the way; where there is
-    no such time, when limbs do, unless it is of `bodies` alone."""
+def collision_intervals(exact: ExactWorld, who: str, found: Sequence[Collision], *, bodies: bool) -> list[Interval]:
+    """Interval of collisions of the body itself, which no limb can resolve; else of limbs, unless `bodies` only."""
     met = collision_episodes(exact, who, found)
     limbs = [name for name in exact.world.body(who).chains if name.endswith(("arm", "leg"))]
     trunk = [t.during for t in met if t.limb not in limbs]
     return merged(trunk if trunk or bodies else [t.during for t in met], _APART)
 
 
-# Metres about somebody within which what is moved may meet them: once they have leaned aside, and as they move anyway.
+# Distances to a dragged object that matter, metres: for a body with an offset, and as it moves anyway.
 _ROOM, _TOUCH = 0.3, 0.03
-# Moments a second at which all else of a body is looked at against what is moved, and where it is to be sure.
-_LOOKS, _CLOSE_LOOKS = 30.0, 60.0
-# Ways that are kept; the shares of the time in which they are tried, and until limbs have looked for others.
+# Samples per second of the rest of the body against the dragged object, and the higher rate of a `sure` check.
+_BODY_SAMPLES, _BODY_SAMPLES_SURE = 30.0, 60.0
+# Known repairs that are cached; shares of the time for trying them, and until limbs are re-planned.
 _KNOWN, _KNOWN_SHARE, _LIMBS_SHARE = 12, 0.2, 0.5
-# Metres that a thing has to go before a way is looked for anew that was not found: at first, and after so many times.
+# Distance that an object must move before a failed search is repeated, metres: at first, and after so many failures.
 _ELSEWHERE = (0.02, 0.04, 0.08, 0.16)
 
 
 @dataclass(eq=False)
 class LiveRepair:
-    """Repairs of one world while things in it are moved; `base` has the motions that are stayed close to."""
+    """Repairs of one world while objects in it are dragged; results stay close to the motions in `base`."""
 
     base: World
     seed: int = 0
-    style: Wish = None
-    _ways: list[KnownWay] = field(default_factory=list)
+    style: StyleLike = None
+    _known: list[KnownRepair] = field(default_factory=list)
     _whole: dict[str, tuple[Clip, tuple[Edit, ...]]] = field(default_factory=dict)
     _rounds: dict[str, WalkAround] = field(default_factory=dict)
     _balls: dict[str, Balls] = field(default_factory=dict)
@@ -173,86 +183,87 @@ class LiveRepair:
         self.base = freeze_grips(self.base)
 
     def learn(self, plan: Plan) -> None:
-        """Know the ways of a plan for the same motions, too. Those of a body that goes aside are known as a whole."""
+        """Add the repairs of a plan for the same motions. Detours of a body are stored as a whole."""
         for who in dict.fromkeys(edit.who for edit in plan.edits):
             own = tuple(edit for edit in plan.edits if edit.who == who and not edit.muted)
-            ways = [way for edit in own if (way := way_of(self.base, edit, plan.collisions)) is not None]
-            if len(ways) == len(own):
-                for way in ways:
-                    way.touches = self._touches(way)
-                self._ways = [*self._ways, *ways][-_KNOWN:]
+            repairs = [known for edit in own if (known := known_repair(self.base, edit, plan.collisions)) is not None]
+            if len(repairs) == len(own):
+                for known in repairs:
+                    known.touches = self._touches(known)
+                self._known = [*self._known, *repairs][-_KNOWN:]
             elif who in self.base.characters:
                 self._whole[who] = (clip_of(plan.world, who), own)
-                self._round(who).learn(clip_of(self.base, who), clip_of(plan.world, who))
+                self._detour_of(who).learn(clip_of(self.base, who), clip_of(plan.world, who))
 
     def contacts(self, *, planned: bool) -> list[Contact]:
-        """Contacts of recorded people with themselves and the floor where known ways lead them, planned or proven."""
-        touches = [*(way.touches for way in self._ways), *(way.touches for way in self._rounds.values())]
-        known = [own for own in touches if own is not None]
-        return [c for own in known for c in own.contacts((own.times[0], own.times[-1]), planned=planned)]
+        """Contacts of recorded characters with themselves and the floor during known repairs, for plans or proofs."""
+        touches = [*(known.touches for known in self._known), *(known.touches for known in self._rounds.values())]
+        recorded = [own for own in touches if own is not None]
+        return [c for own in recorded for c in own.contacts((own.times[0], own.times[-1]), planned=planned)]
 
     def again(self, world: World, moved: Sequence[str], *, sure: bool = False, seconds: float = math.inf) -> Plan:
-        """A motion for a world in which some things have moved since, 'partial' where they are in the way of it still.
+        """A motion for a world in which objects in `moved` have moved; 'partial' where they still collide.
 
-        What is `moved` has to be an object of the world, not a mesh of its scene, to be looked at quickly. If it is to
-        be `sure`, the exact test decides wherever things come very near. After some `seconds` nothing more is tried.
+        `moved` names objects of the world, not meshes of its scene. With `sure`, the exact test decides all near cases.
+        Tries nothing more after `seconds`.
         """
         for name in moved:
             if name not in world.objects:
                 raise UnknownName("object that was moved", name, world.objects)
-        start, rate = time.perf_counter(), _CLOSE_LOOKS if sure else _LOOKS
+        start, rate = time.perf_counter(), _BODY_SAMPLES_SURE if sure else _BODY_SAMPLES
         now = with_contacts(world, self.contacts(planned=True))
         now = now.with_(characters=dict(self.base.characters), holds=self.base.holds)
         exact = ExactWorld(now)
         now, edits, lost = self._with_known(now, exact, moved, sure, start + _KNOWN_SHARE * seconds)
         asides = [edit.during for _, own in self._whole.values() for edit in own]
         found = self._meetings(now, exact, moved, edits, [*lost, *asides], rate)
-        met = found  # before anybody goes aside
+        met = found  # before any detour
         if found and self._whole:
-            now, edits = self._gone_aside(now, edits)
+            now, edits = self._with_known_detours(now, edits)
             found = self._meetings(now, exact, moved, edits, lost, rate)
         if not found:
             self._gave_up = []
             return Plan("found", now.with_(contacts=world.contacts), tuple(edits), base=self.base.characters)
         at = np.concatenate([world.objects[name].path(0.0)[:3, 3] for name in moved])
         if not math.isfinite(seconds) or self._is_elsewhere(at):
-            tired = bool(self._gave_up)  # limbs have found nothing near by: the body goes first
-            now, edits = self._walked_round(now, exact, moved, edits, met, start + seconds, sure, bodies=not tired)
+            failed_nearby = bool(self._gave_up)  # limbs have failed near here: the body goes first
+            now, edits = self._with_detours(
+                now, exact, moved, edits, met, start + seconds, sure, bodies=not failed_nearby
+            )
             found = self._meetings(now, exact, moved, edits, lost, rate)
             if found:
                 sources = {who: clip_of(self.base, who) for who in now.characters}
-                done = mended_quickly(now, found, sources, self.seed, self.style, start + _LIMBS_SHARE * seconds)
+                done = repair_quickly(now, found, sources, self.seed, self.style, start + _LIMBS_SHARE * seconds)
                 left = self._meetings(done.world, exact, moved, [*edits, *done.edits], lost, rate)
                 if not left:
                     now, edits, found = done.world, [*edits, *done.edits], left
                     self.learn(done.with_(edits=tuple(p for p in edits if p.who in {q.who for q in done.edits})))
-                elif not tired:
-                    now, edits = self._walked_round(now, exact, moved, edits, met, start + seconds, sure, bodies=False)
+                elif not failed_nearby:
+                    now, edits = self._with_detours(now, exact, moved, edits, met, start + seconds, sure, bodies=False)
                     found = self._meetings(now, exact, moved, edits, lost, rate)
             self._gave_up = [*self._gave_up, at] if found else []
         why = "" if not found else f"{' collides with '.join(found[0].pair)} at {found[0].during[0]:.2f} s"
         status: Status = "partial" if found else "found"
         return Plan(status, now.with_(contacts=world.contacts), tuple(edits), why, base=self.base.characters)
 
-    def _touches(self, way: KnownWay) -> OwnTouches | None:
-        """Return what somebody touches of themselves about a way, if they were recorded; what was made may not."""
-        clip = clip_of(self.base, way.edit.who)
+    def _touches(self, known: KnownRepair) -> OwnTouches | None:
+        """Recorded contacts of a character with itself around a repair; generated motion is allowed none."""
+        clip = clip_of(self.base, known.edit.who)
         if not clip.source.format:
             return None
-        low, high = way.about(clip)
+        low, high = known.about(clip)
         times = np.append(np.arange(clip.times[low], clip.times[high], 1.0 / RATE), clip.times[high])
-        return own_touches(ExactWorld(self.base), way.edit.who, way.joints, times)
+        return own_touches(ExactWorld(self.base), known.edit.who, known.joints, times)
 
     def _is_elsewhere(self, at: Array) -> bool:
-        """Return whether what is moved is far enough from where no way was found last; farther the more often that
-        was."""
+        """Return whether the object is far enough from where repair failed last; farther after each failure."""
         times = min(len(self._gave_up), len(_ELSEWHERE)) - 1
         return times < 0 or float(np.linalg.norm(at - self._gave_up[-1])) > _ELSEWHERE[times]
 
-    def _round(self, who: str) -> WalkAround:
+    def _detour_of(self, who: str) -> WalkAround:
         return self._rounds.setdefault(who, WalkAround(who))
 
-    def _walked_round(
+    def _with_detours(
         self,
         world: World,
         exact: ExactWorld,
@@ -264,19 +275,22 @@ class LiveRepair:
         *,
         bodies: bool = True,
     ) -> tuple[World, list[Edit]]:
-        """The world with those who walk round what meets their `bodies`, or any of their limbs, in place of all that is
-        known of them; who did so last time goes on with it."""
+        """The world with detours around what hits `bodies`, or any limb, replacing the known repairs of these
+        characters.
+
+        A character that made a detour last time continues it.
+        """
         for who in world.characters:
-            for during in troubled(exact, who, met, bodies=bodies and not self._round(who).goes_on):
+            for during in collision_intervals(exact, who, met, bodies=bodies and not self._detour_of(who).continues):
                 below = world.with_character(who, self.base.characters[who])
-                walked = self._round(who).walked(below, exact, during, " and ".join(moved[:2]), until, sure=sure)
+                walked = self._detour_of(who).walked(below, exact, during, " and ".join(moved[:2]), until, sure=sure)
                 if walked is not None:
                     world, edit = walked
                     edits = [*(e for e in edits if e.who != who), edit]
         return world, list(edits)
 
-    def _gone_aside(self, world: World, edits: Sequence[Edit]) -> tuple[World, list[Edit]]:
-        """The world with all that is known of bodies that go aside, in place of ways of their limbs."""
+    def _with_known_detours(self, world: World, edits: Sequence[Edit]) -> tuple[World, list[Edit]]:
+        """The world with all known detours of bodies, replacing repairs of their limbs."""
         for who, (clip, own) in self._whole.items():
             world = world.with_(characters={**world.characters, who: clip})
             edits = [*(edit for edit in edits if edit.who != who), *own]
@@ -285,70 +299,72 @@ class LiveRepair:
     def _with_known(
         self, world: World, exact: ExactWorld, moved: Sequence[str], sure: bool, until: float
     ) -> tuple[World, list[Edit], list[Interval]]:
-        """The world with what is needed of known ways, their edits, and when ways led of which none will do."""
+        """The world with the necessary known repairs, their edits, and intervals for which none works."""
         edits: list[Edit] = []
         done: set[tuple[str, tuple[int, ...]]] = set()
-        lost: dict[tuple[str, tuple[int, ...]], KnownWay] = {}
-        for way in reversed(self._ways):
-            key = (way.edit.who, way.joints)
-            if key in done or self._round(way.edit.who).goes_on:
+        lost: dict[tuple[str, tuple[int, ...]], KnownRepair] = {}
+        for known in reversed(self._known):
+            key = (known.edit.who, known.joints)
+            if key in done or self._detour_of(known.edit.who).continues:
                 continue
-            late = key in lost and time.perf_counter() > until  # of each kind one at least is tried
-            found = None if late else self._fitted(world, exact, way, moved, sure)
+            late = key in lost and time.perf_counter() > until  # at least one of each kind is tried
+            found = None if late else self._fitted(world, exact, known, moved, sure)
             if found is None:
-                lost[key] = way
+                lost[key] = known
                 continue
             done.add(key)
-            if key in lost:  # the one that does is the first that is tried next time
-                self._ways = [*(w for w in self._ways if w is not way), way]
+            if key in lost:  # the one that works is tried first next time
+                self._known = [*(w for w in self._known if w is not known), known]
             clip, edit = found
             if edit is not None:
                 world = world.with_(characters={**world.characters, edit.who: clip})
                 edits.append(edit)
-        return world, edits, [way.edit.during for key, way in lost.items() if key not in done]
+        return world, edits, [known.edit.during for key, known in lost.items() if key not in done]
 
     def _fitted(
-        self, world: World, exact: ExactWorld, way: KnownWay, moved: Sequence[str], sure: bool
+        self, world: World, exact: ExactWorld, known: KnownRepair, moved: Sequence[str], sure: bool
     ) -> tuple[Clip, Edit | None] | None:
-        """The motion with as much of a way as is needed; without a plan where none is. None where it does not do."""
-        clip = clip_of(world, way.edit.who)
-        low, high = way.about(clip)
-        near = self._near(world, way.edit.who, moved, clip.times[low : high + 1], _ROOM)
+        """The motion with as much of a repair as needed, without an edit where none is; None where it does not work."""
+        clip = clip_of(world, known.edit.who)
+        low, high = known.about(clip)
+        near = self._near(world, known.edit.who, moved, clip.times[low : high + 1], _ROOM)
         if not near.any():
-            return way.as_planned(clip)
+            return known.as_planned(clip)
         rows = np.arange(low, high + 1)
-        below = clip.rotations[rows][:, list(way.joints)]
+        below = clip.rotations[rows][:, list(known.joints)]
         span = (clip.times[low], clip.times[high])
-        if way.anyway is None:
-            way.margin, way.anyway = without(world, way, below, clip.times[rows], rows, moved)
-        check = self._check(world, exact, way, span, moved)
-        hit = hits(check, below, clip.times[rows], np.flatnonzero(near & ~way.anyway))
+        if known.unavoidable is None:
+            known.margin, known.unavoidable = clearance_without(world, known, below, clip.times[rows], rows, moved)
+        check = self._check(world, exact, known, span, moved)
+        hit = hits(check, below, clip.times[rows], np.flatnonzero(near & ~known.unavoidable))
         if not hit.any():
             return clip, None
         episode = clip.times[rows[hit]]
-        later = 0 if way.steps else round((0.5 * float(episode[0] + episode[-1]) - way.middle) * clip.fps)
-        shares = way.shares()
+        later = 0 if known.steps else round((0.5 * float(episode[0] + episode[-1]) - known.middle) * clip.fps)
+        shares = known.shares()
         for later, share in [*((later, share) for share in shares), *((0, share) for share in shares if later)]:
-            frames = way.leaned(clip, later, share, rows)
+            frames = known.scaled(clip, later, share, rows)
             bent = np.any(frames != below, axis=(1, 2)) | hit
             if frames_free(check, frames[bent], clip.times[rows[bent]], sure):
-                return way.taken(clip, rows, frames, later, share)
+                return known.applied(clip, rows, frames, later, share)
         return None
 
     def _check(
-        self, world: World, exact: ExactWorld, way: KnownWay, span: tuple[float, float], moved: Sequence[str]
+        self, world: World, exact: ExactWorld, known: KnownRepair, span: tuple[float, float], moved: Sequence[str]
     ) -> LimbCheck:
-        """A check of a way's joints; the one from last time, if only what is moved has moved since."""
-        last = way.check
+        """A check of a repair's joints; the last one, if only the dragged objects have moved since."""
+        last = known.check
         same = last is not None and all(last.world.characters[n] is m for n, m in world.characters.items())
         if last is None or not same:
-            way.check = LimbCheck(world, way.edit.who, way.joints, span, rate=RATE, margin=way.margin, exact=exact)
+            known.check = LimbCheck(
+                world, known.edit.who, known.joints, span, rate=RATE, margin=known.margin, exact=exact
+            )
         else:
-            way.check = last.elsewhere(world, moved, exact)
-        return way.check
+            known.check = last.elsewhere(world, moved, exact)
+        return known.check
 
     def _near(self, world: World, who: str, moved: Sequence[str], times: Array, room: float) -> NDArray[np.bool_]:
-        """At which of some times (T,) someone who moves as below all ways is nearer to what is moved than `room`."""
+        """Mask of times (T,) at which a character, without repairs, is nearer than `room` to the dragged objects."""
         if who not in self._balls:
             self._balls[who] = balls_of(self.base, who)
         return self._balls[who].near(world, moved, times, room)
@@ -362,7 +378,7 @@ class LiveRepair:
         lost: Sequence[Interval],
         rate: float,
     ) -> list[Collision]:
-        """Return where anybody meets what is moved, or anything in intervals where the way that led them was `lost`."""
+        """Collisions of anybody with the dragged objects, and with anything in intervals whose repair was `lost`."""
         begin, end = world.span
         times = np.linspace(begin, end, max(int((end - begin) * rate), 1) + 1)
         near = np.zeros(len(times), dtype=bool)

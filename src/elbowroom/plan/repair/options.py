@@ -13,16 +13,16 @@ from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import Style
 from elbowroom.stopping import may_stop_here
 
-# Metres that planned motion keeps off everything, and where that cannot be.
+# Clearances that planned motion keeps, metres: the usual one, and where that is impossible.
 MARGIN, TIGHT = 0.005, 0.0015
 
 
 @dataclass
 class Clocks:
-    """Seconds that stages took, added up.
+    """Accumulated seconds by stage.
 
-    `until`, by `time.perf_counter`, is for repairs that follow a hand and prove nothing: they begin nothing more then,
-    and take what they have. All others end by a `stopping.deadline`, so that the clock never picks the motion.
+    `until`, by `time.perf_counter`, is for live repairs without a proof: they begin nothing after it and take what they
+    have. All others end by a `stopping.deadline`, so that the clock never chooses a motion.
     """
 
     seconds: dict[str, float] = field(default_factory=lambda: {"prepare": 0.0, "plan": 0.0, "smooth": 0.0})
@@ -30,17 +30,17 @@ class Clocks:
 
     @property
     def late(self) -> bool:
-        """Return whether nothing more is to be begun; who asks may be stopped here."""
+        """Return whether nothing more may begin; also a point of cancellation."""
         may_stop_here()
         return time.perf_counter() >= self.until
 
     @property
     def hurried(self) -> bool:
-        """Return whether the first motion that is found is taken as it is."""
+        """Return whether the first motion found is taken as it is."""
         return math.isfinite(self.until)
 
     def add(self, stage: str, since: float) -> float:
-        """Add the time since a moment to a stage; that time."""
+        """Add the time since a moment to a stage, and return it."""
         took = time.perf_counter() - since
         self.seconds[stage] = self.seconds.get(stage, 0.0) + took
         return took
@@ -50,10 +50,10 @@ class Clocks:
 class RepairOptions:
     """Options of a repair.
 
-    `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
-    metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
-    `margin` metres are kept off everything; hands in `pins` stay where they are then, feet of people who are `planted`
-    do, and trunks unless the `trunk` may move; without `searches` limbs are only leaned aside.
+    `sources` are the imported clips by character; `max_aside` is the largest displacement of a body, metres; `apart`
+    are other repairs that these should differ from; `progress` is called with messages; `margin` is the clearance,
+    metres. Hands in `pins` stay in place, as do feet of `planted` characters, and trunks unless `trunk` is set; without
+    `searches` limbs use offsets only.
     """
 
     sources: Mapping[str, Clip]
@@ -72,5 +72,5 @@ class RepairOptions:
     clocks: Clocks = field(default_factory=Clocks)
 
     def recorded(self, who: str) -> bool:
-        """Return whether someone's clip may touch itself as it does."""
+        """Return whether a character's clip may keep its recorded contacts with itself."""
         return bool(self.sources[who].source.format) and not self.fix_self

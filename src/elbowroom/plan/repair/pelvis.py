@@ -1,4 +1,4 @@
-"""Report of a way aside, and when somebody is on it."""
+"""Displacement of the body for a while: pelvis, steps, trunk."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 
-# Seconds about an episode at which it is all the way there, and of the way there and back, at least.
+# Seconds around an episode at full displacement, and the shortest time to leave and to return.
 _PAD, _LEAST = 0.15, 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class BodyDetour:
-    """A world in which someone is elsewhere for a while: what of the body is moved by its `name`, and how, in words.
+    """A world with a displaced character: `name` is the part that is moved, `text` describes it.
 
-    `changed` are the joints of the legs, and when; `contacts` what may touch then; `leaves` is the share of the depth
-    in things that is left, 0 where no look finds anything in anything, out of so many `checks`.
+    `changed` are the leg joints and their interval; `contacts` are allowed then; `leaves` is the share of the collision
+    depth that remains, 0 if no sample collides, out of `checks` samples.
     """
 
     world: World
@@ -45,32 +45,31 @@ class BodyDetour:
     checks: int
 
 
-def core_about(clip: Clip, during: Interval, way: float) -> Core | None:
-    """Return when someone goes aside and comes back, with `way` seconds for either; None where there is too little
-    time."""
+def core_about(clip: Clip, during: Interval, seconds: float) -> Core | None:
+    """Frames of departure and return of a displacement, with `seconds` for either; None where time is too short."""
     low, high = (float(clip.times[k]) for k in (clip.source.lead, -1))
     begin, end = during[0] - _PAD, during[1] + _PAD
-    first, last = max(begin - way, low), min(end + way, high)
+    first, last = max(begin - seconds, low), min(end + seconds, high)
     begin, end = max(begin, first + _LEAST), min(end, last - _LEAST)
     if begin > during[0] or end < during[1]:
         return None
     return Core(first, begin, end, last)
 
 
-# Metres that a body goes down at most beside what is asked for, so that its legs reach; how often that is looked at; of
-# what a leg lacks so much goes down, and a little more; seconds about it that it takes.
-_SINK, _LOOKS, _SHARE, _MORE, _ABOUT = 0.06, 4, 1.1, 0.004, 0.4
-# Radians that a leg may be out of its range beyond what it is anyway.
-_BEYOND = 0.02
-# Seconds to each side over which the speed of travel is taken: a step or so, which the sway of the hips is no part of.
+# Largest extra descent so that legs reach, metres; iterations; gain on what a leg lacks; seconds over which it is
+# spread.
+_SINK, _ITERATIONS, _SHARE, _MORE, _ABOUT = 0.06, 4, 1.1, 0.004, 0.4
+# Largest excess of a leg over its joint limits, beyond that of the clip, radians.
+_EXCESS_RAD = 0.02
+# Half-width of the average of the travel velocity, seconds: about a step, so that hip sway is excluded.
 _STRIDE = 0.4
-# Metres a second of travel at which a body does not turn at all towards where it goes, and from which on it does.
+# Travel speeds below which a body does not turn towards its path, and above which it does fully, m/s.
 _STANDS, _WALKS = 0.2, 0.6
-# Metres that feet swing past each other wider apart at most when they step aside, and as a share of how far.
+# Extra width between feet that pass each other in a sidestep, metres, and as a share of the displacement.
 _WIDER, _WIDENS = 0.03, 0.08
-# Seconds that a step takes at least, and the share of the way for which none is taken.
+# Shortest step, seconds, and the share of the displacement below which none is made.
 _SWING, _HARDLY = 0.25, 0.1
-# Share of a swing after which a foot goes with the body, and before whose end it no longer does.
+# Share of a swing after which a foot follows the body, and before whose end it stops to.
 _LIFTED = 0.45
 
 Offset = tuple[float, float, float]
@@ -78,25 +77,25 @@ Offset = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class OffsetClip:
-    """A clip that was moved, and by how much at most, metres."""
+    """A displaced clip, and its largest displacement, metres."""
 
     clip: Clip
     by: Offset
 
 
-# Share of a turn of the shoulders that the pelvis takes; the spine takes the rest, and the neck all of it back: people
-# look where they go.
+# Share of a shoulder rotation taken by the pelvis; the spine takes the rest, and the neck undoes all of it: people look
+# where they go.
 _PELVIS_TURNS = 0.4
-# Share of a bend or lean of the spine that the neck takes back.
+# Share of a bend or lean of the spine that the neck undoes.
 _NECK_BACK = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class PelvisOffset:
-    """A clip whose root is moved during a core; `source` is the clip as it came.
+    """A clip whose root is displaced during a core; `source` is the imported clip.
 
-    Feet stay where they are, or with `stepping` go along: one that stands is moved all the while as the body is half
-    way through its stance, one that swings goes from there to there. Who walks turns towards where the steps lead.
+    Feet stay in place, or with `stepping` move along: a stance is displaced as the body is half way through it, a swing
+    connects two stances. A walking body turns towards its new path.
     """
 
     clip: Clip
@@ -107,12 +106,12 @@ class PelvisOffset:
 
     @cached_property
     def first(self) -> int:
-        """First frame, which is as it was."""
+        """First frame, unchanged."""
         return max(int(np.searchsorted(self.clip.times, self.core.first - 1e-9)), self.clip.source.lead)
 
     @cached_property
     def last(self) -> int:
-        """Last frame, which is as it was."""
+        """Last frame, unchanged."""
         return int(np.searchsorted(self.clip.times, self.core.last + 1e-9)) - 1
 
     @property
@@ -121,17 +120,17 @@ class PelvisOffset:
 
     @property
     def _swing(self) -> int:
-        """Frames that a step takes at least."""
+        """Shortest step, frames."""
         return max(round(_SWING * self.clip.fps), 1)
 
     @cached_property
     def weights(self) -> Array:
-        """Share of the way at each frame (T,)."""
+        """Share of the displacement at each frame (T,)."""
         return self.core.weights(self.clip.times[self._frames])
 
     @cached_property
     def travel(self) -> Array:
-        """Velocity over the floor at each frame (T, 2), metres a second, without what the steps themselves add."""
+        """Velocity over the floor at each frame (T, 2), m/s, averaged over steps."""
         low, high = self.clip.source.lead, len(self.clip) - 1
         rows, reach = np.arange(self.first, self.last + 1), max(round(_STRIDE * self.clip.fps), 1)
         a, b = np.clip(rows - reach, low, high), np.clip(rows + reach, low, high)
@@ -139,8 +138,10 @@ class PelvisOffset:
 
     @cached_property
     def _stances(self) -> list[list[tuple[int, int, int | None]]]:
-        """For each foot the frames in which it stands, first and last, and at which the body says by how much it is
-        moved then; None where it stands outside of the core, too, and stays."""
+        """For each foot its stances: first and last frame, and the frame whose displacement applies.
+
+        None for stances that extend beyond the core, which stay.
+        """
         if not self.stepping:
             return [[(0, len(self.weights) - 1, None)] for _ in self.legs]
         on = foot_contacts(self.clip)
@@ -153,8 +154,8 @@ class PelvisOffset:
         return self.clip.world()[self._frames]
 
     @cached_property
-    def _told(self) -> list[tuple[Array, Keep, Solution]]:
-        """Orbit, what is kept and the solution as it is, for each leg."""
+    def _leg_data(self) -> list[tuple[Array, Keep, Solution]]:
+        """Orbit angle, kept coordinates and current solution of each leg."""
         out = []
         for ik in self.legs:
             parent, foot = self._world[:, ik.parent], self._world[:, ik.joints[2]]
@@ -168,8 +169,7 @@ class PelvisOffset:
 
     @cached_property
     def trunk(self) -> dict[int, float]:
-        """Joints of the spine, with their shares of a bend or turn, and of the neck, which takes some back: less than 0
-        for those."""
+        """Spine joints with their shares of a bend or turn, and neck joints with negative ones."""
         chains, limits = self.clip.character.chains, self.clip.character.limits
         out = {}
         for name, sign in (("spine", 1.0), ("neck", -1.0)):
@@ -179,16 +179,19 @@ class PelvisOffset:
 
     @cached_property
     def ahead(self) -> Array:
-        """The direction (3,) in which the body faces when it is farthest aside, level."""
+        """Horizontal facing direction (3,) of the body at the largest displacement."""
         left = self._outwards[0][int(np.argmax(self.weights))]
         return np.cross(left, (0.0, 0.0, 1.0))
 
     def by(self, offset: Offset, turn: float = 0.0, bend: float = 0.0, lean: float = 0.0) -> OffsetClip | None:
-        """The clip moved, with its shoulders turned to the left by `turn`, its spine bent forwards by `bend` and to the
-        left by `lean` radians, a bit lower where legs do not reach otherwise; None where the body cannot do it."""
+        """The clip displaced by `offset`; None where the body cannot do it.
+
+        Shoulders are turned to the left by `turn`, the spine is bent forwards by `bend` and to the left by `lean`,
+        radians; the body sinks a little where its legs do not reach otherwise.
+        """
         turns = self._turns(np.array(offset[:2])) + _PELVIS_TURNS * turn * self.weights
         sink = np.zeros(len(self.weights))
-        for _ in range(_LOOKS):
+        for _ in range(_ITERATIONS):
             shift = self.weights[:, None] * offset - sink[:, None] * (0.0, 0.0, 1.0)
             T = self._moves(shift, turns)
             legs = self._legs(T, turns, min(_WIDER, _WIDENS * float(np.hypot(*offset[:2]))))
@@ -202,7 +205,7 @@ class PelvisOffset:
         return None
 
     def _bent(self, moved: OffsetClip, turn: float, bend: float, lean: float) -> OffsetClip | None:
-        """A moved clip with its trunk turned and bent as well; None where that is too fast or rough."""
+        """A displaced clip with its trunk turned and bent; None where that is too fast or rough."""
         q, frames = np.array(moved.clip.rotations), self._frames
         for j, share in self.trunk.items():
             limit = self.clip.character.limits[j]
@@ -220,7 +223,7 @@ class PelvisOffset:
         return OffsetClip(moved.clip.with_(rotations=q), moved.by) if pace.good(q[frames][:, list(joints)]) else None
 
     def _hang(self, clip: Clip, q: Array) -> None:
-        """Turn upper arms in rotations q (F, J, 4) as they were in a clip: they hang from a trunk that bends."""
+        """Restore the world orientation of upper arms in rotations q (F, J, 4): they hang from a bending trunk."""
         body, frames = clip.character, self._frames
         was, now = (body.transforms(clip.root[frames], some[frames]) for some in (clip.rotations, q))
         for chain in body.chains.values():
@@ -235,13 +238,13 @@ class PelvisOffset:
                 q[frames, top] = np.where((self.weights == 0.0)[:, None], q[frames, top], new)
 
     def _moved(self, legs: Sequence[Solution], offset: Offset, shift: Array, turns: Array) -> OffsetClip | None:
-        """The clip moved, None where legs would be too fast or rough, or out of their range."""
+        """The displaced clip; None where legs would be too fast, too rough, or beyond their limits."""
         root, q = np.array(self.clip.root), np.array(self.clip.rotations)
         root[self._frames] += shift
         if turns.any():
             q[self._frames, 0] = rot.multiply(rot.about((0.0, 0.0, 1.0), turns), q[self._frames, 0])
-        for ik, solution, (_, _, was), pace in zip(self.legs, legs, self._told, self._paces, strict=True):
-            if not solution.reached.all() or (solution.excess > was.excess + _BEYOND).any():
+        for ik, solution, (_, _, was), pace in zip(self.legs, legs, self._leg_data, self._paces, strict=True):
+            if not solution.reached.all() or (solution.excess > was.excess + _EXCESS_RAD).any():
                 return None
             old = self.clip.rotations[self._frames][:, list(ik.joints)]
             sign = np.where(np.sum(solution.rotations * old, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
@@ -254,14 +257,13 @@ class PelvisOffset:
         return OffsetClip(self.clip.with_(root=root, rotations=q), (*offset[:2], offset[2] - down))
 
     def _spread(self, down: Array) -> Array:
-        """Return what a body goes down (T,), from some while before it has to until some while after; not at the
-        ends."""
+        """Descent (T,) of a body spread over time before and after it is needed, except at the ends."""
         frames = _ABOUT * self.clip.fps
         at = np.arange(len(down)) / (0.5 * frames)
         return covering(down, 2 * round(0.5 * frames) + 1) * smootherstep(at) * smootherstep(at[::-1])
 
     def _turns(self, by: Array) -> Array:
-        """Radians (T,) by which the travel turns to the left when the body goes aside by (2,) metres meanwhile."""
+        """Turn of the walking direction to the left, radians (T,), for a displacement by (2,) metres."""
         if not self.stepping:
             return np.zeros(len(self.weights))
         x, y = self.travel.T
@@ -271,13 +273,12 @@ class PelvisOffset:
 
     @cached_property
     def _outwards(self) -> list[Array]:
-        """For each leg the direction away from the other, level, (T, 3)."""
+        """For each leg the horizontal direction away from the other one, (T, 3)."""
         hips = [self._world[:, ik.joints[0], :3, 3] * (1.0, 1.0, 0.0) for ik in self.legs]
         return [rot.normalize(hips[0] - hips[1]), rot.normalize(hips[1] - hips[0])]
 
     def _moves(self, shift: Array, turns: Array) -> Array:
-        """Return how the body is moved at each frame, (T, 4, 4): turned about its root, and shifted by (T, 3)
-        metres."""
+        """Transform of the body at each frame, (T, 4, 4): rotated about its root and shifted by (T, 3) metres."""
         T = np.tile(np.eye(4), (len(turns), 1, 1))
         T[:, :3, :3] = rot.to_matrix(rot.about((0.0, 0.0, 1.0), turns))
         root = self.clip.root[self._frames]
@@ -285,18 +286,20 @@ class PelvisOffset:
         return T
 
     def _legs(self, T: Array, turns: Array, wider: float) -> list[Solution]:
-        """Each leg under the moved body; feet swing past each other some metres wider apart."""
+        """Each leg under the displaced body; passing feet keep `wider` metres more between them."""
         out = []
-        for k, (ik, (orbit, keep, _), stances) in enumerate(zip(self.legs, self._told, self._stances, strict=True)):
+        for k, (ik, (orbit, keep, _), stances) in enumerate(zip(self.legs, self._leg_data, self._stances, strict=True)):
             foot = _stepped(self._world[:, ik.joints[2]], T, turns, stances, wider * self._outwards[k], self._swing)
             out.append(ik.solve(T @ self._world[:, ik.parent], foot, orbit, keep))
         return out
 
 
 def _stances(stands: Flags, weights: Array, shortest: int) -> list[tuple[int, int, int | None]]:
-    """First and last frame of each stance of a foot that stands in some frames (T,), and the one half way through; None
-    for one that goes on outside, or is hardly moved by the `weights` (T,) of the way and leaves less than `shortest`
-    frames for a swing. A swing that goes on outside begins and ends where it did."""
+    """First, last and middle frame of each stance in a mask of standing frames (T,).
+
+    None for one that extends beyond the core, or is hardly displaced by `weights` (T,) and leaves less than `shortest`
+    frames for a swing. A swing that extends beyond the core begins and ends where it did.
+    """
     last = len(stands) - 1
     out: list[tuple[int, int, int | None]] = [(0, 0, None)] if not stands[0] else []
     for a, b in runs(stands):
@@ -309,9 +312,11 @@ def _stances(stands: Flags, weights: Array, shortest: int) -> list[tuple[int, in
 def _stepped(
     foot: Array, T: Array, turns: Array, stances: Sequence[tuple[int, int, int | None]], outward: Array, shortest: int
 ) -> Array:
-    """Return where a foot (T, 4, 4) is: moved in each stance as the body (T, 4, 4) half way through it, level as it
-    was, and softly from one to the next in between. Half way it is under the body as it was, and farther out by (T, 3)
-    metres: clear of the other foot. What takes less than `shortest` frames is no swing."""
+    """Foot transforms (T, 4, 4) under a displaced body: each stance moves as the body (T, 4, 4) in its middle.
+
+    Swings blend from one stance to the next. Half way the foot is under the body as before, and farther out by (T, 3)
+    metres, clear of the other foot. Less than `shortest` frames are no swing.
+    """
     with_body = np.array(T)
     with_body[:, 2, 3] = 0.0
     there = [np.eye(4) if middle is None else with_body[middle] for _, _, middle in stances]

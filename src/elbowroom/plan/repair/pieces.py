@@ -1,4 +1,4 @@
-"""Long takes repaired in pieces: collisions with some seconds around them, so that time grows with their number."""
+"""Repair of long takes in pieces: collisions with some seconds around them, so that time grows with their number."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from elbowroom.world.edit import Edit
 from elbowroom.world.paths import Interval, merged
 from elbowroom.world.world import World
 
-# Takes that are shorter are repaired as a whole, seconds.
+# Shorter takes are repaired as a whole, seconds.
 LONG_S = 30.0
-# Seconds of the take on either side of a collision: a walk round something takes two or three each way.
+# Seconds on either side of a collision: a walk around an obstacle takes two or three each way.
 _AROUND_S = 4.0
 # Share of a world beyond which it is repaired as a whole rather than in a window.
 _MOST = 0.7
-# Frames at the ends of a piece that a repair has to leave as they are: places and velocities go on there.
+# Frames at the ends of a piece that a repair must leave unchanged: positions and velocities continue there.
 _KEPT_FRAMES = 2
 
 
 def is_long(world: World) -> bool:
-    """Return whether a world lasts so long that it is repaired in pieces; all who move in it have clips."""
+    """Return whether a world is long enough to be repaired in pieces, and moves by clips only."""
     begin, end = world.span
     return end - begin > LONG_S and all(isinstance(m, Clip) for m in world.characters.values())
 
 
 def pieces(world: World, proof: Certificate) -> list[Interval]:
-    """Intervals of a take that hold all of its collisions; none where they make up most of it."""
+    """Intervals of a take that contain all of its collisions; none where they make up most of it."""
     begin, end = world.span
     hits: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
     found = merged([_around(world, [hit]) for hit in hits], 0.0)
@@ -39,7 +39,7 @@ def pieces(world: World, proof: Certificate) -> list[Interval]:
 
 
 def window(world: World, hits: Sequence[Collision | Unproven]) -> Interval | None:
-    """Interval of a world that holds some collisions and the time around them; None where that is most of it."""
+    """Interval of a world that contains some collisions and the time around them; None where that is most of it."""
     found, (begin, end) = _around(world, hits), world.span
     clips = all(isinstance(m, Clip) for m in world.characters.values())
     return found if clips and found[1] - found[0] < _MOST * (end - begin) else None
@@ -53,12 +53,12 @@ def _around(world: World, hits: Sequence[Collision | Unproven]) -> Interval:
 
 
 def piece_of(world: World, during: Interval) -> World:
-    """World in which all clips are cut to an interval; times stay as they are."""
+    """A world with all clips cut to an interval; times stay."""
     return world.with_(characters=clips_in(world.characters, during))
 
 
 def clips_in(motions: Mapping[str, Motion], during: Interval) -> dict[str, Clip]:
-    """Frames of clips in an interval, by name; of clips that end before it or begin after it, the nearest one."""
+    """Frames of clips in an interval, by name; of a clip outside of it, the nearest frame."""
     out: dict[str, Clip] = {}
     for name, clip in motions.items():
         assert isinstance(clip, Clip)
@@ -72,7 +72,7 @@ def clips_in(motions: Mapping[str, Motion], during: Interval) -> dict[str, Clip]
 
 
 def fits(world: World, before: World, edits: Iterable[Edit]) -> bool:
-    """Return whether edits of a piece leave its ends as they were, except for those of the take itself."""
+    """Return whether edits of a piece leave its ends unchanged, except for those of the take itself."""
     for edit in edits:
         whole, piece = world.motion(edit.who), before.motion(edit.who)
         frames = _KEPT_FRAMES / edit.layer.fps - 1e-6

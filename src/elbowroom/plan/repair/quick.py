@@ -1,4 +1,4 @@
-"""Repairs without proofs, for as long as something is being moved: what meets at some moments is leaned aside."""
+"""Repairs without proofs while an object is dragged: collisions at sampled times are resolved by offsets."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.find import collision_episodes
-from elbowroom.plan.repair.known import KnownWay
+from elbowroom.plan.repair.known import KnownRepair
 from elbowroom.plan.repair.ladder import by_limbs, repair_episode
 from elbowroom.plan.repair.options import MARGIN, TIGHT, Clocks, RepairOptions
 from elbowroom.plan.repair.repair import ASIDE, USUAL
 from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import CLOSE, Wish, style_of
+from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
 from elbowroom.world.certificate_findings import Collision, who_and_limb
 from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
@@ -31,14 +31,14 @@ from elbowroom.world.pairs import moves
 from elbowroom.world.paths import Interval, Still, merged, places
 from elbowroom.world.world import World
 
-# Checks that one search may make: it has to be over before the hand has moved on.
+# Checks that one search may make: it must end before the mouse has moved on.
 _BUDGET = Budget(checks=3000)
 
 
 def meetings(world: World, exact: ExactWorld, times: Array, moved: Sequence[str] = ()) -> list[Collision]:
-    """Return where bodies, or what they hold, meet what is moved, or by default any thing, at some `times` (T,) alone.
+    """Collisions of bodies, or of what they hold, with `moved` objects, by default with any, at `times` (T,) only.
 
-    Depths are not measured. `exact` may be of the same world with other frames of its people.
+    Depths are not measured. `exact` may belong to the same world with other frames of its characters.
     """
     held = {hold.object for hold in world.holds}
     body = np.array([part.kind == "body" or part.owner in held for part in exact.parts], dtype=bool)
@@ -64,13 +64,13 @@ def meetings(world: World, exact: ExactWorld, times: Array, moved: Sequence[str]
     return sorted(found, key=lambda c: (c.during, c.pair))
 
 
-def mended_quickly(
-    world: World, found: Sequence[Collision], sources: Mapping[str, Clip], seed: int, style: Wish, until: float
+def repair_quickly(
+    world: World, found: Sequence[Collision], sources: Mapping[str, Clip], seed: int, style: StyleLike, until: float
 ) -> Plan:
-    """The world with limbs led round what they met, as far as leans and short searches do; nothing is proven of it.
+    """The world with limbs led around collisions, as far as offsets and short searches go; nothing is proven.
 
-    `sources` are the clips as they came. Nothing more is begun after `until`, by `time.perf_counter`; where there is no
-    such time, bodies go aside, too.
+    `sources` are the imported clips. Nothing begins after `until`, by `time.perf_counter`; without it bodies may be
+    displaced, too.
     """
     rungs, budget = (by_limbs, _BUDGET) if math.isfinite(until) else (repair_episode, USUAL)
     options = RepairOptions(
@@ -87,22 +87,24 @@ def mended_quickly(
     return Plan("found", world, tuple(edits), collisions=tuple(found), base=below)
 
 
-# One in so many frames is looked at first; so many doubts are looked at closely where it need not be sure.
+# Stride of the first pass over frames; and the number of uncertain cases that go to the exact test unless it must be
+# sure.
 _FEWER, _DOUBTS = 5, 5
-# Metres that are far from everybody.
+# A distance from everybody, metres.
 _FAR = 1e3
 
 
-def without(
-    world: World, way: KnownWay, below: Array, times: Array, rows: NDArray[np.int64], moved: Sequence[str]
+def clearance_without(
+    world: World, known: KnownRepair, below: Array, times: Array, rows: NDArray[np.int64], moved: Sequence[str]
 ) -> tuple[float, NDArray[np.bool_]]:
-    """Return how the motion below a way (F, n, 4) is without what is moved: the clearance that it keeps where the way
-    leads, and which of its frames are not that free. Hands that put things down come very near to others, and feet
-    stand on the floor; that is nothing to go aside for."""
-    led = (rows > way.first) & (rows < way.first + len(way.turns) - 1)
+    """Clearance of the motion below a repair (F, n, 4) without the dragged objects, and frames that lack it.
+
+    Hands that put objects down come very near to others, and feet stand on the floor; neither needs a repair.
+    """
+    led = (rows > known.first) & (rows < known.first + len(known.turns) - 1)
     span, far = (float(times[0]), float(times[-1])), _far_away(world, moved)
     for margin in (MARGIN, TIGHT, 0.0):
-        check = LimbCheck(far, way.edit.who, way.joints, span, rate=RATE, margin=margin)
+        check = LimbCheck(far, known.edit.who, known.joints, span, rate=RATE, margin=margin)
         free = check.free_batch(below, times)
         if free[led].all():
             break
@@ -110,13 +112,13 @@ def without(
 
 
 def _far_away(world: World, moved: Sequence[str]) -> World:
-    """The world with what is moved where nobody is."""
+    """The world with the dragged objects far from everybody."""
     far = Still(transform([_FAR, _FAR, 0.0]))
     return world.with_(objects={**world.objects, **{n: replace(world.objects[n], path=far) for n in moved}})
 
 
 def hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of some frames (F, n, 4) are not free: sure ones of every other one that is near, else of all of those."""
+    """Mask of frames (F, n, 4) that collide: every other near frame first, then all near ones."""
     out = np.zeros(len(frames), dtype=bool)
     out[near[::2]] = check.batch(frames[near[::2]], times[near[::2]], resolve_uncertain=True) == HIT
     if not out.any():
@@ -125,8 +127,10 @@ def hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64])
 
 
 def frames_free(check: LimbCheck, frames: Array, times: Array, sure: bool) -> bool:
-    """Return whether frames (F, n, 4) are free; those that are not mostly show it at a few of them. Some doubts are
-    left to the exact test, all of them if it is to be `sure`."""
+    """Return whether frames (F, n, 4) are free; a coarse pass rejects most of the others.
+
+    Some uncertain cases go to the exact test, all of them if `sure`.
+    """
     for some in (slice(None, None, _FEWER), slice(None)):
         codes = check.batch(frames[some], times[some], resolve_uncertain=True)
         if (codes == HIT).any():
@@ -137,22 +141,22 @@ def frames_free(check: LimbCheck, frames: Array, times: Array, sure: bool) -> bo
     return all(check.free(frames[k], float(times[k])) for k in doubts)
 
 
-# How often a second it is looked at; metres beyond touch that count as near, more than anything goes between two looks.
+# Samples per second; and the distance that counts as near, metres, more than anything moves between two samples.
 RATE, _NEAR = 60.0, 0.1
-# Seconds that are added at both ends of what is near.
+# Seconds added at both ends of an interval of nearness.
 _PAD = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Balls:
-    """Balls around someone and what they hold: `centres` (T, K, 3) at `times` (T,), and `radii` (K,)."""
+    """Balls around a character and what it holds: `centres` (T, K, 3) at `times` (T,), and `radii` (K,)."""
 
     times: Array
     centres: Array
     radii: Array
 
     def near(self, world: World, moved: Iterable[str], times: Array, margin: float = _NEAR) -> NDArray[np.bool_]:
-        """At which of some times (N,) any ball is nearer than `margin` metres to the box of something that is moved."""
+        """Mask of times (N,) at which a ball is nearer than `margin` metres to the box of a moved object."""
         rows = np.clip(np.searchsorted(self.times, times - 0.5 / RATE), 0, len(self.times) - 1)
         centres = self.centres[rows]
         out = np.zeros(len(times), dtype=bool)
@@ -165,9 +169,9 @@ class Balls:
 
 
 def balls_of(world: World, who: str) -> Balls:
-    """Balls around someone at all times."""
+    """Balls around a character at all times."""
     motion = world.motion(who)
-    times = _looks(motion.span)
+    times = _sample_times(motion.span)
     joints, reach = _reach(motion.body)
     held = dict.fromkeys(hold.object for hold in world.holds if hold.by == who)
     things = [_ball(world, name, times) for name in held]
@@ -176,41 +180,40 @@ def balls_of(world: World, who: str) -> Balls:
 
 
 def near_spans(world: World, moved: Sequence[str]) -> list[Interval]:
-    """Intervals in which anybody, or anything that goes about, could meet what is moved: at all other times it is far
-    from them."""
+    """Intervals in which any character or moving object could meet the moved objects."""
     others = [name for name, thing in world.things.items() if name not in moved and moves(world, name, thing)]
     balls = [balls_of(world, who) for who in world.characters]
-    balls += [_ball(world, name, _looks(world.span)) for name in others]
+    balls += [_ball(world, name, _sample_times(world.span)) for name in others]
     found = [(float(t), float(t)) for b in balls for t in b.times[b.near(world, moved, b.times)]]
     begin, end = world.span
     return [(max(a - _PAD, begin), min(b + _PAD, end)) for a, b in merged(found, 2.0 * _PAD)]
 
 
-def _looks(span: Interval) -> Array:
+def _sample_times(span: Interval) -> Array:
     return np.arange(span[0], span[1] + 1.0 / RATE, 1.0 / RATE)
 
 
 def _ball(world: World, name: str, times: Array) -> Balls:
-    """The ball around a thing."""
+    """The ball around an object."""
     corners = _corners(world, name, times)
     radius = 0.5 * np.linalg.norm(corners[:1, -1] - corners[:1, 0], axis=1)
     return Balls(times, corners.mean(axis=1, keepdims=True), radius)
 
 
 def _reach(body: Body) -> tuple[NDArray[np.int32], Array]:
-    """Joints (K,) that parts ride on, and how far these reach from them, (K,) metres."""
+    """Joints (K,) that carry parts, and the radius of these parts around them, (K,) metres."""
 
     def make() -> tuple[NDArray[np.int32], Array]:
         joints, points = outline(body.with_(skin=None) if isinstance(body, Character) else body)
-        known, rows = np.unique(joints, return_inverse=True)
-        radii = np.zeros(len(known))
+        carriers, rows = np.unique(joints, return_inverse=True)
+        radii = np.zeros(len(carriers))
         np.maximum.at(radii, rows, np.linalg.norm(points, axis=1))
-        return known, radii
+        return carriers, radii
 
     return kept(body, "reach about joints", make)
 
 
 def _corners(world: World, name: str, times: Array) -> Array:
-    """Corners (T, 8, 3) of a thing's box."""
+    """Corners (T, 8, 3) of an object's box."""
     T = places(world.things[name].path, times)
     return box_corners(world.things[name].mesh.bounds) @ np.swapaxes(T[:, :3, :3], 1, 2) + T[:, None, :3, 3]

@@ -1,4 +1,4 @@
-"""Repair: a clip that runs into things is re-planned where it does, limb by limb (S4), with a ladder (X8)."""
+"""Repair: a clip is re-planned where it collides, limb by limb (S4), with a ladder of strategies (X8)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_epis
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces, window
-from elbowroom.plan.repair.whole_clip import moved_ways, raised
+from elbowroom.plan.repair.whole_clip import raised, shifted_clips
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import CLOSE, Wish, style_of
-from elbowroom.stopping import OutOfTime, deadline, overtime
+from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
+from elbowroom.stopping import OutOfTime, deadline, overtime, report
 from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Collision, Unproven
@@ -30,21 +30,21 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
-# How often what a repair brings about is repaired in turn.
+# Rounds of repairs of what earlier repairs caused.
 _ROUNDS = 6
-# How often people are raised out of the floor: the second time only for what was at the edge of the allowed depth.
+# Times that characters are raised out of the floor: the second only for what was at the edge of the allowed depth.
 _RAISES = 3
 # Checks that one search may make.
 USUAL = Budget(checks=60_000)
-# Metres that a body may go aside for a while.
+# Largest displacement of a body, metres.
 ASIDE = 0.6
-# Share of a budget, beyond it, in which what was repaired when it was spent is looked at once more.
+# Share of a budget, beyond it, for a last proof of what was repaired.
 _OVERTIME = 0.1
 
 
 @dataclass
 class _Work:
-    """A repair under way: the world as it is, what was changed, and what could not be done."""
+    """A repair in progress: the current world, its edits, and episodes that failed."""
 
     world: World
     options: RepairOptions
@@ -53,27 +53,29 @@ class _Work:
     failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
     before: Certificate | None = None
     proof: Certificate | None = None
-    whole: bool = True  # whether the proof tells of allowed contacts, too
+    whole: bool = True  # whether the proof lists allowed contacts, too
 
     def certified(self, contacts: Literal["always", "if free"] = "always") -> Certificate:
-        """Proof of the world as it is; that of the world as it came is kept as `before`."""
+        """Prove the current world; the proof of the imported one is kept as `before`."""
         start = time.perf_counter()
         self.tell("looking for collisions" if self.before is None else "proving the repair")
-        told = with_edit_contacts(self.world, self.edits)
+        with_contacts = with_edit_contacts(self.world, self.edits)
         changed = [*self.changed, *changed_by(self.edits)]
-        self.proof = certify(told, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
+        self.proof = certify(with_contacts, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
         self.whole = contacts == "always" or self.proof.free
         self.before = self.before or self.proof
         self.options.clocks.add("certify", start)
         return self.proof
 
     def tell(self, doing: str) -> None:
-        """Say what is being done."""
+        """Report progress."""
         if self.options.progress is not None:
             self.options.progress(doing)
+        else:
+            report(doing)
 
     def certified_late(self) -> Certificate | None:
-        """Proof of the world as it is when the budget is spent; None where that would take too long."""
+        """Prove the current world after the budget is spent; None where that would take too long."""
         if self.before is None:  # not even one proof was done within the whole budget
             return None
         try:
@@ -88,7 +90,7 @@ def repair(
     who: str | Sequence[str] | None = None,
     *,
     seed: int = 0,
-    style: Wish = None,
+    style: StyleLike = None,
     search_budget: Budget = USUAL,
     searches: bool = True,
     fix_self: bool = False,
@@ -100,20 +102,21 @@ def repair(
     progress: Callable[[str], None] | None = None,
     budget: float | None = None,
 ) -> Plan:
-    """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
+    """Resolve the collisions of clips; `who` is by default everybody with a clip, one by one.
 
-    Limbs to blame are re-planned for as long as need be and stay close to the clip; all other frames stay as they
-    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot
-    keep to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too.
-    Where limbs cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in
-    steps; then a whole clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at
-    most. The same seed gives the same motion. Where something is left, the status is 'partial', the world has the
-    best repair, and `why` says what is left and why. `apart` are other repairs of the same world that this one is
-    to look different from, where it can. Limbs in `keep` stay where they are at their times, and the body with
-    them. `search_budget` is what one search may do, counted in checks; without `searches` limbs are only leaned
-    aside and bodies lowered or turned, which is quick. After `budget` seconds of the wall clock, proofs included,
-    the status is 'budget-spent', and the world has what was repaired until then; what is found within a budget is
-    the same motion as without one.
+    The limbs to blame are re-planned for as long as necessary and stay close to the clip; all other frames stay as they
+    are. `style`, a `Style` or its name, is 'close' by default: as near to the clip as possible; what cannot keep to it
+    is repaired without. With `fix_self`, contacts of a recorded clip with itself and the floor count as collisions.
+
+    Where limbs fail, a body is displaced for a while by at most `max_aside` metres, over its feet or in steps; then a
+    whole clip may be moved on the floor by at most `max_shift` metres, or begin at most `max_delay` seconds later.
+
+    The same seed gives the same motion. If collisions remain, the status is 'partial', the world has the best repair,
+    and `why` names what is left and the reason. `apart` are other repairs of the same world that this one should differ
+    from. Limbs in `keep` stay in place at their times, and the body with them. `search_budget` limits one search,
+    counted in checks; without `searches` limbs use offsets and bodies are lowered or turned, which is quick. After
+    `budget` seconds of wall-clock time, proofs included, the status is 'budget-spent' and the world has what was
+    repaired until then; a motion found within a budget is the same as without one.
     """
     people = _people(world, who)
     others = {name: tuple(_clips(other)[name] for other in apart) for name in people} if apart else {}
@@ -142,8 +145,10 @@ def repair(
 def repair_near(
     world: World, who: str, hits: Sequence[Collision | Unproven], *, seed: int = 0, searches: bool = True
 ) -> Plan:
-    """Bring somebody out of some collisions, which are all there are: only the time around them is looked at, where
-    that will do. See `repair`; the certificate is that of the window."""
+    """Resolve the given collisions of a character, which are all there are, in the time around them if possible.
+
+    See `repair`; the certificate is that of the window.
+    """
     during = window(world, hits)
     if during is not None:
         piece = piece_of(world, during)
@@ -163,16 +168,16 @@ def _moved(
     max_shift: float,
     max_delay: float,
 ) -> Plan:
-    """The least that is left by a repair, or by repairs of someone's whole clip moved on the floor or begun later."""
+    """The best of a repair and of repairs of a character's clip moved on the floor or delayed."""
     try:
-        for way in moved_ways(world, name, max_shift, max_delay):
-            other = _by_limbs(way.world, people, replace(options, sources=_clips(way.world), clocks=Clocks()))
+        for shifted in shifted_clips(world, name, max_shift, max_delay):
+            other = _by_limbs(shifted.world, people, replace(options, sources=_clips(shifted.world), clocks=Clocks()))
             late = other.status == "budget-spent"
             if _better(other, plan):
-                whole = Edit(name, "whole body", way.text, way.world.motion(name).span, "avoid")
+                whole = Edit(name, "whole body", shifted.text, shifted.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
-                below = {**world.characters, name: held(options.sources[name], len(_clips(way.world)[name]))}
-                moved = Plan("found", way.world, (edit_between(world, way.world, whole),), base=below)
+                below = {**world.characters, name: held(options.sources[name], len(_clips(shifted.world)[name]))}
+                moved = Plan("found", shifted.world, (edit_between(world, shifted.world, whole),), base=below)
                 plan = moved.then(other).with_(seconds=spent, collisions=plan.collisions)
             elif late:
                 plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {other.why}")
@@ -184,7 +189,7 @@ def _moved(
 
 
 def _better(a: Plan, b: Plan) -> bool:
-    """Return whether a repair leaves less than another."""
+    """Return whether one repair leaves less than another."""
     if a.found or a.certificate is None or b.certificate is None:
         return a.found
     return len(a.certificate.collisions) < len(b.certificate.collisions)
@@ -204,10 +209,10 @@ def repair_planned(
     pins: Sequence[Pin] = (),
     planted: Iterable[str] = (),
 ) -> Plan:
-    """Bring out of collision what collides in a planned motion by its `proof`; hands stay where they have to be.
+    """Resolve the collisions of a planned motion listed in its `proof`; hands stay where they must be.
 
-    `changed` is what is not as it was recorded, `pins` are hands at their targets, legs of people who are
-    `planted` stay as they are. See `repair` for what comes out.
+    `changed` names what is not as recorded, `pins` are hands at their targets, legs of `planted` characters stay as
+    they are. Returns the same as `repair`.
     """
     options = RepairOptions(
         _clips(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins), planted=frozenset(planted)
@@ -222,7 +227,7 @@ def _by_limbs(
     changed: Sequence[Changed] = (),
     proof: Certificate | None = None,
 ) -> Plan:
-    """Repair within a clip: by limbs, and by going aside for a while. `proof` is that of the world, where there is."""
+    """Repair within a clip, by limbs and detours. `proof` is that of the world, if there is one."""
     work = _Work(freeze_grips(world), options, changed, before=proof, proof=proof)
     try:
         after: Certificate | None = _in_rounds(work, people)
@@ -236,14 +241,14 @@ def _by_limbs(
 
 
 def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
-    """Repair a long take piece by piece, with one proof of all of it before and one after; others as a whole."""
+    """Repair a long take piece by piece, with one proof of the whole before and after; shorter takes as a whole."""
     work = _Work(freeze_grips(world), options)
     found = []
     try:
         if is_long(world):
             found = pieces(work.world, _above_floor(work, people, work.certified("if free")))
     except OutOfTime:
-        pass  # told by the repair of the whole, which has no time left either
+        pass  # reported by the repair of the whole, which has no time left either
     if not found:
         return _by_limbs(world, people, options, proof=work.before)
     reasons = []
@@ -272,7 +277,7 @@ def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> P
 
 
 def _plan(work: _Work, world: World, status: Status, why: str, after: Certificate | None) -> Plan:
-    """Result of a repair of a world."""
+    """Result of a repair."""
     notes = balance(world, work.world, [e.who for e in work.edits]) if status in ("found", "partial") else ()
     seconds = {stage: round(s, 4) for stage, s in work.options.clocks.seconds.items()}
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
@@ -281,7 +286,7 @@ def _plan(work: _Work, world: World, status: Status, why: str, after: Certificat
 
 
 def _piece_options(options: RepairOptions, during: Interval, name: str) -> RepairOptions:
-    """Options for a piece of a take, which name it where they tell of progress."""
+    """Options for a piece of a take, named in progress messages."""
     say = options.progress
     tell = None if say is None else (lambda doing: say(f"{name}, {doing}"))
     cut = {who: tuple(clips_in({who: clip}, during)[who] for clip in clips) for who, clips in options.apart.items()}
@@ -289,9 +294,9 @@ def _piece_options(options: RepairOptions, during: Interval, name: str) -> Repai
 
 
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
-    """Repair people round by round until nothing more gives way; the last proof."""
+    """Repair characters in rounds until nothing changes; return the last proof."""
     after = _above_floor(work, people, work.proof or work.certified("if free"))
-    # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
+    # repair all characters between two of the slow proofs: time then grows with their number, not its square
     for _ in range(_ROUNDS + len(people) - 1):
         exact, moved = ExactWorld(work.world), set[str]()
         for name in people:
@@ -305,7 +310,7 @@ def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
 
 
 def _above_floor(work: _Work, people: Sequence[str], proof: Certificate) -> Certificate:
-    """Proof of the world once recorded people are out of the floor as far as need be."""
+    """Proof of the world after recorded characters were raised out of the floor where necessary."""
     for _ in range(_RAISES):
         if proof.free or not _raised(work, people, proof):
             break
@@ -314,7 +319,7 @@ def _above_floor(work: _Work, people: Sequence[str], proof: Certificate) -> Cert
 
 
 def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
-    """Raise recorded people whose legs are deeper in the floor than allowed; whether there are any."""
+    """Raise recorded characters whose legs are deeper in the floor than allowed; return whether there are any."""
     if work.options.fix_self or work.options.pins:
         return False
     left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
@@ -338,7 +343,7 @@ def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
 
 
 def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
-    """Return what is left to do for someone: the episodes that were not given up, of what is moved first alone."""
+    """Episodes of a character that have not failed yet, of the first rank only."""
     found = collision_episodes(exact, who, [*certificate.collisions, *certificate.unproven])
     found = [t for t in found if _key(t) not in work.failed]
     trunk = [t for t in found if t.limb in ("spine", "neck")]
@@ -346,31 +351,31 @@ def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: C
 
 
 def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
-    """Return who meets whom in an episode, by name; whose things are held, too."""
+    """Names of the characters in an episode, holders of objects included."""
     named = {name for pair in episode.pairs for name in pair}
     owners = {part.owner for part in exact.parts if part.name in named}
     return owners | {hold.by for hold in exact.world.holds if hold.object in owners}
 
 
 def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
-    """Treat episodes one after another, those of both arms in a gap together; whether any was mended."""
-    left, mended = list(found), False
+    """Repair episodes one after another, those of both arms in a gap together; return whether any succeeded."""
+    left, repaired = list(found), False
     for gap in in_gaps(found):
         work.tell(f"repairing: {gap[0].text}")
         if _took(work, repair_gap(work.world, gap, work.options)):
-            left, mended = [episode for episode in left if episode not in gap], True
+            left, repaired = [episode for episode in left if episode not in gap], True
     for episode in left:
         work.tell(f"repairing: {episode.text}")
         done, reason = repair_episode(work.world, episode, work.options)
         if _took(work, done):
-            mended = True
+            repaired = True
         else:
             work.failed[_key(episode)] = reason
-    return mended
+    return repaired
 
 
 def _took(work: _Work, done: RepairResult | None) -> bool:
-    """Go on from a repair, if there is one; whether there is."""
+    """Continue from a repair, if there is one; return whether there is."""
     if done is None:
         return False
     work.world, work.proof = done.world, None
@@ -379,12 +384,12 @@ def _took(work: _Work, done: RepairResult | None) -> bool:
 
 
 def _key(episode: CollisionEpisode) -> tuple[str, str, int]:
-    """The same episode, whatever was changed around it."""
+    """Key of an episode that changes around it do not affect."""
     return episode.who, episode.limb, round(0.5 * sum(episode.during) * 4.0)
 
 
 def _so_far(work: _Work, after: Certificate | None) -> str:
-    """Return what a repair has come to that the clock has ended, in words."""
+    """Describe the state of a repair that the clock has ended."""
     if work.before is None:
         return "it was not known by then where the motion collides"
     if after is None:

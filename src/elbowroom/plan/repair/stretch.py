@@ -1,4 +1,4 @@
-"""Stretch of a motion that is re-planned: which frames, with which limb, and what may touch meanwhile."""
+"""Stretch of a motion that is re-planned: its frames, limb, and allowed contacts."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
-# Metres beyond touch that count as near: as far as any check looks.
+# Distance that counts as near, metres: the range of any check.
 _NEAR = 0.3
 
 
 def within_reach(world: World, who: str, during: tuple[float, float]) -> World:
-    """World without characters that cannot touch a given one during an interval in any posture.
+    """A world without characters that cannot touch a given one during an interval in any posture.
 
-    Who holds something or is no clip stays in any case, and so do all things.
+    Characters that hold something or have no clip stay, as do all objects.
     """
     me = world.motion(who)
     if not isinstance(me, Clip):
@@ -53,18 +53,18 @@ def within_reach(world: World, who: str, during: tuple[float, float]) -> World:
 
 
 def _apart(a: Clip, b: Clip, during: tuple[float, float]) -> float:
-    """Least distance that two people can come to during an interval, metres, by their roots and lengths."""
+    """Lower bound of the distance between two characters during an interval, metres, from roots and lengths."""
     times = np.unique(np.concatenate([np.clip(clip.times, *during) for clip in (a, b)] + [np.asarray(during)]))
-    # roots go straight between frames, and so does what is between them
+    # roots are interpolated linearly, and so is their difference
     roots = [np.stack([np.interp(times, c.times, c.root[:, k]) for k in range(3)], axis=1) for c in (a, b)]
-    way = roots[0] - roots[1]
-    steps = np.linalg.norm(np.diff(way, axis=0), axis=1).max(initial=0.0)
-    nearest = float(np.linalg.norm(way, axis=1).min()) - 0.5 * float(steps)
+    between = roots[0] - roots[1]
+    steps = np.linalg.norm(np.diff(between, axis=0), axis=1).max(initial=0.0)
+    nearest = float(np.linalg.norm(between, axis=1).min()) - 0.5 * float(steps)
     return nearest - _length(a.character) - _length(b.character)
 
 
 def _length(body: Character) -> float:
-    """Farthest that any point of a body can be from its root, metres."""
+    """Largest distance of any point of a body from its root, metres."""
 
     def make() -> float:
         parents, offsets = body.skeleton.parents, body.skeleton.offsets
@@ -77,26 +77,26 @@ def _length(body: Character) -> float:
     return kept(body, "length", make)
 
 
-# Seconds that a motion has to leave the clip, and to return to it, tried in turn; and those that are added to episode
-# at both ends: who leans forwards meets things sooner.
+# Seconds to leave the clip and to return, tried in turn; and those added to an episode at both ends: a body that leans
+# forwards hits things earlier.
 GROWTHS = ((0.4, 0.03), (0.7, 0.12), (1.0, 0.35))
-# How often a second contacts of the clip with itself are looked at.
-_LOOKS = 120.0
-# Seconds: a clip that begins or ends less than this after or before a collision does so in collision; the least that a
-# stretch lasts; and the least time to leave or return in.
+# Samples per second of a clip's contacts with itself.
+_SAMPLES_PER_S = 120.0
+# Seconds: a clip that begins or ends within this of a collision does so in collision; the shortest stretch; and the
+# shortest time to leave or return.
 _SHORTEST, _LEAST, _RAMP = 0.12, 0.3, 0.22
-# Angular jerk that a lean may bring, rad/s³, and as a share of what the clip has anyway.
+# Angular jerk that an offset may add, rad/s³, and relative to the clip's.
 _JERK, _OWN_JERK = 1300.0, 1.8
-# How much joints take part that lead to a limb.
+# Weight of joints above the limb.
 _LEADING = 0.35
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Joints of a character that have to get out of collision in an episode.
+    """Joints of a character that must resolve an episode.
 
-    `world` is as it is now; frames from `low` to `high` may be changed. Of the joints, those of the limb to blame take
-    part most, and those that `hang` keep their turn in the world.
+    `world` is the current one; frames `low` to `high` may be changed. Joints of the limb to blame have the largest
+    weight; those in `hang` keep their orientation in the world.
     """
 
     world: World
@@ -109,12 +109,12 @@ class Job:
 
     @property
     def during(self) -> Interval:
-        """Seconds of the episode."""
+        """Interval of the episode, seconds."""
         return self.episode.during
 
     @property
     def source(self) -> Clip:
-        """The motion as it came."""
+        """The imported motion."""
         return self.options.sources[self.episode.who]
 
     @property
@@ -125,30 +125,30 @@ class Job:
 
     @property
     def clip(self) -> Clip:
-        """The motion as it is."""
+        """The current motion."""
         return clip_of(self.world, self.episode.who)
 
     @cached_property
     def limits(self) -> tuple[JointLimit, ...]:
-        """Ranges of the joints."""
+        """Limits of the joints."""
         body = self.clip.character
         found = [body.limits[j] for j in self.joints]
         return tuple(limit for limit in found if limit is not None)
 
     @cached_property
     def jerk(self) -> float:
-        """Angular jerk that may be added, rad/s³: by what the clip had when it came, which is looked at once."""
+        """Angular jerk that may be added, rad/s³, from that of the imported clip, which is measured once."""
         own = kept(self.source, "peak jerk", lambda: peak_jerk(without_lead(self.source)))
         return max(_JERK, _OWN_JERK * own)
 
     @property
     def scale(self) -> list[float]:
-        """Return how much each joint takes part."""
+        """Weight of each joint."""
         return [0.0 if j in self.hang else 1.0 if j in self.limb else _LEADING for j in self.joints]
 
     @property
     def together(self) -> tuple[int, ...]:
-        """Places among the joints of those of the spine, where there are several."""
+        """Indices among the joints of those of the spine, where there are several."""
         chain = self.clip.character.chains.get("spine")
         found = tuple(k for k, j in enumerate(self.joints) if chain is not None and j in chain.joints)
         return found if len(found) > 1 else ()
@@ -156,7 +156,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """Frames from `first` to `last` that are re-planned, a core of seconds in it, and the check for them."""
+    """Frames `first` to `last` that are re-planned, an interval (core) of full effect, and the collision check."""
 
     first: int
     last: int
@@ -170,12 +170,11 @@ class Stretch:
 
     @property
     def closed(self) -> bool:
-        """Return whether it begins and ends with the base."""
+        """Return whether it begins and ends with the base motion."""
         return self.core.first < self.core.begin and self.core.end < self.core.last
 
     def rough(self, frames: Array) -> Array:
-        """Return how rough frames (N, T, n, 4) are, (N,): 1 is the most that is wanted; what is too like others is
-        more."""
+        """Roughness of frames (N, T, n, 4), (N,), relative to the limit; likeness to other repairs adds to it."""
         return np.maximum(self.pace.rough(frames), 1.0 + self.apart.lack(frames))
 
     def rows(self, core: Core) -> slice:
@@ -185,23 +184,23 @@ class Stretch:
         return slice(max(first, 0), min(last, len(self.times) - 1) + 1)
 
     def narrowed(self, core: Core) -> Stretch:
-        """This stretch for a core within its own; what may touch stays as it is."""
+        """This stretch with a smaller core; allowed contacts stay."""
         rows = self.rows(core)
         times = self.times[rows]
         opens, closes = core.begin <= core.first, core.end >= core.last
         first, last = float(times[0]), float(times[-1])
-        told = Core(first, first if opens else core.begin, last if closes else core.end, last)
+        narrow = Core(first, first if opens else core.begin, last if closes else core.end, last)
         begin, end = self.first + rows.start, self.first + rows.start + len(times) - 1
         pace = replace(self.pace, first=begin, last=end)
-        return replace(self, first=begin, last=end, core=told, times=times, base=self.base[rows], pace=pace)
+        return replace(self, first=begin, last=end, core=narrow, times=times, base=self.base[rows], pace=pace)
 
     def good(self, frames: Array) -> bool:
-        """Return whether frames (T, n, 4) are smooth, in range, and unlike others."""
+        """Return whether frames (T, n, 4) are smooth, within limits, and unlike other repairs."""
         return self.pace.good(frames) and not self.apart.lack(frames[None])[0] > 0.0
 
 
 def stretches(job: Job) -> Iterator[Stretch]:
-    """Stretches of growing length about the episode, each with a check of its own."""
+    """Stretches of growing length around the episode, each with a check of its own."""
     clip = job.clip
     times, lead = clip.times, clip.source.lead
     known = set()
@@ -220,7 +219,7 @@ def stretches(job: Job) -> Iterator[Stretch]:
 
 
 def stance(job: Job, begin: int, end: int) -> Stretch:
-    """The stretch of a foot that stands from frame `begin` to `end`, with the swings before and after it."""
+    """The stretch of a stance from frame `begin` to `end`, with the swings before and after it."""
     core = Core(*(float(job.clip.times[k]) for k in (job.low, begin, end, job.high)))
     return _stretch(job, job.low, job.high, core)
 
@@ -239,10 +238,10 @@ def _stretch(job: Job, first: int, last: int, core: Core) -> Stretch:
 
 
 def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: bool) -> Core:
-    """The core of a stretch from its frames: first, begin and end of the episode, last.
+    """Core of a stretch from its frames: first, begin and end of the episode, last.
 
-    Where there is little time to leave or return, the height of the lean is passed sooner than the episode ends. Where
-    the clip begins or ends in collision there is nothing to leave or join.
+    Where there is little time to leave or return, the peak passes before the episode ends. Where the clip begins or
+    ends in collision there is nothing to leave or join.
     """
     first, begin, end, last = (float(times[k]) for k in frames)
     ramp = min(_RAMP, 0.5 * (last - first))
@@ -256,25 +255,25 @@ def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: 
 def touches_in(
     world: World, who: str, joints: Sequence[int], frames: tuple[int, int], span: Interval
 ) -> tuple[tuple[Contact, ...], tuple[Contact, ...]]:
-    """Contacts of a clip with itself that may be during some seconds, for plans and for proofs.
+    """Contacts of a clip with itself that are allowed during an interval, for plans and for proofs.
 
-    From the first to the last of some `frames` it is looked at often enough to see an arm swing by.
+    `frames`, first and last, are sampled densely enough to see an arm swing by.
     """
     clip = clip_of(world, who)
-    rows = np.unique(np.append(np.arange(*frames, max(int(clip.fps / _LOOKS), 1)), frames[1]))
+    rows = np.unique(np.append(np.arange(*frames, max(int(clip.fps / _SAMPLES_PER_S), 1)), frames[1]))
     touches = own_touches(ExactWorld(world), who, joints, clip.times[rows])
     return tuple(touches.contacts(span, planned=True)), tuple(touches.contacts(span, planned=False))
 
 
-# Metres that some joint is to be away from where it is in any other repair at some time.
+# Distance that some joint must have from its position in any other repair at some time, metres.
 _APART = 0.09
-# Frames that are compared, at most.
+# Most frames that are compared.
 _MOMENTS = 12
 
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """Other repairs of a clip, of which new frames of some joints, from frame `first` to `last`, are to differ."""
+    """Other repairs of a clip, from which new frames of some joints, `first` to `last`, should differ."""
 
     others: tuple[Clip, ...]
     now: Clip
@@ -288,11 +287,11 @@ class Apart:
 
     @cached_property
     def _theirs(self) -> Array:
-        """Return where joints are in the other repairs, (K, R, J, 3)."""
+        """Joint positions in the other repairs, (K, R, J, 3)."""
         return np.stack([clip.positions()[self._rows] for clip in self.others])
 
     def lack(self, frames: Array) -> Array:
-        """Return how much frames (N, T, n, 4) lack of being different enough, (N,): 0 nothing, 1 they are the same."""
+        """Shortfall of frames (N, T, n, 4) from being different enough, (N,): 0 none, 1 identical."""
         if not self.others:
             return np.zeros(len(frames))
         rows = self._rows

@@ -1,4 +1,4 @@
-"""Changes of a clip that keep every pose: later or sooner, raised out of the floor, moved, delayed (X8)."""
+"""Changes of a clip that keep every pose: re-timed, raised out of the floor, moved, delayed (X8)."""
 
 from __future__ import annotations
 
@@ -23,37 +23,39 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR, Part, moves, parts_of
 from elbowroom.world.world import World
 
-# Seconds later, or sooner, that are tried in turn, and of the way there and back.
-_LATER, _WAY = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 2.5
-# How fast a motion may go, as a share of what it did.
+# Seconds later or earlier that are tried in turn, and those for either way.
+_LATER, _EITHER_WAY_S = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 2.5
+# Range of playback speed.
 _SLOWEST, _FASTEST = 0.55, 1.45
-# Looks a second.
-_LOOKS = 30.0
+# Samples per second.
+_SAMPLES_PER_S = 30.0
 
 
 def retimed(world: World, episode: CollisionEpisode, clocks: Clocks) -> Iterator[BodyDetour]:
-    """The way to be sooner or later where something that moves is met, the least first; none where none is free."""
+    """Smallest re-timing that avoids a moving obstacle; none where none is free."""
     start = time.perf_counter()
     clip = clip_of(world, episode.who)
-    core = core_about(clip, episode.during, _WAY)
+    core = core_about(clip, episode.during, _EITHER_WAY_S)
     if core is None or not _comes_by(world, episode) or at_work(world, episode.who, (core.first, core.last)):
         return
-    times = np.arange(core.first, core.last, 1.0 / _LOOKS)
+    times = np.arange(core.first, core.last, 1.0 / _SAMPLES_PER_S)
     for number, later in enumerate(sign * by for by in _LATER for sign in (1.0, -1.0)):
         new = later_by(clip, core, later)
         if clocks.late:
             break
         if new is not None and hits(there := world.with_character(episode.who, new), episode.who, times) == 0:
-            told = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
+            text = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
             changed = Changed(episode.who, (), (core.first, core.last))
-            yield BodyDetour(there, "whole body", told, changed, (), 0.0, (number + 1) * len(times))
+            yield BodyDetour(there, "whole body", text, changed, (), 0.0, (number + 1) * len(times))
             break
     clocks.add("plan", start)
 
 
 def later_by(clip: Clip, core: Core, later: float) -> Clip | None:
-    """A clip that is `later` by some seconds during a core and goes slower before and faster after it, or, where less
-    than 0, sooner; None where that were too slow or too fast."""
+    """A clip that is `later` by some seconds during a core (earlier if negative), slower before and faster after it.
+
+    None where that were too slow or too fast.
+    """
     wanted = clip.times - later * core.weights(clip.times)
     pace = np.diff(wanted) * clip.fps
     if pace.min() < _SLOWEST or pace.max() > _FASTEST:
@@ -65,24 +67,24 @@ def later_by(clip: Clip, core: Core, later: float) -> Clip | None:
 
 
 def _comes_by(world: World, episode: CollisionEpisode) -> bool:
-    """Return whether what is met moves by itself, so that it is elsewhere at another time."""
+    """Return whether the obstacle moves by itself, so that it is elsewhere at another time."""
     mine = {hold.object for hold in world.holds if hold.by == episode.who}
     names = {name for pair in episode.pairs for name in pair} - mine
     others = {world.split(name)[0] for name in names} - {episode.who}
     return any(n in world.characters or (n in world.things and moves(world, n, world.things[n])) for n in others)
 
 
-# Metres by which a body is raised more than the depth asks for: what is between frames, and what is not proven.
+# Extra height beyond the depth, metres: for what is between frames, and for the proof's tolerance.
 _RAISED_MARGIN_M = 0.003
 # Seconds in which a body is raised and lowered again: about one step.
 _RAISED_OVER_S = 0.6
 
 
 def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> BodyDetour | None:
-    """Raise a recorded clip where its own feet or shins are deeper in the floor than the caps of the world allow.
+    """Raise a recorded clip where its feet or shins are deeper in the floor than the caps of the world allow.
 
     All poses stay as recorded and the root gains height smoothly, so contacts with the floor only become shallower.
-    `found` is what a certificate of the world refuses; None where no leg is too deep.
+    `found` are collisions of the world's certificate; None where no leg is too deep.
     """
     clip = clip_of(world, who)
     caps = {p.name: world.caps.feet if is_foot(p) else world.caps.body for p in parts_of(world) if _on_leg(p, who)}
@@ -110,15 +112,15 @@ def _on_leg(part: Part, who: str) -> bool:
     return part.owner == who and part.kind == "body" and part.role.endswith(("_shin", "_foot", "_toes"))
 
 
-# Shares of the bounds that are tried, directions of a shift, and how many ways are followed up.
+# Shares of the bounds that are tried, directions of a shift, and candidates that are followed up.
 _SHARES, _DIRECTIONS, _FOLLOWED = (0.25, 0.5, 1.0), 8, 4
-# Looks a second.
-_MOVED_LOOKS = 8.0
+# Samples per second.
+_SHIFTED_SAMPLES_PER_S = 8.0
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftedClip:
-    """A world with someone's clip moved by `shift` (2,) metres on the floor and begun `delay` seconds later."""
+    """A world with a character's clip moved by `shift` (2,) metres on the floor and delayed by `delay` seconds."""
 
     world: World
     shift: tuple[float, float]
@@ -126,24 +128,24 @@ class ShiftedClip:
 
     @property
     def text(self) -> str:
-        """In words."""
-        told = []
+        """Description."""
+        texts = []
         if any(self.shift):
-            told.append(f"moved by {100 * np.hypot(*self.shift):.0f} cm")
+            texts.append(f"moved by {100 * np.hypot(*self.shift):.0f} cm")
         if self.delay:
-            told.append(f"begun {self.delay:.2f} s later")
-        return " and ".join(told)
+            texts.append(f"begun {self.delay:.2f} s later")
+        return " and ".join(texts)
 
 
-def moved_ways(world: World, who: str, max_shift: float, max_delay: float) -> list[ShiftedClip]:
-    """Ways to move someone's clip within bounds, those with the fewest hits first, small moves before large ones."""
+def shifted_clips(world: World, who: str, max_shift: float, max_delay: float) -> list[ShiftedClip]:
+    """Shifts of a character's clip within bounds, those with the fewest hits first, small before large."""
     found = []
-    for k, way in enumerate(_ways(world, who, max_shift, max_delay)):
-        found.append((hits(way.world, who, _looks(clip_of(way.world, who))), k, way))
-    return [way for _, _, way in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]]
+    for k, shifted in enumerate(_shifts(world, who, max_shift, max_delay)):
+        found.append((hits(shifted.world, who, _sample_times(clip_of(shifted.world, who))), k, shifted))
+    return [shifted for _, _, shifted in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]]
 
 
-def _ways(world: World, who: str, max_shift: float, max_delay: float) -> Iterator[ShiftedClip]:
+def _shifts(world: World, who: str, max_shift: float, max_delay: float) -> Iterator[ShiftedClip]:
     clip = clip_of(world, who)
     for share in _SHARES:
         frames = int(share * max_delay * clip.fps + 1e-6)
@@ -156,7 +158,7 @@ def _ways(world: World, who: str, max_shift: float, max_delay: float) -> Iterato
 
 
 def begun_later(clip: Clip, frames: int) -> Clip:
-    """A clip that stands still for so many frames at first; artificial frames before its begin stay there."""
+    """A clip that stands still for some frames at first; artificial frames before its beginning stay there."""
     lead = min(clip.source.lead, len(clip) - 1)
     rows = np.arange(len(clip) + frames)
     rows = np.where(rows < lead, rows, np.maximum(rows - frames, lead))
@@ -164,7 +166,7 @@ def begun_later(clip: Clip, frames: int) -> Clip:
 
 
 def hits(world: World, who: str, times: Array) -> int:
-    """Return how many pairs of someone, or what they hold, with others are hit, over looks at times (T,)."""
+    """Number of colliding pairs of a character, or what it holds, with others, over times (T,)."""
     exact = ExactWorld(world)
     mine = {who, *(hold.object for hold in world.holds if hold.by == who)}
     pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
@@ -177,7 +179,7 @@ def hits(world: World, who: str, times: Array) -> int:
     return count
 
 
-def _looks(clip: Clip) -> Array:
-    """Times at which a whole clip is looked at."""
+def _sample_times(clip: Clip) -> Array:
+    """Sample times of a whole clip."""
     begin, end = without_lead(clip).span
-    return np.arange(begin, end + 1e-9, 1.0 / _MOVED_LOOKS)
+    return np.arange(begin, end + 1e-9, 1.0 / _SHIFTED_SAMPLES_PER_S)

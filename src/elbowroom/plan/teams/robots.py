@@ -25,25 +25,25 @@ from elbowroom.posing.two_hands import under_edge
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 
-# Grips that are tried: metres to the side of the middle of the robot, and of the fork in from the edge.
+# Grips that are tried: metres to the side of the robot's middle, and of the fork in from the edge.
 _ASIDE_M = (0.0, 0.12, -0.12, 0.24, -0.24)
 _INSIDE_M = (0.05, 0.035)
-# Metres between fork and object, and from where it comes in its own frame, straight: before it and below it.
+# Gap between fork and object, and the start of its straight approach in its own frame, in front and below, metres.
 _GAP_M = 0.0005
 _COMES_FROM_M = (np.array([-0.12, 0.0, -0.04]), np.array([-0.3, 0.0, -0.05]))
 # Postures of the arm that are tried for one grip.
 _POSTURES = 4
-# Radians per second of the arm's joints, seconds of a reach at least, and metres per second of its last, straight part.
+# Speed of the arm's joints, rad/s, shortest reach, seconds, and speed of its last, straight part, m/s.
 _ARM_RAD_S = 1.2
 _LEAST_S, _STRAIGHT_M_S = 1.0, 0.15
-# Highest speed of a smooth step against its mean.
+# Peak speed of a smooth step relative to its mean.
 _PEAK = 1.9
-# Radians that a joint of the arm may turn from one frame to the next at 60 frames a second: more is a leap.
+# Largest rotation of a joint of the arm between frames at 60 fps, radians: more is a jump.
 _LEAP_RAD = 0.2
 
 
 class RobotCarrier:
-    """A robot of a team, and where its gripper holds the object, `T_thing_grip` (4, 4)."""
+    """A robot of a team, and its gripper on the object, `T_thing_grip` (4, 4)."""
 
     def __init__(self, d: Director, who: str, thing: str, what: str, fps: float) -> None:
         body = d.world.body(who)
@@ -69,18 +69,18 @@ class RobotCarrier:
 
     @property
     def place(self) -> tuple[Array, float]:
-        """Place (2,) and heading of the base at the end of the motion so far; it faces along its x axis."""
+        """Position (2,) and heading of the base at the end of the motion so far; it faces along its x axis."""
         w, _, _, z = self.clip.q[-1, :4]
         return np.array(self.clip.root[-1, :2]), float(2.0 * np.arctan2(z, w) + 0.5 * np.pi)
 
     def bases(self, places: Array, headings: Array) -> Array:
-        """Transforms (N, 4, 4) of bases at places (N, 2) with headings (N,)."""
+        """Transforms (N, 4, 4) of bases at positions (N, 2) with headings (N,)."""
         height = np.full(len(places), self.clip.root[-1, 2])
         turns = np.stack([about(UP, h - 0.5 * np.pi) for h in headings])
         return transform(np.column_stack([places, height]), turns)
 
     def take(self, now: float) -> float:
-        """Bring the gripper to the object and hold it; return when it does. Raises `PlanningFailure`."""
+        """Bring the gripper to the object and hold it; return the time of contact. Raises `PlanningFailure`."""
         if self.clip.span[1] < now - 1e-9:
             self._add(np.array([now]), self.bases(*self._still(1)), self.values[None])
         place, heading = self.place
@@ -108,7 +108,7 @@ class RobotCarrier:
         return np.tile(place, (count, 1)), np.full(count, heading)
 
     def _candidates(self, T_thing: Array, place: Array, now: float) -> Iterator[Array]:
-        """Places (4, 4) of the gripper under the edge that is before the robot."""
+        """Transforms (4, 4) of the gripper under the edge in front of the robot."""
         middle, axes, half = footprint(self.d.world, self.thing, now)
         local = axes.T @ (place - middle)
         out = local - np.clip(local, -half, half)
@@ -127,7 +127,9 @@ class RobotCarrier:
                     yield T
 
     def _taken(self, T_grip: Array, comes_from: Array, values: Array, now: float) -> float:
-        """Reach a grip with the arm's values (n,) there, at first to `comes_from` (3,) of it, and hold the object."""
+        """Reach a grip at which the arm has values (n,), by way of `comes_from` (3,) relative to it, and hold the
+        object.
+        """
         base = self.bases(*self._still(1))[0]
         straight = np.linspace(1.0, 0.0, self._straight_frames(comes_from) + 1)
         steps = np.tile(T_grip, (len(straight), 1, 1))
@@ -159,7 +161,7 @@ class RobotCarrier:
                 raise PlanningFailure("no-path", f"{self.what}: {blamed(met.pair)}")
 
     def stay(self, until: float) -> None:
-        """Follow the object to a time with the base where it is; raises `Blocked`."""
+        """Hold the object until a time with the base in place; raises `Blocked`."""
         count = round((until - self.clip.span[1]) * self.fps)
         if count > 0:
             times = self.clip.span[1] + np.arange(1, count + 1) / self.fps
@@ -167,7 +169,7 @@ class RobotCarrier:
             self.follow(times, self.bases(*self._still(count)), T)
 
     def turn(self, heading: float) -> float:
-        """Turn on the spot, the arm with the object; return the seconds that it takes."""
+        """Turn on the spot with the object in the arm; return the duration in seconds."""
         place, first = self.place
         turn = (heading - first + np.pi) % (2.0 * np.pi) - np.pi
         count = round(abs(turn) / TURN_RAD_S * _PEAK * self.fps)
@@ -180,7 +182,7 @@ class RobotCarrier:
         return count / self.fps
 
     def follow(self, times: Array, bases: Array, things: Array) -> None:
-        """Hold the object at places (N, 4, 4) with bases at (N, 4, 4) at times (N,); raises `Blocked`."""
+        """Hold the object at placements (N, 4, 4) with bases at (N, 4, 4) at times (N,); raises `Blocked`."""
         before = self.values
         values, bad = self.ik.followed(bases, things @ self.T_thing_grip, before)
         if bad is not None:
@@ -191,7 +193,7 @@ class RobotCarrier:
         self._add(times, bases, values)
 
     def back_to(self, now: float) -> None:
-        """Forget all frames after a time."""
+        """Remove all frames after a time."""
         clip = self.clip
         rows = clip.times <= now + 1e-6
         kept = RobotClip(self.robot, clip.times[rows], clip.root[rows], clip.q[rows], clip.name)
@@ -199,13 +201,13 @@ class RobotCarrier:
         self.stay(now)
 
     def leave(self, now: float) -> None:
-        """Let go of the object at a time, draw the gripper back and fold the arm, where that is free."""
+        """Release the object at a time, retract the gripper and fold the arm, where that is free."""
         self.stay(now)
         self.d.world = released(self.d.world, self.thing, now, self.who)
         self.d.first(product((True, False), _COMES_FROM_M), lambda option: self._left(now, *option))
 
     def _left(self, now: float, folds: bool, comes_from: Array) -> None:
-        """Draw the gripper back since a time to `comes_from` (3,) of it, and fold the arm; raises `PlanningFailure`."""
+        """Retract the gripper from a time on to `comes_from` (3,) of it, and fold the arm; raises `PlanningFailure`."""
         base = self.bases(*self._still(1))[0]
         T_grip = np.asarray(self.d.world.frame(self.thing, now)) @ self.T_thing_grip
         share = smootherstep(np.linspace(0.0, 1.0, self._straight_frames(comes_from) + 1))[1:]

@@ -1,11 +1,11 @@
-"""Places round an object from which people lift it together, and their walk up to them (E1)."""
+"""Positions around an object from which people lift it together, and their walk to them (E1)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
@@ -15,19 +15,19 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.walking.walked import Errand, Spot, walk_to
 from elbowroom.world.world import World
 
-# Distance of the middle of a body from the side that it holds, share of the height: one that is held by its two ends;
-# one that is longer than a share of the height, with fingers under its edge; and of an object taller than a share of
-# it, which is carried before the legs, too.
+# Distance of a body's middle from the side that it holds, share of the height: of an object held by its two ends; of
+# one longer than a share of the height, with fingers under its edge; and of an object taller than a share of it, which
+# is carried in front of the legs, too.
 _BEFORE, _BEFORE_EDGE, _BEFORE_TALL = 0.19, 0.22, 0.23
 _EDGE, _KNEES = 0.37, 0.32
-# Somebody this near to the side, and who faces the object so, holds it from where they stand: metres, radians.
+# Distance and angle within which a person already stands at a side, facing the object, metres, radians.
 _NEAR_M, _FACES_RAD = 0.42, np.radians(50.0)
-# Where people stand along a side, shares of half its length.
+# Positions along a side, shares of half its length.
 _ALONG = 0.55
 
 
 def in_place(world: World, thing: str, actors: Sequence[Actor]) -> bool:
-    """Return whether everybody stands at an object already, facing it."""
+    """Return whether everybody already stands at an object, facing it."""
     for actor in actors:
         place, heading = stance_of(actor.body, actor.pose)
         middle, axes, half = footprint(world, thing, actor.now)
@@ -60,7 +60,7 @@ def footprint(world: World, thing: str, t: float) -> tuple[Array, Array, Array]:
 
 
 def holds_edge(world: World, thing: str, actor: Actor) -> bool:
-    """Return whether the side of an object before somebody is so long that it is held with fingers under its edge."""
+    """Return whether the side of an object before an actor is so long that it is held with fingers under its edge."""
     middle, axes, half = footprint(world, thing, actor.now)
     local = axes.T @ (stance_of(actor.body, actor.pose)[0] - middle)
     side = int(np.argmax(np.abs(local) - half))
@@ -68,7 +68,7 @@ def holds_edge(world: World, thing: str, actor: Actor) -> bool:
 
 
 def slots(world: World, thing: str, t: float, actors: Sequence[Actor]) -> list[list[Spot]]:
-    """Places for all of some people, one list for each way to stand round the object, the best first."""
+    """Positions for all of some people, one list for each arrangement around the object, the best first."""
     middle, axes, half = footprint(world, thing, t)
     ends, sides = [(1.0, 0.0), (-1.0, 0.0)], [(0.0, 1.0), (0.0, -1.0)]
     count = len(actors)
@@ -103,14 +103,14 @@ def slots(world: World, thing: str, t: float, actors: Sequence[Actor]) -> list[l
 
 
 def _assigned(actors: Sequence[Actor], spots: Sequence[Spot]) -> list[Spot]:
-    """Spots in the order of the people who are nearest to them, all together."""
+    """Spots in the order of people, with the smallest total distance."""
     starts = [stance_of(actor.body, actor.pose)[0] for actor in actors]
     far = np.array([[np.linalg.norm(start - spot.place) for spot in spots] for start in starts])
-    _, columns = linear_sum_assignment(far)
+    _, columns = scipy.optimize.linear_sum_assignment(far)
     return [spots[int(k)] for k in columns]
 
 
 def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: str) -> None:
-    """Everybody walks to their place; raises `PlanningFailure`."""
+    """Let everybody walk to their spot; raises `PlanningFailure`."""
     for actor, spot in zip(actors, spots, strict=True):
         walk_to(d, actor, spot, Errand(f"{what}: {actor.who} walks up"))

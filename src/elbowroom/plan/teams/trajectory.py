@@ -1,4 +1,4 @@
-"""Way of a team as a function of time: the slowest of them decides, within limits of speed and acceleration (E4)."""
+"""Timing of a team's path: the slowest member decides, within limits of speed and acceleration (E4)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.headings import rolling
@@ -20,28 +19,31 @@ from elbowroom.locomotion.route import Route, faced_route, ways_along
 from elbowroom.locomotion.walk import RATE_WALK, inner_rate
 from elbowroom.spaces.team import TeamSpace
 
-# Seconds before and after the way that courses know.
+# Seconds of standing before and after the path in courses.
 _AROUND_S = 2.5
-# Seconds over which changes of speed are softened.
+# Seconds over which changes of speed are smoothed.
 _SOFT_S = 0.15
-# Metres between looks at a route for its limits of speed.
+# Distance between samples of a route for its speed limits, metres.
 _LOOK_M = 0.01
-# Carriers who go no farther than this stay where they stand, metres.
+# Carriers that move no farther than this stay in place, metres.
 _STAYS_M = 0.02
-# Steps of those who carry, against usual ones: load makes them shorter, and long ones to the side stretch the legs.
+# Steps of carriers relative to usual ones: load makes them shorter, and long sidesteps stretch the legs.
 _STEPS = 1.3
-# Rounds in which too fast parts are slowed down, and rows around them.
+# Iterations in which too fast parts are slowed down, and rows around them.
 _ROUNDS, _AROUND_ROWS = 40, 25
-# Radians per second of a base that rolls along its heading or turns on the spot.
+# Angular speed of a base that rolls along its heading or turns on the spot, rad/s.
 TURN_RAD_S = 0.8
-# Share of the acceleration that the timing uses: the rest is for where object and carriers go unequally far.
+# Share of the acceleration that the timing uses: the rest is for unequal travel of object and carriers.
 _OF_ACCEL = 0.92
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A way in time: times (N,) at an inner rate, 0 where it sets out, `share` (N,) of the rows of a way's states then,
-    and everybody's course, None for those who stay where they stand."""
+    """A timed path.
+
+    times (N,) at an inner rate, 0 at departure, `share` (N,) of the rows of the path's states then, and everybody's
+    course, None for those that stay in place.
+    """
 
     times: Array
     share: Array
@@ -61,9 +63,11 @@ def trajectory(
     space: TeamSpace, states: Array, bodies: Sequence[Character], speed: float, accel: float, fps: float,
     library: ClipLibrary,
 ) -> Trajectory:  # fmt: skip
-    """Timing of states (K, W) from rest to rest: nobody, and not the object, is faster than `speed` or gains more than
-    `accel`; people, who are the first carriers, are slower where they turn, go sideways or backwards, as recorded ones
-    do, and bases that roll along their heading where they turn."""
+    """Timing of states (K, W) from rest to rest within `speed` and `accel` of everybody and the object.
+
+    People, the first carriers, are slower where they turn, go sideways or backwards, as recorded ones are, and bases
+    that roll along their heading where they turn.
+    """
     states = _evenly(space, states, speed / TURN_RAD_S)
     at, heading = space.carriers(states)
     heading = np.unwrap(heading, axis=0)
@@ -93,13 +97,15 @@ def trajectory(
     for _ in range(_ROUNDS):
         t = _timed(cap, _OF_ACCEL * accel)
         times = np.arange(-round(_AROUND_S * inner), int(np.ceil((t[-1] + _AROUND_S) * inner)) + 1) / inner
-        share = gaussian_filter1d(np.interp(times, t, np.arange(len(t))), _SOFT_S * inner, mode="nearest")
+        share = scipy.ndimage.gaussian_filter1d(np.interp(times, t, np.arange(len(t))), _SOFT_S * inner, mode="nearest")
         excess = _excess(places, times, share, speed, accel)
         if excess.max() <= 1.0:
             break
-        # slower before and after where somebody is too fast or gains too much
+        # slow down around times at which somebody is too fast or accelerates too much
         rows = np.interp(np.arange(len(t)), share, excess)
-        cap = cap / gaussian_filter1d(np.maximum(maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS)
+        cap = cap / scipy.ndimage.gaussian_filter1d(
+            np.maximum(scipy.ndimage.maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS
+        )
     courses: list[Course | None] = []
     for gone, curve in zip(ways, routes, strict=True):
         if gone is None or curve is None:
@@ -111,8 +117,10 @@ def trajectory(
 
 
 def _evenly(space: TeamSpace, states: Array, turn_m: float) -> Array:
-    """States (K, W) so that whichever of object and carriers goes farthest goes equally far between them; a radian by
-    which a rolling base turns counts as `turn_m` metres."""
+    """States (K, W) resampled to equal travel of whichever of object and carriers moves farthest.
+
+    A radian by which a rolling base turns counts as `turn_m` metres.
+    """
     at, heading = space.carriers(states)
     heading = np.unwrap(heading, axis=0)
     far = np.linalg.norm(np.diff(states[:, :3], axis=0), axis=1)
@@ -123,17 +131,17 @@ def _evenly(space: TeamSpace, states: Array, turn_m: float) -> Array:
     along = np.concatenate([[0.0], np.cumsum(np.maximum(far, 1e-6))])
     even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOK_M), 16) + 1)
     # without corners, at which a base would turn at once
-    return np.asarray(PchipInterpolator(along, states)(even))
+    return np.asarray(scipy.interpolate.PchipInterpolator(along, states)(even))
 
 
 def _timed(cap: Array, accel: float) -> Array:
-    """Times (K,) at which rows `_LOOK_M` apart are passed, from rest to rest, at speeds (K,) of rows at most."""
+    """Times (K,) of rows `_LOOK_M` apart, from rest to rest, with speeds limited to (K,)."""
     v = np.maximum(speeds_within(np.array(cap), 1.0, accel / _LOOK_M), 1e-6)
     return np.concatenate([[0.0], np.cumsum(2.0 / (v[1:] + v[:-1]))])
 
 
 def _excess(places: Sequence[Array], times: Array, share: Array, speed: float, accel: float) -> Array:
-    """Factor (N,) by which each time is too fast for some places (K, 2 or 3) passed at shares (N,) of their rows."""
+    """Factor (N,) by which each time is too fast for some positions (K, 2 or 3) passed at shares (N,) of their rows."""
     worst = np.ones(len(times))
     for points in places:
         rows = np.arange(len(points))

@@ -1,4 +1,4 @@
-"""Captured motion meets a planned path (P3 to P5): what is unnatural is blended with recordings and planned again."""
+"""Recorded motion applied to a planned path (P3 to P5): unnatural parts are blended with recordings and re-planned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import interpolate
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, continuous, exp, multiply, slerp
+from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.posture_angles import AngleDatabase
 from elbowroom.motion.warp import Match, best_segment
@@ -32,24 +32,24 @@ from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.spaces.component import PosePath
 
-# Joints whose places are compared with those of recordings, by role.
+# Roles of joints whose positions are compared with recordings.
 _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "right_thigh", "right_shin", "right_foot",
            "left_upper_arm", "left_forearm", "left_hand", "right_upper_arm", "right_forearm", "right_hand")  # fmt: skip
-# Share of a path at either end over which the blend comes in: both ends stay as they are.
+# Share of a path at either end over which the blend fades in: both ends stay.
 _FADE = 0.2
-# Nodes to either side over which a blend is evened out.
+# Half-width of the smoothing of a blend, nodes.
 _EVENED = 6
-# Mean speed of what moves farthest where no recording gives a time, m/s.
+# Mean speed of the farthest-moving point where no recording gives a time, m/s.
 _SPEED = 0.5
-# Times that a blend is weakened about nodes that collide.
+# Times that a blend is weakened around colliding nodes.
 _HALVINGS = 6
-# Longest piece that a local shortcut replaces after replanning, share of the path.
+# Longest piece that a local shortcut replaces after re-planning, share of the path.
 _LOCAL = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class Capture:
-    """Recordings for one body: postures in joint angles with counts, and clips with the places of some joints."""
+    """Recordings for one body: postures in joint angles with counts, and clips with positions of some joints."""
 
     database: AngleDatabase
     clips: tuple[Clip, ...] = ()
@@ -57,7 +57,7 @@ class Capture:
 
     @staticmethod
     def of(body: Character, clips: Sequence[Clip]) -> Capture:
-        """Capture of clips that are already those of the body."""
+        """Capture from clips that are already those of the body."""
         if not clips:
             raise BadValue("capture needs at least one recording; without any, plan without it.")
         for clip in clips:
@@ -71,14 +71,14 @@ class Capture:
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A path that recordings have refined, or the planned one, smoothed, where they would not have made it better.
+    """A path refined by recordings, or the smoothed planned one where they do not improve it.
 
-    `before` are the criteria of the planned path as it was found (HMP), `smoothed` those after smoothing alone
-    (`planned`), `after` those of `path` (HMT-II), all at the same `timing`, as long as the recording. `inferred` (N, C)
-    are nodes and components taken from recordings; `strength` is the share of the blend that was followed, the
-    largest that makes both criteria better, 0 where it was dropped. The paper follows all of it: where recordings lift
-    an arm that the plan leaves hanging, torques vary more than they did, and part of the way there is better in both.
-    `seconds` are times by stage, in the rows of the paper's Table 2.
+    `before` are the criteria of the planned path (HMP), `smoothed` those after smoothing alone (`planned`), `after`
+    those of `path` (HMT-II), all at the same `timing`, as long as the recording. `inferred` (N, C) marks nodes and
+    components taken from recordings; `strength` is the share of the blend that was followed, the largest that improves
+    both criteria, 0 where it was dropped. The paper follows all of it: where recordings lift an arm that the plan
+    leaves hanging, torques vary more, and a part of the blend is better in both. `seconds` are times by stage, in the
+    rows of the paper's Table 2.
     """
 
     path: PosePath
@@ -96,7 +96,7 @@ class Refined:
 def refined(
     problem: BodyProblem, path: PosePath, capture: Capture, seed: int = 0, settings: TightSettings = USUAL
 ) -> Refined:
-    """A planned path with unnatural postures in the open replaced by recorded ones, planned again along that."""
+    """Replace unnatural postures of a planned path in open space by recorded ones, and re-plan along the result."""
     seconds: dict[str, float] = {}
     clock, body = _Clock(seconds), problem.body
     raw = _nodes(body, path, settings.nodes)
@@ -130,10 +130,10 @@ def refined(
 def _followed(
     problem: BodyProblem, nodes: PosePath, blend: Array, strength: float, seed: int, settings: TightSettings
 ) -> PosePath | None:
-    """A free path along a blend (N, J, 4): less of it about nodes that would collide, else planned again; or None.
+    """A free path along a blend (N, J, 4): weakened around colliding nodes, otherwise re-planned; or None.
 
-    The paper plans again wherever the blend collides. A path that gives way there is as free and does not wander, so
-    that planning comes last, for the largest strength alone.
+    The paper re-plans wherever the blend collides. A weakened blend is as free and does not wander, so planning comes
+    last, for the largest strength alone.
     """
     share = np.full(len(nodes), strength)
     for _ in range(_HALVINGS):
@@ -156,7 +156,7 @@ def _followed(
 
 
 def _free(problem: BodyProblem, path: PosePath) -> bool:
-    """Return whether a path stays free: nodes of a smoothed one were, what is between them may not be."""
+    """Return whether a smoothed path is free between its nodes."""
     return problem.check.first_hit(path.root, path.rotations) is None
 
 
@@ -166,25 +166,25 @@ def _better(new: tuple[float, float], old: tuple[float, float]) -> bool:
 
 
 class _Clock:
-    """Processor seconds of stages, one after another."""
+    """Processor seconds of consecutive stages."""
 
     def __init__(self, seconds: dict[str, float]) -> None:
         self.seconds, self._since = seconds, time.process_time()
 
     def stop(self, stage: str) -> None:
-        """Count the time since the last stage for this one."""
+        """Assign the time since the last stage to this one."""
         now = time.process_time()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
         self._since = now
 
 
 def _nodes(body: Character, path: PosePath, count: int) -> PosePath:
-    """A path's postures at even shares of it."""
+    """Poses at even shares of a path."""
     return PosePath(body, [path.at(share) for share in np.linspace(0.0, 1.0, count)])
 
 
 def _smoothed(problem: BodyProblem, path: PosePath, settings: TightSettings) -> PosePath:
-    """A path with its corners rounded as far as is free, as its frames are; as it is where none are."""
+    """A path with its corners rounded as in its frames; unchanged where that is not free."""
     frames = frames_of(problem, path, 2 * settings.nodes)
     return path if frames is None else PosePath(problem.body, [Pose.of(*row) for row in zip(*frames, strict=True)])
 
@@ -195,7 +195,7 @@ def _points(body: Character, T: Array) -> Array:
 
 
 def _seconds(capture: Capture, nodes: PosePath, match: Match | None) -> float:
-    """Duration of a path: that of the recording, or by the length of the path of what moves farthest."""
+    """Duration of a path: that of the recording, or from the length of the farthest-moving point's path."""
     if match is not None:
         return float((match.frames[-1] - match.frames[0]) / capture.clips[match.clip].fps)
     return max(nodes.length_m / _SPEED, 0.5)
@@ -205,7 +205,7 @@ def _criteria(
     problem: BodyProblem, nodes: PosePath, timing: Timing, capture: Capture, settings: TightSettings,
     clock: _Clock | None = None, seed: int = 0,
 ) -> Criteria:  # fmt: skip
-    """Criteria of a path's nodes; the clearance only where a clock runs, as it takes longest."""
+    """Criteria of a path's nodes; the slow clearance only with a clock."""
     similar = similarities(capture.database, nodes, settings)
     if clock is None:
         none = np.zeros((0, similar.shape[1]))
@@ -223,7 +223,7 @@ def _blended(
     nodes: PosePath, capture: Capture, match: Match | None, found: Criteria, inferred: NDArray[np.bool_],
     settings: TightSettings,
 ) -> Array:  # fmt: skip
-    """Rotations (N, J, 4) of nodes with components inferred from recordings or drawn to them, both ends as they are."""
+    """Rotations (N, J, 4) of nodes with components inferred from recordings or drawn to them, both ends unchanged."""
     base, database = nodes.rotations, capture.database
     mapped = base
     if match is not None:
@@ -255,7 +255,7 @@ def _blended(
 
 
 def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePath:
-    """Nodes with other rotations (N, J, 4), in balance (HMT-I); where that cannot be, as they were. It may collide."""
+    """Nodes with new rotations (N, J, 4), in balance (HMT-I), or unchanged where that fails. May collide."""
     poses = [problem.start]
     for k in range(1, len(nodes) - 1):
         feet = nodes.feet(float(nodes.along[k]))
@@ -265,7 +265,7 @@ def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePa
 
 
 def _evened(q: Array, reach: int) -> Array:
-    """Rotations (N, J, 4) averaged over some neighbours to either side, fewer near the ends, which stay."""
+    """Rotations (N, J, 4) averaged over neighbours, fewer near the ends, which stay."""
     out = q.copy()
     for k in range(1, len(q) - 1):
         half = min(reach, k, len(q) - 1 - k)
@@ -273,16 +273,3 @@ def _evened(q: Array, reach: int) -> Array:
         mean = np.tensordot(weight / weight.sum(), q[k - half : k + half + 1], axes=1)
         out[k] = mean / np.linalg.norm(mean, axis=-1, keepdims=True)
     return out
-
-
-def smooth_random(body: Character, start: Pose, goal: Pose, rng: np.random.Generator, count: int) -> PosePath:
-    """A smooth random motion between two postures, the floor that measures of naturalness are held against."""
-    u = np.linspace(0.0, 1.0, count)
-    poses = []
-    waves = [(j, rng.normal(size=3) * 0.35) for some in component_joints(body).values() for j in some]
-    for s in u:
-        q = np.array(slerp(start.rotations, goal.rotations, np.array(s)))
-        for j, axis in waves:
-            q[j] = multiply(q[j], exp(np.sin(np.pi * s) * axis))
-        poses.append(Pose.of((1.0 - s) * start.root + s * goal.root, q))
-    return PosePath(body, poses)

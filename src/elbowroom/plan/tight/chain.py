@@ -1,10 +1,10 @@
-"""A path of a whole body between two postures: one component after another, each along the path so far (P1, P2)."""
+"""A whole-body path between two postures: one component after another, each along the path so far (P1, P2)."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import astuple, dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -20,22 +20,24 @@ from elbowroom.spaces.component import Component, ComponentSpace, Edge, PosePath
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck
 
-# Postures along the straight way from start to goal, of which the first component's states are offsets.
+# Poses along the straight path from start to goal, from which the first component's states are offsets.
 _STRAIGHT = 25
-# Offsets of a pelvis by way of which later attempts go: metres ahead, left and up, radians about those axes; places
-# along the straight path that they are from; and draws of one. Chosen so that the body mostly backs off.
+# Via-point offsets of the pelvis for later attempts: metres ahead, left and up, radians about those axes; places along
+# the straight path that they start from; and draws of one. Chosen so that the body mostly backs off.
 _GUIDE = ((-0.3, 0.05), (-0.12, 0.12), (-0.1, 0.2), (-0.2, 0.2), (-0.6, 0.5), (-0.5, 0.5))
 _GUIDE_SHARE = (0.2, 0.8)
 _GUIDES = 12
-# Attempts at a path that follows another: where it is not found soon, the other one was not good.
+# Random postures of an arm, of which it is drawn in by the one nearest to the chest.
+_ARMS = 48
+# Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
-# Metres from look to look along a shortcut of the whole body.
+# Distance between samples along a shortcut of the whole body, metres.
 _LOOK_M = 0.03
 
 
 @dataclass(frozen=True, eq=False)
 class BodyProblem:
-    """A whole body that goes from one posture to another: what it may meet, its balance, and where it faces.
+    """Motion of a whole body between two postures: obstacles, balance, facing direction.
 
     `axes` (3, 3) are the directions ahead, left and up, in columns. `working` is the arm that is planned first.
     """
@@ -51,9 +53,9 @@ class BodyProblem:
 
 @dataclass(frozen=True, eq=False)
 class BodyPath:
-    """A path of a whole body, None where none was found, and the search: statistics, seconds by component.
+    """A path of a whole body, None where none was found, with search statistics and seconds by component.
 
-    `blocked` names the component that found no path, in the first decomposition, `decomposition` the one that worked.
+    `blocked` names the component that failed in the first decomposition, `decomposition` the one that worked.
     """
 
     path: PosePath | None
@@ -66,10 +68,10 @@ class BodyPath:
 def body_path(
     problem: BodyProblem, seed: int = 0, settings: TightSettings = USUAL, follow: PosePath | None = None
 ) -> BodyPath:
-    """Path from start to goal by the first decomposition that finds one, the same for the same seed.
+    """Path from start to goal by the first decomposition that succeeds, the same for the same seed.
 
-    With `follow`, a path that may collide, components keep to that one where it is free and look for a way near it
-    elsewhere (the paper's replanning); without, to the straight one.
+    With `follow`, a path that may collide, components keep to it where it is free and search near it elsewhere (the
+    paper's replanning); otherwise they keep to the straight path.
     """
     straight = PosePath(problem.body, _line(problem.body, problem.start, problem.goal)) if follow is None else follow
     share = 0.0 if follow is None else settings.follow
@@ -98,20 +100,31 @@ def body_path(
 
 
 def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
-    """Postures straight from one to another, the feet where they stand."""
+    """Poses interpolated between two, feet in place."""
     root, q = between(body, start, goal, np.linspace(0.0, 1.0, _STRAIGHT))
     return [start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), goal]
 
 
 def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) -> PosePath:
-    """A path from start to goal by way of a random posture, its trunk free and in balance; straight without one.
+    """A path from start to goal in two or more lines, of one of three kinds, drawn at random.
 
-    A trunk that can go straight would do so again in every attempt, even where it blocks an arm: backing off first
-    makes room for it. Offsets are drawn within `_GUIDE`.
+    The working arm is drawn in before the trunk moves and reaches out after that, as people do; the trunk goes by way
+    of another posture, since one that can go straight would do so in every attempt, even where it blocks the arm; both.
     """
-    own = components(problem.body)
+    own, body = components(problem.body), problem.body
     trunk = joined([own[name] for name in ("pelvis", "spine", "head") if name in own])
-    check, share = problem.check.with_parts(trunk.parts), float(rng.uniform(*_GUIDE_SHARE))
+    kind = rng.integers(3)
+    via = _backed_off(problem, trunk, straight, rng) if kind > 0 else None
+    corners = [problem.start, *([] if via is None else [via]), problem.goal]
+    if kind < 2 and problem.working in own:
+        corners = [problem.start, *_drawn_in(problem, trunk, own[problem.working], corners, rng), problem.goal]
+    lines = [_line(body, a, b)[1:] for a, b in pairwise(corners)]
+    return PosePath(body, [problem.start, *(pose for line in lines for pose in line)])
+
+
+def _backed_off(problem: BodyProblem, trunk: Component, straight: PosePath, rng: np.random.Generator) -> Pose | None:
+    """A random posture whose trunk is free and in balance, within `_GUIDE` of one along the path; None without one."""
+    share, check = float(rng.uniform(*_GUIDE_SHARE)), problem.check.with_parts(trunk.parts)
     near, feet = straight.pose(straight.span(share)[0]), straight.feet(share)
     low, high = trunk.ranges.T * 0.5
     low[:6], high[:6] = np.transpose(_GUIDE)
@@ -119,9 +132,33 @@ def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) 
         root, q = trunk.moved(straight, share, (low + rng.random(trunk.width) * (high - low))[None], problem.axes)
         via = problem.balance.projected(Pose.of(root[0], q[0]), feet, near)
         if via is not None and check.free(via, exact=False):
-            parts = [_line(problem.body, problem.start, via), _line(problem.body, via, problem.goal)[1:]]
-            return PosePath(problem.body, [pose for part in parts for pose in part])
-    return straight
+            return via
+    return None
+
+
+def _drawn_in(
+    problem: BodyProblem, trunk: Component, arm: Component, poses: list[Pose], rng: np.random.Generator
+) -> list[Pose]:
+    """Postures with their arm in one random posture: of those that collide least often the hand nearest to the chest.
+
+    They stay as they are where every draw collides in all of them.
+    """
+    body, check = problem.body, problem.check.with_parts((*trunk.parts, *arm.parts))
+    low, high = arm.ranges.T
+    numbers = low + rng.random((_ARMS, arm.width)) * (high - low)
+    joints = list(arm.table.joint)
+    _, drawn = arm.moved(PosePath(body, poses[:1] * 2), 0.0, numbers, problem.axes)
+    best, least = poses, (len(poses), 0.0)
+    for q in drawn[:, joints]:
+        rows = np.array([pose.rotations for pose in poses])
+        rows[:, joints] = q
+        some = [Pose.of(pose.root, row) for pose, row in zip(poses, rows, strict=True)]
+        hits = sum(not check.free(pose, exact=False) for pose in some)
+        T = body.skeleton.at(some[0])[:, :3, 3]
+        rank = hits, float(np.linalg.norm(T[body.chain(arm.name).end] - T[body.roles.get("chest", 0)]))
+        if rank < least:
+            best, least = some, rank
+    return best
 
 
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:
@@ -149,7 +186,7 @@ class _ComponentSearch:
     follow: float
 
     def run(self, seed: int, budget: Budget, smoothing: Budget) -> CarriedPath[Edge]:
-        """Path of the component, shortened unless it follows one: shortcuts would lead away from that."""
+        """Path of the component, shortened unless it follows one, from which shortcuts would lead away."""
         problem, check = self.problem, self.problem.check.with_parts(self.parts)
         space = ComponentSpace(
             self.component, self.path, check, problem.balance, problem.axes,
@@ -157,21 +194,21 @@ class _ComponentSearch:
         )  # fmt: skip
         start, goal = space.ends
         found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1))
-        if self.follow > 0.0:
+        if self.follow > 0.0 or not found.found:
             return found
         short = smooth(space, found, seed, budget=smoothing)
         return replace(short, stats=Stats(found.stats.checks + short.stats.checks, *astuple(found.stats)[1:]))
 
 
 def _along(body: Character, found: CarriedPath[Edge]) -> PosePath | None:
-    """Postures along a path of edges; None where none was found."""
+    """Poses along a path of edges; None where none was found."""
     if not found.found:
         return None
     return PosePath(body, [pose for edge, _ in found.payloads for pose in edge])
 
 
 def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
-    """Postures after one up to another, in balance and free; None where one is not. The middle is looked at first."""
+    """Poses after `a` up to `b`, balanced and free; None where one is not. The middle is checked first."""
     body = problem.body
     T = body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
     looks = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _LOOK_M)), 1)
@@ -193,7 +230,7 @@ def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
 def shortened(
     problem: BodyProblem, path: PosePath, seed: int, settings: TightSettings = USUAL, *, longest: float = 1.0
 ) -> PosePath:
-    """The path with random pieces, at most `longest` of it, replaced by straight ones, free and in balance."""
+    """The path with random pieces, at most `longest` of it, replaced by straight ones that are free and balanced."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     poses = path.poses
     for _ in range(settings.shortcuts):

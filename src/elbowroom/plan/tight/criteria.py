@@ -22,16 +22,19 @@ from elbowroom.stopping import may_stop_here
 
 # Components that recordings may change: legs and pelvis follow the feet.
 BLENDED = ("spine", "head", "right_arm", "left_arm")
-# Frames a second at which torques are computed.
+# Frame rate at which torques are computed.
 _RATE = 30.0
-# Points of a timing that slows down at both ends.
+# Samples of a timing that slows down at both ends.
 _EASED_POINTS = 129
 
 
 @dataclass(frozen=True, eq=False)
 class Criteria:
-    """Criteria (N, C) of nodes by component in `BLENDED`: posture similarity, torque variation as the paper has it and
-    over joint strength, and clearance, empty where it was not asked for."""
+    """Criteria (N, C) of nodes by component in `BLENDED`.
+
+    Posture similarity, torque variation as in the paper and relative to joint strength, and clearance, empty unless
+    requested.
+    """
 
     similarity: Array
     variation: Array
@@ -40,7 +43,7 @@ class Criteria:
 
     @property
     def means(self) -> tuple[float, float]:
-        """Mean posture similarity, and mean torque variation over joint strength."""
+        """Mean posture similarity, and mean torque variation relative to joint strength."""
         return float(self.similarity.mean()), float(self.robust.mean())
 
 
@@ -53,7 +56,7 @@ class Timing:
 
     @staticmethod
     def eased(seconds: float) -> Timing:
-        """Timing as frames have it: slow at both ends."""
+        """Timing of frames: slow at both ends."""
         u = np.linspace(0.0, 1.0, _EASED_POINTS)
         return Timing(seconds * u, smootherstep(u))
 
@@ -64,7 +67,7 @@ class Timing:
 
 
 def component_joints(body: Character) -> dict[str, tuple[int, ...]]:
-    """Joints that make up the posture of each component; of the pelvis those of the legs."""
+    """Joints of each component's posture; of the pelvis those of the legs."""
     found = {name: tuple(sorted({j for f in one.freedoms for j in f.joints})) for name, one in components(body).items()}
     found["pelvis"] = tuple(j for name in ("left_leg", "right_leg") if name in body.chains
                             for j in body.chain(name).joints[:2])  # fmt: skip
@@ -80,7 +83,7 @@ def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettin
 
 
 def variations(body: Character, nodes: PosePath, timing: Timing, database: AngleDatabase) -> tuple[Array, Array]:
-    """Torque variation (N, C) of nodes: as the paper has it, and over the joints' strength."""
+    """Torque variation (N, C) of nodes: as in the paper, and relative to joint strength."""
     names = [name for name in BLENDED if name in database.joints]
     count = max(int(np.ceil(timing.seconds * _RATE)), 8)
     even = np.linspace(0.0, timing.seconds, count + 1)

@@ -1,29 +1,30 @@
-"""Frames of a whole-body path: rounded, timed as a reach, feet where they stand, free at every frame."""
+"""Frames of a whole-body path: rounded, timed as a reach, feet in place, every frame free."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array, continuous
+from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.search.birrt import Stats
 from elbowroom.spaces.component import PosePath
 
-# Half width of rounding, share of the path; how often it is halved about frames that are not free, and the last of it.
+# Half-width of rounding, share of the path; how often it is halved around colliding frames, and the smallest.
 _WINDOW = 0.16
 _HALVINGS = 6
 _LEAST_WINDOW = 0.01
-# Clearance of frames, metres: less than that of the nodes that they pass.
+# Clearance of frames, metres: less than that of the nodes.
 _MARGIN_M = 0.001
-# Places along the path at which it is rounded.
+# Samples of the path for rounding.
 _PLACES = 160
 
 
@@ -31,7 +32,7 @@ _PLACES = 160
 class Planned:
     """Frames of a whole-body plan, roots (N + 1, 3) and rotations (N + 1, J, 4), or None; its path and statistics.
 
-    `seconds` are those of the search and of smoothing, `blocked` the component that found no path.
+    `seconds` are those of search and smoothing, `blocked` the component that failed.
     """
 
     frames: tuple[Array, Array] | None
@@ -44,7 +45,7 @@ class Planned:
 def planned_frames(
     problem: BodyProblem, seed_of: Callable[[], int], count_of: Callable[[PosePath], int], settings: TightSettings
 ) -> Planned:
-    """Search a path and make its frames, with other samples where these are not free; as many as `count_of` says."""
+    """Search a path and make its frames, `count_of` of them, with other samples where they are not free."""
     search, smoothing, checks = 0.0, 0.0, np.zeros(4, np.int64)
     for _ in range(max(settings.searches, 1)):
         seed, begun = seed_of(), time.perf_counter()
@@ -64,10 +65,9 @@ def planned_frames(
 def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, Array] | None:
     """Roots (N + 1, 3) and rotations (N + 1, J, 4) along a path in `count` frames, slow at both ends.
 
-    Corners are rounded widely, and less about frames that would not be free or in balance; None where that is not
-    enough.
+    Corners are rounded widely, and less around frames that are not free or balanced; None where that is not enough.
     """
-    # between two nodes something may come nearer than at both
+    # between two nodes something may be nearer than at both
     problem = replace(problem, check=problem.check.with_margin(min(problem.check.margin, _MARGIN_M)))
     share = smootherstep(np.linspace(0.0, 1.0, count + 1))
     even = np.linspace(0.0, 1.0, _PLACES)
@@ -85,13 +85,13 @@ def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, 
         if not window[near].any():
             return None
         window = np.where(near, np.where(window > _LEAST_WINDOW, 0.5 * window, 0.0), window)
-        # no faster than the path itself, so that rounding has no edges of its own
+        # limit the slope of the width, so that rounding has no corners of its own
         window = (window + np.abs(even[:, None] - even)).min(axis=1)
     return None
 
 
 def _rounded_root(root: Array, reach: Array) -> Array:
-    """Roots (N, 3) averaged over neighbours (N,) to either side, fewer of them near the ends, which stay."""
+    """Roots (N, 3) averaged over neighbours (N,) to either side, fewer near the ends, which stay."""
     out = root.copy()
     for k in range(1, len(root) - 1):
         half = min(int(reach[k]), k, len(root) - 1 - k)
@@ -101,7 +101,7 @@ def _rounded_root(root: Array, reach: Array) -> Array:
 
 
 def _closed(problem: BodyProblem, path: PosePath, root: Array, q: Array, share: Array) -> list[Pose | None]:
-    """Frames at shares (N + 1,) of places along a path, feet where they stand; None for those that are not free."""
+    """Frames at shares (N + 1,) of a path, feet in place; None for those that are not free."""
     even = np.linspace(0.0, 1.0, len(root))
     roots = np.stack([np.interp(share, even, root[:, k]) for k in range(3)], axis=1)
     rows = interpolate(even, q, share)
@@ -110,4 +110,14 @@ def _closed(problem: BodyProblem, path: PosePath, root: Array, q: Array, share: 
         feet = path.feet(float(share[k]))
         pose = problem.balance.closed(Pose.of(roots[k], rows[k]), feet, path.at(float(share[k])))
         out.append(pose if pose is not None and problem.check.free(pose) else None)
-    return [*out, problem.goal]
+    out.append(problem.goal)
+    # a fast hand passes a corner between two frames
+    apart = [k for k, (a, b) in enumerate(pairwise(out)) if a and b and not problem.check.free(_middle(a, b))]
+    for k in {k + i for k in apart for i in (0, 1)} - {0, len(out) - 1}:
+        out[k] = None
+    return out
+
+
+def _middle(a: Pose, b: Pose) -> Pose:
+    """Posture half-way between two frames, as players of the motion have it."""
+    return Pose.of(0.5 * (a.root + b.root), slerp(a.rotations, b.rotations, np.array(0.5)))

@@ -1,4 +1,4 @@
-"""Postures of a whole body with a hand at its target, where the usual reach finds none: other places of the pelvis."""
+"""Whole-body postures with a hand at its target where the usual reach fails: other placements of the pelvis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, conjugate, from_matrix, multiply, normalize, to_matrix
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.freeing import freed, set_aside
+from elbowroom.plan.freeing import clear_free_arm, freed
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.tight.settings import USUAL, TightSettings
@@ -20,8 +20,8 @@ from elbowroom.posing.stand import shrunk
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, WholeBody, support_of
 
-# Where the pelvis starts from when a posture is solved: back, to the left and down, shares of the body's height, tilted
-# ahead and turned to the left, radians. Least changes first; random ones follow, within the last row's bounds.
+# Initial pelvis placements for the solver: back, left and down, shares of the body's height, tilted ahead and turned to
+# the left, radians. Smallest changes first; random ones follow, within the last row's bounds.
 _STARTS = (
     (0.0, 0.0, 0.0, 0.0, 0.0),
     (0.06, 0.0, 0.08, 0.2, 0.0),
@@ -31,13 +31,13 @@ _STARTS = (
     (0.14, 0.0, 0.2, 0.5, 0.0),
 )
 _LEAST, _MOST = np.array([-0.08, -0.12, 0.0, -0.1, -0.7]), np.array([0.2, 0.12, 0.34, 1.4, 0.7])
-# Radians that heels are lifted for what is low, tried in turn, and the pelvis' way down from which on they are, share
-# of the height.
+# Heel lifts for low targets, radians, tried in turn, and the pelvis descent from which on they are used, share of the
+# height.
 _HEELS_RAD = (0.0, 0.6)
 _CROUCHED = 0.15
 # Starts after which a target that none of them reached is given up.
 _TRIES = 12
-# Radians that an elbow may be turned so that a posture is free.
+# Elbow swivel that may make a posture free, radians.
 _FREED_RAD = 1.1
 
 
@@ -51,9 +51,10 @@ def whole_body_reach(
     floor: float,
     settings: TightSettings = USUAL,
 ) -> Pose | None:
-    """A free posture in balance with a hand at its place (4, 4), feet as in `pose`; None where no start leads to one.
+    """A free and balanced posture with a hand at its target (4, 4), feet as in `pose`; None where no start leads to
+    one.
 
-    `other` is the arm that may get out of the way.
+    `other` is the arm that may move out of the way.
     """
     body = actor.body
     if postures.hand_blame(pose, T_world_hand, hand) is not None or body.masses is None:
@@ -76,16 +77,16 @@ def whole_body_reach(
 
 
 def _free(body: Character, postures: Postures, pose: Pose, other: str | None, margin: float) -> Pose | None:
-    """A posture with elbows and knees turned, and the other arm out of the way, so that it is free; None without."""
+    """A posture made free by swivelling elbows and knees and moving the other arm; None where that fails."""
     free = freed(body, lambda one: postures.blame(one, but=other or ""), pose, _FREED_RAD)
     if not isinstance(free, Pose) or other is None:
         return free if isinstance(free, Pose) else None
-    aside = set_aside(postures, body, free, other, margin)
-    return aside if aside is not None and postures.valid(aside) else None
+    cleared = clear_free_arm(postures, body, free, other, margin)
+    return cleared if cleared is not None and postures.valid(cleared) else None
 
 
 def heels_lifted(body: Character, pose: Pose, lift: float) -> Pose:
-    """A posture with its feet turned about their balls by an angle in radians, toes flat, and the legs closed again."""
+    """A posture with its feet rotated about their balls by `lift` radians, toes flat, and the legs solved again."""
     if lift == 0.0:
         return pose
     T, up = body.skeleton.at(pose), np.array([0.0, 0.0, 1.0])
@@ -110,16 +111,16 @@ def _turned(R: Array) -> Array:
 
 
 def _starts(actor: Actor, pose: Pose, count: int, *, crouched: bool) -> Iterator[Pose]:
-    """Postures that the solver starts from: fixed ones, then random ones, always the same; crouched ones or all."""
+    """Initial postures for the solver: fixed ones, then random ones from a fixed seed; crouched ones or all."""
     front, up = front_of(actor, actor.body.skeleton.at(pose)), np.array([0.0, 0.0, 1.0])
     left = np.cross(up, front)
     rng = np.random.default_rng(0)
     drawn = _LEAST + rng.random((max(count - len(_STARTS), 0), 5)) * (_MOST - _LEAST)
     drawn = drawn[np.argsort((drawn**2).sum(axis=1))]
-    for back, aside, down, tilt, turn in (*_STARTS, *drawn):
+    for back, cleared, down, tilt, turn in (*_STARTS, *drawn):
         if crouched and down < _CROUCHED:
             continue
-        root = pose.root + actor.body.height * (-back * front + aside * left - down * up)
+        root = pose.root + actor.body.height * (-back * front + cleared * left - down * up)
         rotations = np.array(pose.rotations)
         rotations[0] = multiply(multiply(about(up, turn), about(np.cross(up, front), tilt)), rotations[0])
         yield Pose.of(root, rotations)

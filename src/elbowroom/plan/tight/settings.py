@@ -1,4 +1,4 @@
-"""All parameters of planning in tight places: the paper gives hardly any, so ours stand in one place."""
+"""All parameters of planning in tight places. The paper gives hardly any, so ours are in one place."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from elbowroom.search.birrt import Budget
 
 Decomposition = tuple[tuple[str, ...], ...]
 
-# Components in their order, those that are planned at once in brackets of their own. The paper's five first; then with
-# the trunk planned at once, the working arm before the head, and both arms at once, where the path of one component
-# blocks the next. Flat planning is there
-# to be compared with.
+# Components in planning order, those planned at once in brackets. The paper's five first; then, where one component's
+# path blocks the next, the trunk at once, the working arm before the head, and both arms at once. Flat planning is for
+# comparison.
 FIVE: Decomposition = (("pelvis",), ("spine",), ("head",), ("right_arm",), ("left_arm",))
 TRUNK: Decomposition = (("pelvis", "spine", "head"), ("right_arm",), ("left_arm",))
 ARM_FIRST: Decomposition = (("pelvis", "spine"), ("right_arm",), ("head",), ("left_arm",))
@@ -27,11 +26,11 @@ class TightSettings:
 
     `decompositions` are tried in turn, again for each of `restarts`: a share of the budget `component`, which limits
     the search of one component, and whether its path may be perturbed. `smoothing` limits shortcuts of a component,
-    `shortcuts` are those of the whole body at the end; `searches` with other samples follow where frames collide.
-    `margin` is the clearance of searched postures, `balance` the distance of the centre of mass from the border of its
-    support. `postures` is how many starts are tried for a posture at a target. Where recordings refine a path,
-    `open_above`, `natural_above` and `torque_below` are T1, T2 and T3; `parent_rad`, `own_rad` and `near_rad` the three
-    epsilons; `smooth_weight` is lambda, `follow` p_follow, `strengths` the shares of a blend that are tried.
+    `shortcuts` those of the whole body at the end; `searches` with other samples follow where frames collide. `margin`
+    is the clearance of searched postures, `balance` the distance of the centre of mass from the border of its support.
+    `postures` is how many starts are tried for a posture at a target. Where recordings refine a path, `open_above`,
+    `natural_above` and `torque_below` are T1, T2 and T3; `parent_rad`, `own_rad` and `near_rad` the three epsilons;
+    `smooth_weight` is lambda, `follow` p_follow, `strengths` the shares of a blend that are tried.
     """
 
     decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARM_FIRST, ARMS)
@@ -43,9 +42,9 @@ class TightSettings:
     margin: float = 0.006
     balance: float = 0.015
     postures: int = 60
-    # capture meets plan: nodes of a path that are judged, metres within which recorded poses match, the mean
-    # speed in m/s of what moves farthest that a matching segment gives a path at most, samples of a
-    # clearance and their size in radians, the paper's T1 to T3, sigma, epsilons, lambda and p_follow
+    # refinement by recordings: nodes of a path that are judged, distance within which recorded poses match in metres,
+    # largest mean speed in m/s that a matching segment gives a path, samples of a clearance and their size in radians,
+    # the paper's T1 to T3, sigma, epsilons, lambda and p_follow
     nodes: int = 32
     match_m: float = 0.25
     fastest: float = 0.8
@@ -71,7 +70,7 @@ class TightSettings:
     def attempts(self) -> Iterator[tuple[Decomposition, bool, Budget]]:
         """Attempts at a path in turn: decomposition, whether paths are perturbed, and the budget of a component.
 
-        Times of random searches have a long tail: many short ones with other samples find sooner than one long one.
+        Times of random searches have a long tail: many short ones with other samples succeed sooner than one long one.
         """
         for share, perturbed in self.restarts:
             budget = Budget(checks=int(share * self.component.checks), nodes=self.component.nodes)

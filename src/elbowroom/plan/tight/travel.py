@@ -1,4 +1,4 @@
-"""Somebody who stands goes from one posture to another with the whole body, where nothing smaller does (P1, P2)."""
+"""Whole-body motion of a standing character between two postures, where nothing smaller succeeds (P1, P2)."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from elbowroom.world.fast_body import BodyCheck
 
 # Clearances that are tried where an end has no more, metres.
 _MARGINS_M = (0.002, 0.0)
-# Fingers that turn less than this on the way count as still, radians.
+# Fingers that rotate less than this on the way count as still, radians.
 _MOVED_RAD = 0.02
 
 
-def whole_body_way(
+def whole_body_frames(
     d: Director, actor: Actor, goal: Pose, count: int, arm: str, what: str, settings: TightSettings = USUAL
 ) -> tuple[Array, Array, tuple[float, float], Stats]:
     """Roots (N + 1, 3) and rotations (N + 1, J, 4) from the last frame to a posture, at least `count` frames.
 
-    Also seconds of the search and of smoothing, and statistics; raises `PlanningFailure`. `arm` is the one at work.
+    Also seconds of search and smoothing, and statistics; raises `PlanningFailure`. `arm` is the working one.
     """
     problem = body_problem(d, actor, goal, arm, what, settings)
     done = planned_frames(problem, d.seed, lambda path: max(count, _frames(d, actor, path)), settings)
@@ -45,13 +45,14 @@ def whole_body_way(
 def body_problem(
     d: Director, actor: Actor, goal: Pose, arm: str, what: str, settings: TightSettings = USUAL
 ) -> BodyProblem:
-    """Problem of a whole body from where somebody is to a posture; raises `PlanningFailure` where an end collides."""
+    """Problem of a whole body from its current posture to a goal; raises `PlanningFailure` where an end collides."""
     world = d.world.with_(contacts=(*d.world.contacts, *supports(d.world)))
     start = actor.pose
     fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
     moved = bool(fingers) and float(angle_between(start.rotations[fingers], goal.rotations[fingers]).max()) > _MOVED_RAD
+    widest = BodyCheck(world, actor.who, actor.now, margin=settings.margin, fingers=moved)
     for margin in (settings.margin, *_MARGINS_M):
-        check = BodyCheck(world, actor.who, actor.now, margin=margin, fingers=moved)
+        check = widest.with_margin(min(margin, settings.margin))
         pairs = [check.blame(pose) for pose in (start, goal)]
         if pairs == [None, None]:
             break
@@ -62,13 +63,13 @@ def body_problem(
 
 
 def axes_of(actor: Actor) -> Array:
-    """Directions ahead, to the left and up of somebody, (3, 3), in columns."""
+    """Directions ahead, left and up of a character, (3, 3), in columns."""
     front, up = front_of(actor, actor.body.skeleton.at(actor.pose)), np.array([0.0, 0.0, 1.0])
     return np.stack([front, np.cross(up, front), up], axis=1)
 
 
 def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> Balance:
-    """Balance of somebody with what they hold; as wide of the border as both ends are, none where one has none."""
+    """Balance of a character with its load; as far from the border as both ends are, none where one is unbalanced."""
     floor = d.world.floor or 0.0
     held = [(d.world.objects[h.object].mass or 0.0, actor.body.hand(h.hand)) for h in d.world.holds
             if h.by == actor.who and h.during[0] <= actor.now < h.during[1]]  # fmt: skip
@@ -92,5 +93,5 @@ def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> 
 
 
 def _frames(d: Director, actor: Actor, path: PosePath) -> int:
-    """Frames that a path takes at the usual speed of what moves farthest."""
+    """Number of frames of a path at the usual speed of the farthest-moving point."""
     return actor.frames(d.seconds_for(path.length_m))

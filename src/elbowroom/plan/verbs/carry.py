@@ -1,4 +1,4 @@
-"""Carrying what is held: to somewhere, at ease before the body, or along with a motion; and hands at rest."""
+"""Carrying a held object: to a goal, in front of the body, or along with a motion; and hands at rest."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from elbowroom.plan.tasks import Drop, Put, Rest, Task
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.world.fast import LimbCheck
 
-# Where a hand carries things: before its shoulder and below it, shares of the body's height; first what looks best.
+# Carrying positions of a hand: in front of its shoulder and below it, shares of the body's height, best first.
 _CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0))
 
-# By how much things may tilt that are carried as they are, radians.
+# Largest tilt of objects carried as they are, radians.
 _TILT = float(np.radians(6.0))
 
-# Searches for a way back of a hand that is done.
+# Searches for the return path of a hand.
 _BACK_TRIES = 3
 
-# Seconds after a task's time for which somebody who stands goes on standing.
+# Seconds after a task's time for which a standing character keeps standing.
 _STANDS_ON = 2.0
 
 
 def holding_hand(d: Director, task: Task, thing: str) -> str:
-    """The hand in which somebody has what a task is about; raises where nobody or somebody else has it."""
+    """The hand in which an actor has the object of a task; raises where it has not."""
     hold = holder_of(d.world, thing, d.actor(task.who).now)
     if hold is None or hold.by != task.who:
         holder = "nobody holds it" if hold is None else f"{hold.by} holds it"
@@ -61,7 +61,7 @@ def holding_hand(d: Director, task: Task, thing: str) -> str:
 
 
 def grip_of(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
-    """Grip of what a hand holds; of what was in it from the start, an open hand that goes back from its palm."""
+    """Grip on an object in a hand; for one held from the start, an open hand that retreats from its palm."""
     if thing in d.grips:
         return d.grips[thing]
     out = -grip_frame(actor.body, hand)[:3, 0]
@@ -70,13 +70,13 @@ def grip_of(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
 
 
 def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:
-    """Travel with what is held; where no way leads straight there, and time is free, first before the body."""
+    """Move with a held object; without a direct path, and if the time is free, by way of a position before the body."""
     saved = d.save()
     try:
         acting.travel(d, actor, {hand: None}, goal, count, what)
-    except PlanningFailure as stuck:
+    except PlanningFailure as failure:
         d.restore(saved)
-        if direct or stuck.status != "no-path":
+        if direct or failure.status != "no-path":
             raise
         begin = hand_of(actor, hand, actor.pose)[:3, 3]
 
@@ -90,11 +90,11 @@ def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what:
             d.first([*_nearer(actor, hand), next(_easy(d, actor, hand))], do)
         except PlanningFailure:
             d.restore(saved)
-            raise stuck from None
+            raise failure from None
 
 
 def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
-    """Postures with the hand nearer to the shoulder, the body as it stands: out from among things first."""
+    """Postures with the hand nearer to the shoulder, the body in place: out from among obstacles first."""
     T = hand_of(actor, hand, actor.pose)
     way = normalize((shoulder_of(actor, hand, actor.pose) - T[:3, 3]) * [1.0, 1.0, 0.0])
     for metres in (0.25, 0.12):
@@ -104,7 +104,7 @@ def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
 
 
 def rest(d: Director, task: Rest) -> None:
-    """Give hands back to the base motion; what they hold they carry before the body."""
+    """Return hands to the base motion; objects in them are carried before the body."""
     actor = d.actor(task.who)
     hands = arms_of(actor, task.hand)
     for hand in hands:
@@ -119,13 +119,13 @@ def rest(d: Director, task: Rest) -> None:
 
 
 def _frames_to(d: Director, actor: Actor, hand: str, goal: Pose) -> int:
-    """Frames for an unhurried way of a hand to where it is in a posture."""
+    """Number of frames of an unhurried motion of a hand to a posture."""
     way = hand_of(actor, hand, goal)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]
     return actor.frames(max(d.seconds_for(float(np.linalg.norm(way))), 1.0))
 
 
 def _back(d: Director, actor: Actor, hand: str) -> None:
-    """Travel to where the base has the hand, which follows it from then on."""
+    """Move a hand to where the base has it; from then on it follows the base."""
     mine = joints_of(actor, hand)
     count = _frames_to(d, actor, hand, actor.neutral(actor.k + actor.frames(1.0), mine))
     goal = actor.neutral(actor.k + count, mine)
@@ -140,7 +140,7 @@ def _back(d: Director, actor: Actor, hand: str) -> None:
 
 
 def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
-    """Travel with what is held to where the arm is in a posture, the body as the base has it."""
+    """Move a held object to the arm posture of `goal`, the body as in the base."""
     mine = list(joints_of(actor, hand))
     count = _frames_to(d, actor, hand, goal)
     body = actor.neutral(actor.k + count)
@@ -151,7 +151,7 @@ def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
 
 
 def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
-    """Postures with what is held before the body, turned as it is now or about the vertical; last the present one."""
+    """Postures with the object before the body, oriented as now or rotated about the vertical; the present one last."""
     k = actor.k + actor.frames(1.0)
     postures = Postures(d.world, actor.who, actor.now)
     body, T_now = actor.neutral(k), hand_of(actor, hand, actor.pose)
@@ -162,7 +162,7 @@ def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
         if found.found:
             q = body.rotations.copy()
             q[mine] = found.pose.rotations[mine]
-            # The body goes back to where the base has it: what it helped with tilts the thing.
+            # The body returns to the base: its help would tilt the object.
             turn = hand_of(actor, hand, Pose.of(body.root, q))[:3, :3].T @ target[:3, :3]
             if float(angle(from_matrix(turn))) < _TILT:
                 yield found.pose
@@ -178,7 +178,7 @@ def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
 
 
 def carry_places(actor: Actor, hand: str, pose: Pose, T_now: Array) -> Iterator[Array]:
-    """Return where a hand that is turned as at a place (4, 4) carries things before a body in a posture, (4, 4)."""
+    """Hand transforms (4, 4) that carry an object before a body, oriented as at `T_now` (4, 4)."""
     front = front_of(actor, actor.body.skeleton.at(pose))
     for ahead, above in _CARRY:
         target = T_now.copy()
@@ -188,9 +188,9 @@ def carry_places(actor: Actor, hand: str, pose: Pose, T_now: Array) -> Iterator[
 
 @contextmanager
 def on_top(d: Director, actor: Actor, task: Task) -> Iterator[None]:
-    """Make what is done so far the motion under a task, which is laid over it.
+    """Turn the motion so far into the base of a task that is layered over it.
 
-    Somebody who stands goes back to that first, and goes on for as long as a task at a time needs.
+    A standing character returns to its base first, which is extended for a task with a time.
     """
     if actor.stands and (actor.away or actor.kept):
         rest(d, Rest(who=actor.who))
@@ -200,29 +200,29 @@ def on_top(d: Director, actor: Actor, task: Task) -> Iterator[None]:
     actor.layered = not actor.stands
 
 
-# How far an upper arm is turned out and its elbow bent, radians, to carry what would hit the legs; and how much of the
-# elbow's swing stays.
+# Abduction of the upper arm and flexion of the elbow for carrying what would hit the legs, radians; and the share of
+# the elbow's swing that stays.
 _SWUNG = np.radians([(0, 60), (0, 85), (0, 40), (0, 105), (12, 20), (12, 60), (25, 30), (25, 70), (40, 30), (40, 80)])
 _SWINGS = 0.5
 
-# How far up, metres, and how much of the way to the shoulder a thing goes that is held up where it was taken.
+# Height and share of the distance to the shoulder by which an object is held up where it was taken.
 _RAISED = ((0.12, 0.35), (0.15, 0.0), (0.08, 0.5))
 
 
 def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Iterator[Array]:
-    """Motions of an arm (M, 3, 4) from frame `m.done` until the base ends, free with a thing in the hand from `m.back`.
+    """Motions of an arm (M, 3, 4) from frame `m.done` to the end of the base, free with the object from `m.back` on.
 
-    First what the person does anyway, unless the thing is to be kept level; then the same with the elbow bent or
-    turned out; then postures against the trunk. Raises `PlanningFailure` where none is free all the time.
+    First the base's own, unless the object must stay level; then the same with the elbow bent or turned out; then
+    postures against the trunk. Raises `PlanningFailure` where none is free throughout.
     """
     arm = list(actor.body.chain(f"{hand}_arm").joints)
     own = np.array(actor.original.rotations[m.done :, arm])
     until = _until(d, actor, thing, m)
     given = False
     level = d.world.objects[thing].freedom == "level"
-    looked = until > m.back and d.settings.tier != "ik"
+    gazing = until > m.back and d.settings.tier != "ik"
     rows, during = np.arange(m.back, until + 1), (actor.time(m.back), actor.time(until))
-    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during) if looked else None
+    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during) if gazing else None
     for home in _options(d, actor, hand, m, own, level=level):
         if check is None or between_free(check, home[rows - m.done], actor.base.start + rows / actor.base.fps):
             given = True
@@ -255,7 +255,7 @@ def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, le
 
 
 def _swung(actor: Actor, hand: str, own: Array) -> Iterator[Array]:
-    """The arm's own motion (M, 3, 4) with its elbow bent or turned out, as people walk with something in a hand."""
+    """The arm's own motion (M, 3, 4) with its elbow bent or turned out, as people walk with an object in a hand."""
     body = actor.body
     upper, fore, _ = body.chain(f"{hand}_arm").joints
     axis = body.T_rest[int(body.parents[upper]), :3, :3].T @ body.front
@@ -274,7 +274,7 @@ def _swung(actor: Actor, hand: str, own: Array) -> Iterator[Array]:
 
 
 def _until(d: Director, actor: Actor, thing: str, m: Moments) -> int:
-    """The frame up to which a hand carries a thing, if nothing else is asked before."""
+    """Frame up to which a hand carries an object, if no other task intervenes."""
     puts = (t.at for t in d.coming if isinstance(t, Put | Drop) and t.object == thing and t.at is not None)
     at = next(puts, None)
     last = len(actor.base) - 1

@@ -1,4 +1,4 @@
-"""Detours of a held object where it does not go straight, tried before a search (Y2)."""
+"""Detours of a held object where the straight path is blocked, tried before a search (Y2)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.plan.hands import front_of, shifted
 from elbowroom.plan.verbs.holding import Holding
 
-# Distances of the object from the body's middle on its way, where it does not go straight: shares of the height, or of
-# that of somebody with such arms where it is less.
+# Distances of the object from the body's middle on a detour, shares of the body's height, or of the height that fits
+# its arms if that is less.
 _NEAR_BODY = (0.27, 0.24, 0.21, 0.18, 0.15)
-# Length from shoulder to wrist against the height, of the woman.
+# Length from shoulder to wrist relative to the height, of the built-in woman.
 _ARM = 0.309
 _ASIDE = 0.24
-# How much higher it comes to its goal then, and how high it goes over what is between; shares of the height.
+# Extra height of the approach to the goal, and heights above what is between; shares of the body's height.
 _HIGHER = (0.0, 0.06)
 _OVER = (0.0, 0.12, 0.22)
 
 
 def detours(holding: Holding, T_a: Array, T_b: Array, *, alone: bool) -> Iterator[list[Array]]:
-    """Places (4, 4) by which the object may go from one to another: up and over, drawn in to the body, or aside.
+    """Via placements (4, 4) of the object between two: up and over, drawn in to the body, or sideways.
 
     An object of several carriers goes up and over only.
     """
@@ -38,7 +38,7 @@ def detours(holding: Holding, T_a: Array, T_b: Array, *, alone: bool) -> Iterato
         for higher in _HIGHER:
             above = shifted(T_b, higher * body.height * up)
             drawn_in.append([_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above])
-        # half way up or down before what is low, where crouched thighs leave no room to draw it in
+        # half way up or down in front of low placements, where crouched thighs leave no room to draw it in
         half = shifted(min(T_a, T_b, key=_height), 0.5 * abs(_height(T_b) - _height(T_a)) * up)
         high = _drawn_in(holding, max(T_a, T_b, key=_height), near)
         rising = [half, _drawn_in(holding, half, near), high]
@@ -53,12 +53,12 @@ def detours(holding: Holding, T_a: Array, T_b: Array, *, alone: bool) -> Iterato
 
 
 def _height(T: Array) -> float:
-    """Height in metres of a place (4, 4)."""
+    """Height of a placement (4, 4), metres."""
     return float(T[2, 3])
 
 
 def _arms_height(holding: Holding) -> float:
-    """Height in metres of somebody whose arms are as long in proportion, at most the body's own."""
+    """Height of a person with such arms, metres, at most the body's own."""
     body = holding.actor.body
     arm = [body.T_rest[j, :3, 3] for j in body.chain("left_arm").joints]
     length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(arm))
@@ -66,7 +66,7 @@ def _arms_height(holding: Holding) -> float:
 
 
 def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
-    """The object's place (4, 4) drawn in to a distance of the body's middle, a share of its height, as people carry."""
+    """The placement (4, 4) drawn in to a distance from the body's middle, a share of its height, as people carry."""
     pelvis = holding.actor.pose.root
     way = np.array([*(T[:2, 3] - pelvis[:2]), 0.0])
     far = float(np.linalg.norm(way))

@@ -1,4 +1,4 @@
-"""A hand opens and lets what it holds fall (S5)."""
+"""A hand opens and lets its object fall (S5)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.put import put_in_motion
 from elbowroom.plan.verbs.touch import place_of
 
-# Seconds in which a hand that drops something opens, and the shares of them after which the thing may be off.
+# Seconds in which a dropping hand opens, and shares of them after which the object may be off.
 _OPENS, _OFF = 0.16, (0.4, 0.7, 1.0)
 
 
 def drop(d: Director, task: Drop) -> None:
-    """Go above where the thing is to land, where that is told, and open the hand; over a motion, while it goes on."""
+    """Move above the landing place, if given, and open the hand; over a motion, while it continues."""
     actor = d.actor(task.who)
     hand = holding_hand(d, task, task.object)
     what = f"drop {task.object}"
@@ -49,7 +49,7 @@ def drop(d: Director, task: Drop) -> None:
 
 
 def _above(d: Director, task: Drop, turn: Array, t: float) -> Array:
-    """Return where the thing is let go, (4, 4): so far above where it lands, turned as it was taken."""
+    """Placement (4, 4) of the object at release: above where it lands, oriented as it was taken."""
     assert task.over is not None
     mesh = d.world.objects[task.object].mesh
     T = np.eye(4)
@@ -66,7 +66,7 @@ def _above(d: Director, task: Drop, turn: Array, t: float) -> Array:
 
 
 def _let_fall(d: Director, actor: Actor, hand: str, thing: str, opened: Array, share: float, what: str) -> None:
-    """Open the fingers to rotations (n, 4); the thing is off after a share of that time."""
+    """Open the fingers to rotations (n, 4); the object is off after a share of that time."""
     begin = actor.now
     off = begin + share * _OPENS
     d.world = let_fall(d.world, thing, off, d.world.frame(thing, begin), actor.base.fps)

@@ -1,4 +1,4 @@
-"""Hands that move what is fixed to a joint: drawers and doors by their handles, buttons by a fingertip (K9)."""
+"""Hands that move fixtures: drawers and doors by their handles, buttons by a fingertip (K9)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from elbowroom.plan.tasks import Close, Grab, Open, Press
 from elbowroom.plan.verbs.grasp_choice import Taking, failure, takings
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.take import take
-from elbowroom.posing.grasps import handles_of
+from elbowroom.posing.grasps import Grasp, handles_of, press_target
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between
@@ -34,28 +34,31 @@ from elbowroom.world.paths import KeyedState, Riding
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
-# Where the hand is (4, 4) for a state of a fixture and a turn about the bar.
+# Hand transform (4, 4) for a state of a fixture and a rotation about the bar.
 Place = Callable[[float, float], Array]
-# Moves a fixture with a hand that holds it, in words.
+# Moves a fixture with a hand that holds it; the text describes the task.
 Lead = Callable[[str, str], None]
 
-# States on the way at which the whole posture is solved anew.
+# States on the way at which the whole posture is solved.
 _STOPS = 9
 
-# How far a hand may turn about the bar that it holds from one stop to the next, and in all, radians.
+# Largest rotation of a hand about the bar it holds, between two stops and in all, radians.
 _PIVOT_STEP, _PIVOT = np.radians(7.5), np.radians(75.0)
 
-# Radians that a joint may be out of its range between two states.
-_BEYOND = np.radians(0.5)
-# Beyond the ends of ranges by no more than this, postures twice as near to each other may keep to them, radians.
+# Excess of a joint over its limits between two states, radians.
+_EXCESS_RAD = np.radians(0.5)
+# If limits are exceeded by no more than this, postures twice as dense may keep to them, radians.
 _NEARLY = np.radians(5.0)
 
-# Mean speed of what a hand moves, metres a second, and the least time, seconds.
+# Mean speed of a moved fixture, m/s, and the shortest time, seconds.
 _PULL, _LEAST = 0.32, 0.6
+
+# Cost of pressing with stretched fingers rather than with the index finger alone.
+_FLAT = 0.5
 
 
 def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> None:
-    """Open or close a fixture by its handle, and let go; on feet that stay, unless `lead` moves it otherwise."""
+    """Open or close a fixture by its handle, and let go; on fixed feet, unless `lead` moves it otherwise."""
     actor, to = d.actor(task.who), state_asked(d, task)
     what = f"{task.verb} {task.fixture}"
 
@@ -73,7 +76,7 @@ def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> N
 
 
 def press(d: Director, task: Press) -> None:
-    """Press a button and let it back."""
+    """Press a button and release it."""
     actor = d.actor(task.who)
     now = float(fixture_of(d, task.fixture).state(actor.now))
     to = goal_of(d, task, now)
@@ -86,19 +89,24 @@ def press(d: Director, task: Press) -> None:
         follow(d, actor, taking.hand, task.fixture, now, what)
         _leave(d, actor, taking, task)
 
+    def fingers(hand: str) -> list[Grasp]:
+        spot = d.world.objects[task.fixture].frame("handle")
+        flat = [replace(g, cost=g.cost + _FLAT) for g in press_target(actor.body, hand, spot, "flat")]
+        return press_target(actor.body, hand, spot) + flat
+
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
-    d.first(varied(d, takings(d, actor, task.fixture, asked, what, pressing=True)), do)
+    d.first(varied(d, takings(d, actor, task.fixture, asked, what, proposed=fingers)), do)
 
 
 def state_asked(d: Director, task: Open | Close) -> float:
-    """The state of a fixture that opening or closing it ends in."""
+    """The state in which opening or closing a fixture ends."""
     low, high = fixture_of(d, task.fixture).joint.range
     shut = 0.0 if low <= 0.0 <= high else low
     return shut if isinstance(task, Close) and task.to is None else goal_of(d, task, shut)
 
 
 def goal_of(d: Director, task: Open | Close | Press, now: float) -> float:
-    """The state of a fixture that a task asks for, by default the end of its range that is farther from another one."""
+    """The state that a task asks for, by default the end of its range that is farther from `now`."""
     low, high = fixture_of(d, task.fixture).joint.range
     to = (high if abs(high - now) >= abs(low - now) else low) if task.to is None else task.to
     if not low - 1e-9 <= to <= high + 1e-9:
@@ -118,7 +126,7 @@ def fixture_of(d: Director, name: str) -> Fixture:
 
 
 def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str, *, pivot: bool = False) -> None:
-    """The fixture moves along its joint and the hand with it; with `pivot` it may turn about the bar that it holds."""
+    """Move a fixture along its joint with the hand on it; with `pivot` the hand may rotate about its bar."""
     fixture = fixture_of(d, name)
     begin, place = float(fixture.state(actor.now)), hand_on(d, actor, hand, name)
     states = np.linspace(begin, to, 17)
@@ -141,9 +149,9 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
             short = f"{what}: the hand falls short by {out.missing.max():.2f} m along the path"
             raise PlanningFailure("target-out-of-reach", short)
         beyond = float(out.excess.max())
-        if not _BEYOND < beyond < _NEARLY:
+        if not _EXCESS_RAD < beyond < _NEARLY:
             break
-    if beyond > _BEYOND:
+    if beyond > _EXCESS_RAD:
         raise PlanningFailure("target-out-of-reach", f"{what}: joint limits are exceeded along the path")
     q[:, list(ik.joints)] = out.rotations
     times = actor.times(count)
@@ -156,7 +164,7 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
 
 
 def hand_on(d: Director, actor: Actor, hand: str, name: str) -> Place:
-    """Place of a hand that holds a fixture as now, for any state of it and turn about its bar."""
+    """Transform of the hand with its present grip, for any state of the fixture and rotation about its bar."""
     fixture = fixture_of(d, name)
     T_fixture_hand = inverse(np.asarray(fixture.path(actor.now))) @ hand_of(actor, hand, actor.pose)
     # the bar that is in the hand
@@ -173,9 +181,9 @@ def hand_on(d: Director, actor: Actor, hand: str, name: str) -> Place:
 def _stops(
     d: Director, actor: Actor, hand: str, name: str, states: Array, place: Place, what: str, pivot: bool
 ) -> tuple[list[Pose], Array]:
-    """Postures at some states of a fixture, and the turn of the hand about its bar at each."""
+    """Postures at some states of a fixture, and the rotation of the hand about its bar at each."""
     poses, angles = [actor.pose], [0.0]
-    # A hand that goes straight has no need to turn about what it pulls.
+    # On a straight pull the hand need not rotate about the bar.
     stiff = 4.0 if fixture_of(d, name).joint.kind == "slides" else 0.0
     for state in states[1:]:
         fixture = fixture_of(d, name)
@@ -199,7 +207,7 @@ def _stops(
 
 
 def softened(angles: Sequence[float]) -> Array:
-    """Turns about a bar (N,) without corners, the first of them 0."""
+    """Rotations about a bar (N,) without corners, the first of them 0."""
     smooth = np.convolve(np.pad(np.asarray(angles), 1, mode="edge"), [0.25, 0.5, 0.25], "valid")
     smooth[0] = 0.0
     return smooth
@@ -208,7 +216,7 @@ def softened(angles: Sequence[float]) -> Array:
 def pivots(
     actor: Actor, hand: str, pose: Pose, last: float, place: Callable[[float], Array], stiff: float
 ) -> list[float]:
-    """Turns about a bar near the last one, those first that leave the wrist at ease; `stiff` ones last."""
+    """Rotations about a bar near the last one, those with an easy wrist first; `stiff` ones last."""
     near = last + _PIVOT_STEP * np.arange(-4, 5)
     near = near[np.abs(near) <= _PIVOT]
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
@@ -228,7 +236,7 @@ def _same_fingers(actor: Actor, hand: str, pose: Pose) -> Pose:
 
 
 def _through(actor: Actor, poses: list[Pose], s: Array) -> tuple[Array, Array]:
-    """Frames through postures that are even in s (N,) from 0 to 1."""
+    """Frames through postures that are evenly spaced, at shares s (N,) from 0 to 1."""
     place = s * (len(poses) - 1)
     piece = np.minimum(place.astype(int), len(poses) - 2)
     roots, turns = np.zeros((len(s), 3)), np.zeros((len(s), *poses[0].rotations.shape))
@@ -240,7 +248,7 @@ def _through(actor: Actor, poses: list[Pose], s: Array) -> tuple[Array, Array]:
 
 
 def moved_along(world: World, name: str, times: Array, states: Array) -> World:
-    """A world in which a fixture has states (N,) at times (N,), and what it had before."""
+    """A world in which a fixture has states (N,) at times (N,), and its former ones before."""
     fixture = world.objects[name]
     assert isinstance(fixture, Fixture)
     state = _keyed(fixture, times, states)
@@ -249,7 +257,7 @@ def moved_along(world: World, name: str, times: Array, states: Array) -> World:
 
 
 def with_fixture(world: World, name: str, fixture: Fixture) -> World:
-    """A world in which a fixture is another, elsewhere or moving otherwise, and with it what rides on it."""
+    """A world with a replaced fixture and the objects that ride on it."""
     old = world.objects[name].path
     objects = {**world.objects, name: fixture}
     for other, thing in world.objects.items():
@@ -264,7 +272,7 @@ def with_fixture(world: World, name: str, fixture: Fixture) -> World:
 
 
 def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:
-    """The state as it was up to the first time, then as told."""
+    """The former state up to the first time, then the given values."""
     old = fixture.state
     if isinstance(old, KeyedState):
         before = old.times < times[0] - 1e-9
@@ -273,7 +281,7 @@ def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:
 
 
 def _leave(d: Director, actor: Actor, taking: Taking, task: Open | Close | Press) -> None:
-    """Let go the way that the hand came: as seen from the hand, from the fixture, between the two, or all the way."""
+    """Release the way that the hand came: as seen from the hand, from the fixture, between the two, or all the way."""
     came = -taking.approach / np.linalg.norm(taking.approach)
     before, then, now = (hand_of(actor, taking.hand, pose) for pose in (taking.before, taking.target, actor.pose))
     by_hand = now[:3, :3] @ then[:3, :3].T @ came

@@ -1,11 +1,12 @@
-"""A hand takes hold of a thing: it comes, closes its fingers on it, and goes off with it (K9).
+"""A hand grasps an object: it approaches, closes its fingers, and retreats with it (K9).
 
-Who stands waits for the hand: it travels there, approaches and lifts in steps. Who moves, or takes what moves, goes on:
-the hand passes by the thing on top of that motion.
+A standing actor waits for the hand, which travels, approaches and lifts in steps. With a moving actor or object the
+hand acts on top of the motion.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from typing import get_args
@@ -13,7 +14,7 @@ from typing import get_args
 import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director, varied
 from elbowroom.plan.hands import hand_of, holder_of, joints_of, released, shifted
@@ -24,30 +25,30 @@ from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
-from elbowroom.plan.verbs.grasp_choice import Taking, takings
-from elbowroom.plan.verbs.leave import depart, ways_off
+from elbowroom.plan.verbs.grasp_choice import Manner, Taking, holdable, takings
+from elbowroom.plan.verbs.leave import depart, departures
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
-from elbowroom.posing.grasps import closed_on
+from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
 
-# Motions of the arm with a thing in its hand that are tried.
+# Motions of the arm with the object in hand that are tried.
 _HOMES = 3
 
-# Other paces for which no path is found that are tried once each grasp has failed at a first one.
+# Further timings tried without a path, once each grasp has failed at its first one.
 _PACES = 6
 
-# Seconds in which a thing is lifted off what it lies on while the body goes on, if there is time.
+# Seconds in which an object is lifted off its support while the body goes on, if there is time.
 _LIFTS = 0.36
 
-# Seconds in which what is worn is lifted off, straight along its own axis, tried in turn.
+# Seconds in which a worn object is lifted off along its own axis, tried in turn.
 _TAKES_OFF = (0.36, 0.5, 0.25)
 
-# Seconds for which a thing may still touch what has held it.
+# Seconds for which an object may still touch what has held it.
 _OFF = 0.3
 
 
 def grab(d: Director, task: Grab) -> None:
-    """Take an object and lift it off what it lies on: standing before it, over a motion, or from one."""
+    """Take an object and lift it off its support: standing before it, over a motion, or from one."""
     actor = d.actor(task.who)
     if task.object not in d.world.objects:
         raise UnknownName("object", task.object, d.world.objects)
@@ -64,24 +65,41 @@ def grab(d: Director, task: Grab) -> None:
         raise PlanningFailure(
             "hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}), and nobody moves when it is taken"
         )
-    standing = partial(_take_standing, d, actor, task, what)
-    begin = d.save()
+    standing, begin = partial(_take_standing, d, actor, task, what), d.save()
+
+    def take_it(manner: Manner = "usual", proposed: Callable[[str], list[Grasp]] | None = None) -> None:
+        options = takings(d, actor, task.object, task, what, proposed=proposed, manner=manner)
+        d.first(varied(d, options), standing)
+
+    def slide_first() -> None:
+        out = slide_to_edge(d, actor, task)
+        mesh, R = d.world.objects[task.object].mesh, d.world.frame(task.object, actor.now)[:3, :3]
+        take_it(proposed=lambda hand: edge_grasps(actor.body, hand, mesh, R.T @ out, R.T @ UP))
+
+    def loosely() -> None:
+        if holdable(d, actor, task.object):  # a hand that is laid on it would be no help
+            raise PlanningFailure("target-in-collision", f"{what}: fingers find no room about it")
+        take_it("loose")
+        note = f"{what}: no hand gets hold of it from two sides; one is laid on it."
+        d.world = d.world.with_(notes=(*d.world.notes, note))
+
     try:
-        d.first(varied(d, takings(d, actor, task.object, task, what)), standing)
+        take_it()
     except PlanningFailure as failed:
         d.restore(begin)
-        if failed.status == "too-heavy" or task.grasp is not None or task.at is not None:
+        if failed.status == "too-heavy" or task.grasp is not None:
             raise
-        try:  # what lies flat has no room for fingers under it but over an edge
-            slide_to_edge(d, actor, task)
-            d.first(varied(d, takings(d, actor, task.object, task, what)), standing)
-        except PlanningFailure:
-            d.restore(begin)
-            raise failed from None
+        # flat objects have no room for fingers below them except over an edge
+        for other in (slide_first, loosely) if task.at is None else (loosely,):
+            try:
+                return other()
+            except PlanningFailure:
+                d.restore(begin)
+        raise
 
 
 def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Taking) -> None:
-    """Go to a thing, close the fingers, and lift it."""
+    """Move to an object, close the fingers, and lift it."""
     thing, hand, out = task.object, taking.hand, normalize(-taking.approach)
     under = resting(d.world, thing, actor.now)
     take(d, actor, taking, thing, what, task.at)
@@ -91,16 +109,15 @@ def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Tak
     contacts = d.world.contacts
     d.allow(supported(thing, under, (-np.inf, FOREVER)))
     T, covered = hand_of(actor, hand, actor.pose), under_cover(d.world, thing, actor.now, T_taken)
-    depart(d, actor, hand, [shifted(T, by) for by in ways_off(out, covered)], f"lift {thing}")
-    # once off, it may not touch what it lay on any more: a bookcase has other boards, too
+    depart(d, actor, hand, [shifted(T, by) for by in departures(out, covered)], f"lift {thing}")
+    # once off, it may no longer touch its support: a bookcase has other boards
     d.world = d.world.with_(contacts=(*contacts, *supported(thing, under, (-np.inf, actor.now))))
 
 
 def in_hand(d: Director, task: Grab, t: float) -> bool:
-    """Return whether the hand that is asked for has the object at a time already; a note tells that nothing is done
-    then.
+    """Return whether the requested hand already has the object, and note it.
 
-    Raises where it is in another hand, of the same person or of somebody else: an object is in one hand at a time.
+    Raises where it is in another hand: an object is in one hand at a time.
     """
     hold = holder_of(d.world, task.object, t)
     if hold is None or hold.hand not in get_args(Hand):
@@ -115,7 +132,7 @@ def in_hand(d: Director, task: Grab, t: float) -> bool:
 
 
 def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
-    """Take an object over a motion, in the frame that suits, at the pace that it takes."""
+    """Take an object over a motion, in the best frame, at the first timing that works."""
     T_thing = frames_of(d.world, task.object, actor.base.times)
     points = T_thing[:, :3, 3]
     hands = frames_for(d, actor, task, points, what)
@@ -140,7 +157,7 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
     try:
         d.first(varied(d, in_reach(options, actor, hands, points, what)), do)
     except PlanningFailure:
-        # a grasp that finds no path at one pace seldom does at another, so those come last
+        # a grasp without a path at one timing seldom has one at another, so those come last
         if not left:
             raise
         d.first(left, take_at, _PACES)
@@ -149,7 +166,7 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
 def _take_passing(
     d: Director, actor: Actor, task: Grab, taking: Taking, T_thing: Array, pace: ContactTiming, what: str
 ) -> None:
-    """Come, close the fingers, and carry it off."""
+    """Approach, close the fingers, and carry it off."""
     k, thing, hand, out = taking.k, task.object, taking.hand, normalize(-taking.approach)
     passage = Passage(d, actor, task, Encounter.of(taking, T_thing), pace, what)
     off = actor.time(passage.m.done)
@@ -169,21 +186,21 @@ def _take_passing(
     else:
         covered = under_cover(d.world, thing, off, T_thing[passage.m.done])
         speed = speed_past(actor, hand, T_thing[:, :3, 3], k)
-        # what lies on something is lifted off that before it goes with the body, where the arm can follow
-        ways = [(by, seconds) for seconds in _lifting(bool(under), pace, speed) for by in ways_off(out, covered)]
+        # lift it off its support before it moves with the body, where the arm can follow
+        ways = [(by, seconds) for seconds in _lifting(bool(under), pace, speed) for by in departures(out, covered)]
     found = list(islice(homes(d, actor, hand, thing, passage.m), _HOMES))
 
     def leave(option: tuple[Array, tuple[Array, float]]) -> None:
         home, (by, seconds) = option
         passage.leave(by, f"carry {thing}", home=home, seconds=seconds)
 
-    # the ways off first: what is in the way of one may leave another free
+    # retreats first: another one may be free
     d.first([*((found[0], way) for way in ways), *((home, ways[0]) for home in found[1:])], leave, _HOMES)
     passage.finish()
 
 
 def _lifting(lies: bool, pace: ContactTiming, speed: float) -> tuple[float, ...]:
-    """Seconds for which a thing is lifted before it goes with the body, tried in turn; passed by at a speed, m/s."""
+    """Seconds for which an object is lifted before it moves with the body, tried in turn; `speed` of passing, m/s."""
     if not lies:
         return (0.0,)
     return (lingers(speed), 0.0) if pace.quick else (0.0, _LIFTS)

@@ -1,4 +1,4 @@
-"""Two people hand a thing over: one holds it out, the other takes it, and only then the first lets go (S5, S7)."""
+"""Handover: one character holds an object out, the other takes it, and only then the first lets go (S5, S7)."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import closed_on, grasps_of
 
-# Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
+# Meeting places: shares of the way from the giver's chest to the taker's, metres sideways, and below the shoulders as
 # shares of their height.
 _ALONG, _ASIDE, _BELOW = (0.5, 0.42, 0.58), (0.0, 0.12, -0.12), (0.1, 0.04, 0.16, 0.24)
 
-# How many of them are looked at with the taker's grasps, how many are tried, how many without a way to them, and how
-# many that are out of reach.
-_LOOKS, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
+# Meeting places that are rated with the taker's grasps, tried, tried without a path to them, and tried out of reach.
+_RATED, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
 
-# Twice the distance before the breast at which hands of one person meet, share of the height; tuned on `regrasp`.
+# Twice the distance before the chest at which hands of one person meet, share of the height; tuned on `regrasp`.
 _BEFORE = 0.38
 
-# Grips nearer to each other than this are in each other's way, metres.
+# Grips nearer to each other than this collide, metres.
 _APART = 0.09
 
-# Seconds that both hands have the thing, and that the giver is there before the other's fingers close, at a time told.
+# Seconds that both hands hold the object, and that the giver arrives before the other's fingers close, at a given time.
 _BOTH, _EARLY = 0.12, 0.35
 
 
 def hand_over(d: Director, task: Handover) -> None:
-    """Meet, take, let go, and go back."""
+    """Meet, take, release, and return."""
     if task.to == task.who:
         raise BadValue(f"{task.who} cannot hand '{task.object}' over to {task.who}: name another character.")
     giver, taker = d.actor(task.who), d.actor(task.to)
@@ -62,8 +61,8 @@ def hand_over(d: Director, task: Handover) -> None:
             raise far[0]
         try:
             _meet(T_meet)
-        except PlanningFailure as stuck:
-            far.extend([stuck] * (stuck.status == "target-out-of-reach"))
+        except PlanningFailure as failure:
+            far.extend([failure] * (failure.status == "target-out-of-reach"))
             raise
 
     def _meet(T_meet: Array) -> None:
@@ -85,7 +84,7 @@ def hand_over(d: Director, task: Handover) -> None:
 
 
 def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:
-    """Both have it; then it is the taker's, the giver lets go, and the giver's hand goes back."""
+    """Let both hold the object; then the giver releases it and its hand returns."""
     d.world = d.world.with_hold(thing, taker.who, taking.hand, (taker.now, FOREVER))
     acting.wait(d, taker, taker.frames(_BOTH))
     acting.wait(d, giver, max(giver.frame(taker.now) - giver.k, 0))
@@ -101,27 +100,27 @@ def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, 
     T_giver = hand_of(giver, hand, giver.pose)
     home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])
     let_go(d, giver, hand, thing, grip.open, [T_giver[:3, :3] @ grip.out, home], f"leave {thing}")
-    # The taker waits until the other's fingers are open, and goes while that hand is on its way.
+    # The taker waits until the giver's fingers are open, and leaves while that hand returns.
     acting.wait(d, taker, max(taker.frame(now + d.settings.close) - taker.k, 0))
     rest(d, Rest(who=giver.who, hand="left" if hand == "left" else "right"))
 
 
 def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
-    """Return when the taker's hand gets there: as soon as both can."""
+    """Time at which the taker's hand arrives: as soon as both can."""
     arms = arms_of(taker, None)
-    ways = [float(np.linalg.norm(T_meet[:3, 3] - hand_of(taker, h, taker.pose)[:3, 3])) for h in arms]
-    needed = d.seconds_for(min(ways, default=0.0)) + d.settings.approach / d.settings.slow
+    distances = [float(np.linalg.norm(T_meet[:3, 3] - hand_of(taker, h, taker.pose)[:3, 3])) for h in arms]
+    needed = d.seconds_for(min(distances, default=0.0)) + d.settings.approach / d.settings.slow
     return max(giver.now + 0.5 * _EARLY, taker.now + needed)
 
 
 def apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
-    """Return whether two hands on one thing have room beside each other."""
+    """Return whether two hands on one object have room beside each other."""
     mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
     return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > _APART)
 
 
 def closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> bool:
-    """Return whether the taker's fingers can close on the thing at a time, and meet nothing else."""
+    """Return whether the taker's fingers can close on the object at a time without other collisions."""
     body, hand, grasp = taker.body, taking.hand, taking.grasp
     closed = closed_on(body, d.world.objects[thing].mesh, grasp)
     fingers = dict(zip(finger_joints(body, hand), closed.rotations, strict=True))
@@ -141,7 +140,7 @@ def any_of(options: Iterator[Taking], why: str) -> Iterator[Taking]:
 def meetings(
     d: Director, giver: Actor, hand: str, taker: Actor, thing: str, T_thing_hand: Array, what: str
 ) -> Iterator[Array]:
-    """Places of the thing (4, 4) between two people, or before one, those first at which both hands are at ease."""
+    """Placements of the object (4, 4) between two people, or before one, the easiest for both hands first."""
     a, pose = _breast(giver), giver.neutral(giver.k)
     before = _BEFORE * giver.body.height * front_of(giver, giver.body.skeleton.at(pose))
     across = before if giver is taker else _breast(taker) - a
@@ -156,7 +155,7 @@ def meetings(
     ]
     places = np.stack([T for point in points for T in turned(T_thing, point)])
     easy = effort(giver, hand, places @ T_thing_hand, giver.k)
-    few = np.argsort(easy, kind="stable")[:_LOOKS]
+    few = np.argsort(easy, kind="stable")[:_RATED]
     cost = easy[few] + _taking_effort(d, taker, thing, places[few], T_thing_hand, giver.now)
     if not np.isfinite(cost).any():
         hands = [held_by(d.world, taker.who, h, taker.now) for h in arms_of(taker, None)]
@@ -171,8 +170,7 @@ def meetings(
 
 
 def _taking_effort(d: Director, taker: Actor, thing: str, places: Array, T_thing_hand: Array, t: float) -> Array:
-    """Return how little the taker's hand is at ease with the best of its grasps at each place (N, 4, 4), inf without
-    any."""
+    """Effort of the taker's hand with its best grasp at each placement (N, 4, 4), inf without any."""
     best = np.full(len(places), np.inf)
     for hand in arms_of(taker, None):
         if held_by(d.world, taker.who, hand, taker.now) is not None:
@@ -187,6 +185,6 @@ def _taking_effort(d: Director, taker: Actor, thing: str, places: Array, T_thing
 
 
 def _breast(actor: Actor) -> Array:
-    """Between the shoulders, as the person would stand, (3,)."""
+    """Middle between the shoulders of the actor's posture without tasks, (3,)."""
     pose = actor.neutral(actor.k)
     return np.asarray(np.mean([shoulder_of(actor, h, pose) for h in arms_of(actor, None)], axis=0))

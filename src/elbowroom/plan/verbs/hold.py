@@ -1,4 +1,4 @@
-"""Bringing what is held somewhere and holding it there: held out, before it falls, or for somebody to take (S5)."""
+"""Bringing a held object somewhere and keeping it there: held out, before a drop, or for a handover (S5)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from elbowroom.plan.verbs.grasp_choice import effort, failure
 from elbowroom.plan.verbs.touch import place_of
 from elbowroom.posing.limb_ik import LimbIK
 
-# How far out a hand holds things, shares of the arm's length; how far ahead of a side, as a share of that; and how many
-# places are tried in earnest.
+# Distances at which a hand holds objects out, shares of the arm's length; forward component of sideways ones, as a
+# share of that; and how many are planned.
 _OUT, _AHEAD, _TRIES = (0.8, 0.7, 0.6), (0.3, 0.8), 8
 
 
 def hold_out(d: Director, task: HoldOut) -> None:
-    """Bring what is held to its place, and stay there for a while."""
+    """Bring a held object to its place, and stay for a while."""
     if not (np.isfinite(task.seconds) and task.seconds > 0.0):
         raise BadValue(f"hold {task.object}: it is held out for some seconds, not for {task.seconds}.")
     actor = d.actor(task.who)
@@ -46,31 +46,33 @@ def hold_out(d: Director, task: HoldOut) -> None:
 
 
 def bring(d: Director, actor: Actor, hand: str, T_target: Array, at: float | None, what: str) -> None:
-    """Carry what is held to the target of the hand (4, 4), the eyes there, and stay; raises `PlanningFailure`."""
-    way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
-    count = d.frames_until(actor, way, at, 0, what)
+    """Carry a held object to the hand's target (4, 4), look there, and stay; raises `PlanningFailure`."""
+    distance = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
+    count = d.frames_until(actor, distance, at, 0, what)
     k = actor.k + count
     postures = Postures(d.world, actor.who, actor.time(k))
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
         raise failure(there, postures, what)[1]
     goal = d.looking(actor, there.pose, T_target[:3, 3])
-    carry_to(d, actor, hand, goal, acting.set_out(d, actor, way, count), what, direct=at is not None)
+    carry_to(d, actor, hand, goal, acting.set_out(d, actor, distance, count), what, direct=at is not None)
     actor.keep(joints_of(actor, hand))
     actor.pin(hand)
 
 
 def at_ease(actor: Actor, hand: str, ends: Array) -> list[int]:
-    """Numbers of places of a hand (N, 4, 4), those first at which the arm is at ease."""
+    """Indices of hand transforms (N, 4, 4), the easiest for the arm first."""
     return [int(i) for i in np.argsort(effort(actor, hand, ends, actor.k), kind="stable")]
 
 
 def _before(actor: Actor, hand: str, T_hand: Array, toward: str) -> Array:
-    """Places of a hand (N, 4, 4) that is stretched out to a side of the body, turned about the vertical from now."""
+    """Transforms (N, 4, 4) of a hand stretched out to a side of the body, rotated about the vertical from now."""
     pose = actor.neutral(actor.k)
     front = front_of(actor, actor.body.skeleton.at(pose))
     left = np.cross(UP, front)
     main = {"front": front - 0.4 * UP, "left": left, "right": -left, "up": UP}[toward]
-    ways = [normalize(main + share * front) for share in _AHEAD]
+    directions = [normalize(main + share * front) for share in _AHEAD]
     shoulder, length = shoulder_of(actor, hand, pose), LimbIK(actor.body, f"{hand}_arm", pose).reach[1]
-    return np.stack([T for way in ways for share in _OUT for T in turned(T_hand, shoulder + share * length * way)])
+    return np.stack(
+        [T for direction in directions for share in _OUT for T in turned(T_hand, shoulder + share * length * direction)]
+    )

@@ -1,4 +1,4 @@
-"""A hand goes off: with what it has taken, or from what it has let go."""
+"""Departures of a hand: with what it has taken, or from what it has released."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.world.fast import LimbCheck
 
-# Metres that a thing is lifted or drawn out before it travels.
+# Distance that an object is lifted or drawn out before it travels, metres.
 _LIFT, _DRAW = 0.05, 0.14
 
-# A hand that has let go is this far away before it travels, metres; farther and nearer ones by these shares.
+# Retreat of a hand after release, before it travels, metres; longer and shorter ones by these factors.
 _LEAVE = 0.09
 _SHARES = (2.0, 1.0, 0.6, 0.3)
 
 
 def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: str) -> None:
-    """The hand goes straight to the first of some places (4, 4) that it gets to freely and that leaves it room.
+    """Move the hand straight to the first goal (4, 4) with a free path and clearance at its end.
 
-    Where none leaves it room the first that is free does. Raises `PlanningFailure` where none is free.
+    Without such a goal the first with a free path counts. Raises `PlanningFailure` where there is none.
     """
     begin, fallback = d.save(), None
-    stuck: PlanningFailure | None = None
+    failure: PlanningFailure | None = None
     postures: Postures | None = None
     T = hand_of(actor, hand, actor.pose)
     for place in goals:
         goal = arm_to(actor, hand, actor.pose, place)
         least = 0.25
-        if goal is None:  # the body has to help, and takes its time
+        if goal is None:  # the body must help, which takes its time
             postures = postures or Postures(d.world, actor.who, actor.now)
             helped = d.reach(actor, hand, place, actor.k, postures)
             if not helped.found:
                 continue
             goal, least = d.looking(actor, helped.pose, place[:3, 3]), 0.7
-        way = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
-        count = actor.frames(max(way / d.settings.slow, least))
+        distance = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
+        count = actor.frames(max(distance / d.settings.slow, least))
         try:
-            acting.travel(d, actor, {hand: None}, goal, count, what, margin=0.0, straight=True)
+            acting.travel(d, actor, {hand: None}, goal, count, what, "contact")
         except PlanningFailure as reason:
-            stuck = stuck or reason
+            failure = failure or reason
         else:
             actor.keep(joints_of(actor, hand))
             if _has_room(d, actor, hand):
@@ -56,21 +56,21 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
             fallback = fallback or d.save()
         d.restore(begin)
     if fallback is None:
-        raise stuck or PlanningFailure("no-path", f"{what}: the arm cannot withdraw within its reach")
+        raise failure or PlanningFailure("no-path", f"{what}: the arm cannot withdraw within its reach")
     d.restore(fallback)
 
 
 def _has_room(d: Director, actor: Actor, hand: str) -> bool:
-    """Return whether the arm has the clearance now that planned ways keep."""
+    """Return whether the arm has the clearance of planned paths now."""
     limb = f"{hand}_arm"
     check = LimbCheck(d.world, actor.who, limb, (actor.now, actor.now), margin=d.settings.margin)
     return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))
 
 
-def ways_off(out: Array, covered: bool) -> list[Array]:
-    """Ways off (3,) of a hand with what it has taken, in the world; it came the other way than `out` (3,).
+def departures(out: Array, covered: bool) -> list[Array]:
+    """Departures (3,) of a hand with an object, in the world; it came opposite to `out` (3,).
 
-    Up first; towards oneself first where something is above.
+    Upwards first; towards the body first where something is above.
     """
     above = [share * _LIFT * UP for share in (1.0, 0.5, 0.2)]
     level = out * [1.0, 1.0, 0.0]
@@ -92,9 +92,9 @@ def let_go(
     what: str,
     back: Array | None = None,
 ) -> None:
-    """Open the fingers to rotations (n, 4) and go off, the way that the hand came first; `outs` are ways off, (3,).
+    """Open the fingers to rotations (n, 4) and retreat, the way that the hand came first; `outs` are retreats (3,).
 
-    `back` (4, 4) is a place to which the hand may go as well. Fingers that get nowhere are tried stretched.
+    `back` (4, 4) is another goal for the hand. Fingers that get stuck are tried stretched.
     """
     begin = actor.now
     if thing:
@@ -103,7 +103,7 @@ def let_go(
     def do(fingers: Array) -> None:
         acting.move_fingers(d, actor, {hand: fingers}, d.settings.close)
         actor.keep(joints_of(actor, hand))
-        if fingers is not opened:  # they did not come this way, and may sweep through the thing
+        if fingers is not opened:  # they did not come this way, and may sweep through the object
             require_free(d, (begin, actor.now), what)
         units = [normalize(out) for out in outs]
         units.append(normalize(outs[0] * [1.0, 1.0, 0.0] + 0.3 * UP))

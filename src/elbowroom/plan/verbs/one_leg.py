@@ -1,4 +1,4 @@
-"""Postures on one leg: the weight over the foot that stands, the other foot at a place (S5)."""
+"""Postures on one leg: the weight over the standing foot, the other foot at a target (S5)."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from elbowroom.posing.balance import feet_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import OrbitRange, search_orbit
 
-# Rounds in which the pelvis is brought over the standing foot, and metres within which it is there.
+# Iterations that bring the centre of mass over the standing foot, and their tolerance, metres.
 _ROUNDS, _OVER = 24, 0.002
 
-# Knees point ahead, or out by so much, radians.
+# Knees point ahead, or outwards by so much, radians.
 _KNEES = OrbitRange(low=float(np.radians(-20.0)), high=float(np.radians(60.0)))
 
-# Arms are spread by so much, radians: thighs come up beside them.
+# Arms are abducted by so much, radians: thighs come up beside them.
 _SPREAD = float(np.radians(14.0))
 
-# The standing knee keeps this share of the leg's length in hand.
+# Share of the leg's length that the standing knee keeps in reserve.
 _SPARE = 0.004
 
 
 @dataclass(frozen=True, eq=False)
 class Footing:
-    """A foot that is to move, and the one that stands meanwhile, as they are in a posture."""
+    """A foot that is to move, and the standing one, in a posture."""
 
     actor: Actor
     side: str
@@ -41,30 +41,30 @@ class Footing:
 
     @property
     def other(self) -> str:
-        """The side that stands."""
+        """Side of the standing foot."""
         return "left" if self.side == "right" else "right"
 
     @property
     def sole(self) -> Sole:
-        """The foot that moves."""
+        """The moving foot."""
         return next(s for s in feet_of(self.actor.body) if s.side == self.side)
 
     @property
     def standing(self) -> Sole:
-        """The foot that stands."""
+        """The standing foot."""
         return next(s for s in feet_of(self.actor.body) if s.side == self.other)
 
     @property
     def T_world_foot(self) -> Array:
-        """Return where the foot that moves is now, (4, 4)."""
+        """Present transform of the moving foot, (4, 4)."""
         return np.asarray(self.actor.body.skeleton.at(self.pose)[self.sole.foot])
 
     def front(self) -> Array:
-        """Return where the body faces, a level unit vector (3,)."""
+        """Facing direction of the body, a horizontal unit vector (3,)."""
         return front_of(self.actor, self.actor.body.skeleton.at(self.pose))
 
     def tip(self) -> Array:
-        """The tip of the foot that moves in the frame of its joint, toes as on flat ground, (3,)."""
+        """Tip of the moving foot in the frame of its joint, toes as on flat ground, (3,)."""
         sole = self.sole
         if sole.toes < 0:
             return np.asarray(sole.tip)
@@ -72,8 +72,8 @@ class Footing:
         return np.asarray(turn @ sole.tip + self.actor.body.skeleton.offsets[sole.toes])
 
     def turned(self, heading: Array, up: Array, pitch: float = 0.0) -> Array:
-        """Return how the foot joint is turned, (3, 3), if it points along a level heading (3,) with its sole across
-        `up` (3,).
+        """Orientation of the foot joint, (3, 3), along a horizontal heading (3,) with its sole perpendicular to `up`
+        (3,).
 
         `pitch` lifts the toes, radians.
         """
@@ -83,7 +83,7 @@ class Footing:
         return to_matrix(multiply(arc(UP, up), multiply(raised, multiply(level, sole.flat))))
 
     def at(self, T_world_foot: Array, root: Array | None = None) -> Pose | None:
-        """A posture with the foot at a place (4, 4) and the weight over the other one; None where legs do not reach.
+        """A posture with the foot at a transform (4, 4) and the weight over the other one; None out of reach.
 
         With a `root` (3,) the pelvis is there.
         """
@@ -114,7 +114,7 @@ class Footing:
         return None
 
     def _arms_out(self, T: Array) -> Array:
-        """Rotations (J, 4) of the posture with arms that hang spread a little, out of the way of the thighs."""
+        """Rotations (J, 4) of the posture with hanging arms abducted a little, out of the way of the thighs."""
         body, q = self.actor.body, np.array(self.pose.rotations)
         for side, sign in (("left", 1.0), ("right", -1.0)):
             arm = body.chains.get(f"{side}_arm")
@@ -129,18 +129,18 @@ class Footing:
         return q
 
     def _middle(self, T: Array) -> Array:
-        """The middle of the sole that stands, on the floor, (2,)."""
+        """Middle of the standing sole on the floor, (2,)."""
         heel, ball = self.standing.points(T[None])[0]
         return np.asarray((0.45 * heel + 0.55 * ball)[:2])
 
     def _excess(self, ik: LimbIK, T: Array) -> float:
-        """Return how far the leg that stands is out of its ranges as it is, radians: standing so is allowed."""
+        """Present excess of the standing leg over its joint limits, radians, which stays allowed."""
         orbit, keep = ik.describe(T[ik.parent], self.pose.rotations[list(ik.joints)])
         return float(ik.solve(T[ik.parent], T[ik.joints[2]], orbit, keep).excess.max())
 
 
 def footing(actor: Actor, side: str, what: str) -> Footing:
-    """Somebody who stands on both feet, about to move one; raises `PlanningFailure` where nobody does."""
+    """Footing of an actor on both feet, about to move one; raises `PlanningFailure` where it is not."""
     actor.body.chain(f"{side}_leg")
     if len(feet_of(actor.body)) < 2 or actor.body.masses is None:
         raise PlanningFailure("out-of-balance", f"{what}: {actor.who} has no two feet to stand on")

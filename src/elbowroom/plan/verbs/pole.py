@@ -20,17 +20,17 @@ from elbowroom.world.world import World
 
 # Objects whose two smaller sizes are below this are poles, metres.
 _THIN_M = 0.1
-# Distance between two hands on a pole, metres: fists beside each other have room from the first on.
+# Distances between two hands on a pole, metres: fists have room from the first on.
 _APART_M = (0.25, 0.7)
-# Distance between places along a pole at which it is taken, and of the last ones from its ends, metres.
+# Spacing of grasps along a pole, and distance of the last ones from its ends, metres.
 _STEP_M = 0.13
 _END_M = 0.06
-# Best height of hands below the shoulders, share of the body's height; cost of a metre off it; tuned on `long-pole`.
+# Best height of hands below the shoulders, share of the body's height; cost per metre off it; tuned on `long-pole`.
 _BELOW = 0.17
 _OFF_COST = 8.0
-# Grasps of a hand that are kept at each place, and that are looked at for them.
-_KEPT = 3
-_LOOKS = 6
+# Grasps of a hand that are kept at each place, and that are examined for them.
+_PER_PLACE = 3
+_EXAMINED = 6
 
 
 def is_pole(mesh: Mesh) -> bool:
@@ -41,7 +41,7 @@ def is_pole(mesh: Mesh) -> bool:
 
 
 def pole_grasps(world: World, actor: Actor, thing: str, places: Sequence[Array]) -> list[tuple[Grasp, Grasp]]:
-    """Pairs of grasps, left and right, apart along a pole that is to be held at places (4, 4)."""
+    """Pairs of grasps, left and right, along a pole that is to be held at placements (4, 4)."""
     form = form_of(world.objects[thing].mesh)
     if form is None:
         return []
@@ -55,7 +55,7 @@ def pole_grasps(world: World, actor: Actor, thing: str, places: Sequence[Array])
 
 
 def _along(world: World, actor: Actor, hand: str, thing: str, form: Form, places: Sequence[Array]) -> list[Grasp]:
-    """Grasps of a hand all along a pole: those proposed for its middle, moved, where fingers still close on it."""
+    """Grasps of a hand along a pole: those proposed for its middle, shifted, where fingers still close on it."""
     grasps = grasps_of(world, actor.who, hand, thing, actor.now)
     if not grasps:
         return []
@@ -73,8 +73,8 @@ def _along(world: World, actor: Actor, hand: str, thing: str, form: Form, places
             for g, T_hand, far in zip(middle, hands, high, strict=True)
         ]
         cost = np.array([g.cost for g in moved]) + sum(effort(actor, hand, T @ hands, actor.k) for T in places)
-        few = (moved[i] for i in np.argsort(cost, kind="stable")[:_LOOKS])
-        out += islice((g for g in few if _holds(actor, world.objects[thing].mesh, g)), _KEPT)
+        few = (moved[i] for i in np.argsort(cost, kind="stable")[:_EXAMINED])
+        out += islice((g for g in few if _holds(actor, world.objects[thing].mesh, g)), _PER_PLACE)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Putting down what is held, or on somebody: standing before the place, over a motion, or on what moves."""
+"""Putting a held object down, or on a character: standing before the place, over a motion, or on a moving support."""
 
 from __future__ import annotations
 
@@ -46,38 +46,37 @@ from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
 from elbowroom.plan.verbs.grasp_choice import Failed, discomfort, effort, failure
 from elbowroom.plan.verbs.leave import let_go
 
-# Ways from which a thing is set down: up and towards oneself, metres.
+# Starting points of the final descent: up and towards the body, metres.
 _OVER = (0.06, 0.03, 0.015)
 _BEFORE = (0.2, 0.28, 0.12, 0.36)
 
-# How many places before a goal are tried that no way leads to.
+# Placements before a goal that are tried without a path to them.
 _TRIES = 3
 
-# Seconds about the moment of letting go, tried in turn: fingers begin to open before it. Of what is passed by, and of
-# what is gone along with.
+# Timings around the release, tried in turn: fingers begin to open before it. In passing, and with little relative
+# motion.
 _PASSING = (
     ContactTiming(0.03, 0.3, 0.1, 0.067, 0.0, quick=True),
     ContactTiming(0.03, 0.25, 0.03, 0.12, 0.0, quick=True),
 )
 _ALONG = (ContactTiming(0.1, 0.35, 0.03, 0.16, 0.0), ContactTiming(0.2, 0.45, 0.0, 0.2, 0.0))
 
-# Fingers that let something fall need not be quick.
+# Fingers that drop something need not be quick.
 _FALLING = (ContactTiming(0.03, 0.3, 0.15, 0.067, 0.0, quick=True), *_PASSING)
 
-# A hat is over the head before it is lowered, tried in turn.
+# Heights of a hat above the head before it is lowered, tried in turn.
 _WEARS = (ContactTiming(0.4, 0.45, 0.0, 0.16), ContactTiming(0.55, 0.6, 0.0, 0.2), ContactTiming(0.3, 0.35, 0.0, 0.12))
 
-# Metres that a hand goes off while the body goes on, and seconds for which it stays with the place and goes straight
-# off, before it goes with the body.
+# Retreat of a hand while the body goes on, metres, and seconds for which it stays with the place and goes straight off.
 _OFF = 0.14
 _KEEPS = (0.0, 0.35, 0.5)
 
-# What is put down is turned otherwise than it was taken where that saves so much effort, and ways that are tried.
+# Saving of effort for which an object is put down at another rotation than it was taken, and options that are tried.
 _AS_TAKEN, _TURNS = 0.5, 4
 
 
 def put(d: Director, task: Put) -> None:
-    """Put down what a hand holds, or on somebody."""
+    """Put down a held object, or on a character."""
     actor, what = d.actor(task.who), f"put {task.object}"
     onto = task.onto if task.onto in d.world.objects else None
     _require_free(d, actor, task, onto)
@@ -87,7 +86,7 @@ def put(d: Director, task: Put) -> None:
 
 
 def _require_free(d: Director, actor: Actor, task: Put, onto: str | None) -> None:
-    """Raise where something is to be put on a thing that somebody carries about: nothing would take it along."""
+    """Raise where the support is carried about by somebody: nothing would take the object along."""
     begin = actor.now if task.at is None else task.at
     if onto is None or holder_of(d.world, onto, begin) is None:
         return
@@ -99,7 +98,7 @@ def _require_free(d: Director, actor: Actor, task: Put, onto: str | None) -> Non
 
 
 def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
-    """Carry a thing before its place, set it down, and let go."""
+    """Carry an object before its place, set it down, and release it."""
     hand = holding_hand(d, task, task.object)
     T_hand_object = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
     goals = _goals(d, actor, task, hand, T_hand_object)
@@ -107,7 +106,7 @@ def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
 
 
 def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array) -> list[Array]:
-    """Places (4, 4) of what is put down: turned as it was taken, or as is easiest, where nobody asked for a turn."""
+    """Placements (4, 4) of an object: oriented as it was taken, or at the easiest rotation if none was given."""
     T_goal = place_for(d.world, task, grip_of(d, actor, hand, task.object).T_world_taken, actor.now)
     if task.turn is not None:
         return [T_goal]
@@ -118,12 +117,12 @@ def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array
 
 
 def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_target: Array, what: str) -> None:
-    """Set down what is in a hand, at T_target (4, 4) then, at a place (4, 4), and let go."""
+    """Set down a held object at T_goal (4, 4), the hand then at T_target (4, 4), and release it."""
     grip = grip_of(d, actor, hand, task.object)
     under = resting(d.world, task.object, actor.now, T_goal)
-    way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
+    distance = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
     slow = actor.frames(d.settings.approach / d.settings.slow)
-    count = d.frames_until(actor, way, task.at, slow, what, beyond_reach(actor, hand, T_target[:3, 3]))
+    count = d.frames_until(actor, distance, task.at, slow, what, beyond_reach(actor, hand, T_target[:3, 3]))
     k = actor.k + count + slow
     d.allow(supported(task.object, under, (actor.time(k - slow), FOREVER)))
     postures = Postures(d.world, actor.who, actor.time(k))
@@ -133,24 +132,24 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
     out = T_target[:3, :3] @ grip.out
     goal = d.looking(actor, there.pose, T_goal[:3, 3])
 
-    def do(way_in: Array) -> None:
-        above = d.near(actor, hand, goal, shifted(T_target, way_in), k, postures)
+    def do(entry: Array) -> None:
+        above = d.near(actor, hand, goal, shifted(T_target, entry), k, postures)
         if not isinstance(above, Pose):
             reason = blamed(above) or "the arm does not get there"
             raise PlanningFailure("target-in-collision", f"{what}: there is no room before its place ({reason})")
-        carry_to(d, actor, hand, above, acting.set_out(d, actor, way, count), what, direct=task.at is not None)
-        acting.travel(d, actor, {hand: None}, goal, slow, what, margin=0.0, straight=True)
+        carry_to(d, actor, hand, above, acting.set_out(d, actor, distance, count), what, direct=task.at is not None)
+        acting.travel(d, actor, {hand: None}, goal, slow, what, "contact")
         acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now, on=under)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
-    d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
+    d.first(_entries(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
 
 
-def _ways_in(out: Array, covered: bool) -> list[Array]:
-    """Return where a thing is before it is set down, as seen from its place; `out` (3,) is the way off of the hand.
+def _entries(out: Array, covered: bool) -> list[Array]:
+    """Offsets of an object before it is set down; `out` (3,) is the retreat of the hand.
 
-    Under cover it comes from before its place, else from above.
+    Under cover it comes from the front, otherwise from above.
     """
     level = out * [1.0, 1.0, 0.0]
     size = float(np.linalg.norm(level))
@@ -162,7 +161,7 @@ def _ways_in(out: Array, covered: bool) -> list[Array]:
 
 
 def put_in_motion(d: Director, task: Put, what: str, *, falls: bool = False) -> None:
-    """Put something somewhere over a motion; what `falls` is let go there and lands on what is below."""
+    """Put an object somewhere over a motion; one that `falls` is released there and lands below."""
     actor, worn = d.actor(task.who), wearer_of(d.world, task.onto) is not None
     hand = holding_hand(d, task, task.object)
 
@@ -176,12 +175,12 @@ def put_in_motion(d: Director, task: Put, what: str, *, falls: bool = False) -> 
 
 
 def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls: bool) -> Iterator[Encounter]:
-    """Moments at which a thing can be at its place, those most at ease first; raises `PlanningFailure` without any.
+    """Candidate contacts of an object with its place, the easiest first; raises `PlanningFailure` without any.
 
-    What falls may be turned otherwise than it was taken.
+    A falling object may have another rotation than when it was taken.
     """
     failed: list[Failed] = []
-    ways: list[tuple[float, Encounter]] = []
+    found_at: list[tuple[float, Encounter]] = []
     wearer, T_hand_thing = wearer_of(d.world, task.onto), _grip(d, actor, task.object, hand)
     taken = grip_of(d, actor, hand, task.object).T_world_taken
     goals = list(goals_of(d.world, task, taken, actor.base.times))
@@ -190,7 +189,7 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls:
     for T_goal in goals:
         points = T_goal[:, :3, 3]
         k = frames_for(d, actor, task, points, what, only=hand)[0][1]
-        # the trunk would carry one's own head away
+        # a helping trunk would carry its own head away
         actor.trunk = helpful(actor, hand, k, task.onto)
         contacts = supported(task.object, resting(d.world, task.object, actor.time(k), T_goal[k]), (-1e9, FOREVER))
         if wearer is not None:
@@ -199,14 +198,14 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls:
         T_hand = T_goal @ inverse(T_hand_thing)
         found = d.reach(actor, hand, T_hand[k], k, postures)
         if found.found:
-            ways.append((discomfort(actor, hand, found.pose), Encounter(hand, k, found.pose, T_goal, T_hand)))
+            found_at.append((discomfort(actor, hand, found.pose), Encounter(hand, k, found.pose, T_goal, T_hand)))
         else:
-            cost, stuck = failure(found, postures, what)
+            cost, failed_reach = failure(found, postures, what)
             far = found.status == "out-of-reach"
-            failed.append((cost, far_away(actor, hand, points, k, stuck.why) if far else stuck))
-    if failed and not ways:
+            failed.append((cost, far_away(actor, hand, points, k, failed_reach.why) if far else failed_reach))
+    if failed and not found_at:
         raise min(failed, key=lambda f: f[0])[1]
-    yield from (at for _, at in sorted(ways, key=lambda way: way[0]))
+    yield from (at for _, at in sorted(found_at, key=lambda pair: pair[0]))
 
 
 def _grip(d: Director, actor: Actor, thing: str, hand: str) -> Array:
@@ -218,7 +217,7 @@ def _grip(d: Director, actor: Actor, thing: str, hand: str) -> Array:
 
 
 def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTiming, what: str, falls: bool) -> None:
-    """Come, open the fingers, and go back to what the person does anyway."""
+    """Approach, open the fingers, and return to the base motion."""
     thing, hand, T_goal, wearer = task.object, at.hand, at.T_target[at.k], wearer_of(d.world, task.onto)
     grip = grip_of(d, actor, hand, thing)
     passage = Passage(d, actor, task, at, pace, what)
@@ -237,11 +236,11 @@ def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTi
         d.world = d.world.with_hold(thing, *wearer, (there, FOREVER), inverse(joint) @ T_goal)
     out = normalize(at.T_hand[at.k, :3, :3] @ grip.out)
     held = actor.base.rotations[passage.m.leaves, list(finger_joints(actor.body, hand))]
-    ways_in = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else _ways_in(out, covered)
-    d.first(ways_in, lambda by: passage.come(by, held, grip.open), _TRIES)
-    ways = [_OFF * out, _OFF * normalize(out + 0.7 * UP), _OFF * UP]
+    entries = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else _entries(out, covered)
+    d.first(entries, lambda by: passage.come(by, held, grip.open), _TRIES)
+    retreats = [_OFF * out, _OFF * normalize(out + 0.7 * UP), _OFF * UP]
     speed = speed_past(actor, hand, at.T_target[:, :3, 3], at.k)
     keeps = dict.fromkeys((lingers(speed), lingers(np.inf), 0.0)) if pace.quick else _KEEPS
-    options = [(way, seconds) for seconds in keeps for way in ways]
+    options = [(retreat, seconds) for seconds in keeps for retreat in retreats]
     d.first(options, lambda option: passage.leave(option[0], f"leave {thing}", seconds=option[1]))
     passage.finish()

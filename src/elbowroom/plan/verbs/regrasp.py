@@ -1,4 +1,4 @@
-"""An object goes from one hand to the other: both hold it for a moment, and only then the first lets go (Y5)."""
+"""An object changes hands of one character: both hold it for a moment, and only then the first lets go (Y5)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from elbowroom.plan.verbs.handover import any_of, apart, closes, meetings, pass_
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.take import take
 
-# Places before the body that are tried without a way to them.
+# Placements before the body that are tried without a path to them.
 _TRIES = 6
 
 
 def regrasp(d: Director, task: Regrasp) -> None:
-    """Hold an object before the body, take it with the other hand, and let go with the first."""
+    """Hold an object before the body, take it with the other hand, and release it with the first."""
     actor, what = d.actor(task.who), f"regrasp {task.object}"
     first = holding_hand(d, replace(task, hand=None), task.object)
     other = _other_hand(d, actor, first, task, what)
@@ -40,7 +40,7 @@ def regrasp(d: Director, task: Regrasp) -> None:
             require_free(d, (begin, actor.now), what)
 
         asked = Grab(who=actor.who, object=task.object)
-        options = takings(d, actor, task.object, asked, what, [(other, actor.k)], alone=True)
+        options = takings(d, actor, task.object, asked, what, [(other, actor.k)], manner="alone")
         room = (t for t in options if apart(actor, first, actor, t) and closes(d, actor, t, task.object, actor.now))
         d.first(any_of(room, f"{what}: the {first} hand leaves the {other} one no room on it"), receive)
 
@@ -48,7 +48,7 @@ def regrasp(d: Director, task: Regrasp) -> None:
 
 
 def _other_hand(d: Director, actor: Actor, first: str, task: Regrasp, what: str) -> str:
-    """The hand that is to take the object from the first one; raises where it cannot."""
+    """The hand that takes the object from the first one; raises where it cannot."""
     if first not in ("left", "right"):
         raise PlanningFailure("hand-not-free", f"{what}: {actor.who} wears it ({first}) and has to grab it first")
     (other,) = arms_of(actor, task.hand or ("left" if first == "right" else "right"))

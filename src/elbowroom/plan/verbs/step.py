@@ -1,4 +1,4 @@
-"""A foot leaves the ground, touches or presses something, and comes back, the weight over the other one (S5)."""
+"""A foot leaves the ground, touches or presses something, and returns, the weight over the other one (S5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import shifted
-from elbowroom.plan.limb_path import body_way, limb_way
+from elbowroom.plan.limb_path import body_frames, find_limb_path
 from elbowroom.plan.postures import PRESS, Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Point, Press, Reach, Touch
@@ -30,19 +30,19 @@ from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.fast import LimbCheck
 
-# Seconds in which the weight goes over, and in which a foot goes to its place at least.
+# Seconds of the weight shift, and the shortest time of a foot motion.
 _SHIFT, _SWING = 0.7, 0.65
-# Metres a second of a foot, in the open and before it touches.
+# Speed of a foot in the open and before contact, m/s.
 _SPEED, _SLOW = 0.9, 0.25
-# Metres before the target at which the slow part begins, and how far beyond the target the surface may be.
-_APPROACH, _BEYOND = 0.07, 0.03
-# How a foot is turned at its target, radians: toes up, heading aside.
+# Distance before the target at which the slow part begins, and the largest distance of the surface beyond it, metres.
+_APPROACH, _BEYOND_M = 0.07, 0.03
+# Orientations of a foot at its target, radians: toes up, heading sideways.
 _PITCHES, _ASIDE = np.radians([0.0, 15.0, -15.0, 30.0]), np.radians([0.0, 20.0, -20.0, 40.0, -40.0])
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Goal of a foot: its place at the target (4, 4), and the postures before it and there."""
+    """Goal of a foot: its transform at the target (4, 4), and the postures before it and there."""
 
     T_world_foot: Array
     before: Pose
@@ -57,12 +57,12 @@ def touch_with_foot(d: Director, task: Touch) -> None:
 
 
 def reach_with_foot(d: Director, task: Reach) -> None:
-    """Bring the tip of a foot to a place."""
+    """Bring the tip of a foot to a target."""
     _step(d, task, task.to, "", "reach")
 
 
 def press_with_foot(d: Director, task: Press) -> None:
-    """Press a pedal with the ball of a foot, and let it back."""
+    """Press a pedal with the ball of a foot, and release it."""
     assert task.foot is not None
     actor, fixture = d.actor(task.who), fixture_of(d, task.fixture)
     what = f"press {task.fixture}"
@@ -87,7 +87,7 @@ def press_with_foot(d: Director, task: Press) -> None:
 
 
 def _step(d: Director, task: Touch | Reach, target: Point | str, thing: str, what: str) -> None:
-    """The tip of a foot goes to a target, and back."""
+    """Move the tip of a foot to a target and back."""
     assert task.foot is not None
     actor = d.actor(task.who)
     feet = footing(actor, task.foot, what)
@@ -114,19 +114,19 @@ def _step(d: Director, task: Touch | Reach, target: Point | str, thing: str, wha
 
 
 def _headings(feet: Footing) -> list[Array]:
-    """Ways a foot may point: as the body faces, or a little aside."""
+    """Headings of a foot: as the body faces, or a little sideways."""
     return [np.asarray(rotate(about(UP, angle), feet.front())) for angle in _ASIDE]
 
 
 def _placed(turn: Array, point: Array, at: Array) -> Array:
-    """Place (4, 4) of a foot turned so (3, 3) with a point of it (3,) at a place (3,)."""
+    """Transform (4, 4) of a foot with orientation `turn` (3, 3) and a point of it (3,) at a position (3,)."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = turn, at - turn @ point
     return T
 
 
 def _steps(d: Director, feet: Footing, options: Sequence[tuple[Array, Array]], thing: str, what: str) -> Iterator[Step]:
-    """Steps to places of the foot (4, 4), each with its approach (3,); raises `PlanningFailure` if there is none."""
+    """Steps to foot transforms (4, 4), each with its approach (3,); raises `PlanningFailure` if there is none."""
     actor = feet.actor
     postures = Postures(d.world, actor.who, actor.now)
     reason: PlanningFailure | None = None
@@ -154,10 +154,12 @@ def _steps(d: Director, feet: Footing, options: Sequence[tuple[Array, Array]], t
 
 
 def _until(feet: Footing, postures: Postures, T: Array, toward: Array, there: Pose, thing: str) -> tuple[Array, Pose]:
-    """The foot's place and posture as it comes to touch a thing, on its way to a place (4, 4) and a little beyond."""
+    """Transform and posture of the foot as it first touches a thing, on its way to a transform (4, 4) and a little
+    beyond.
+    """
     if not thing:
         return T, there
-    free, blocked = -_APPROACH, _BEYOND
+    free, blocked = -_APPROACH, _BEYOND_M
     best: tuple[Array, Pose] = (T, there)
     for _ in range(12):
         middle = 0.5 * (free + blocked)
@@ -172,9 +174,9 @@ def _until(feet: Footing, postures: Postures, T: Array, toward: Array, there: Po
 def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, what: str) -> None:
     """Shift the weight, bring the foot before its target, and then to it."""
     actor = feet.actor
-    way = float(np.linalg.norm(feet_at(feet, step.before)[:3, 3] - feet.T_world_foot[:3, 3]))
+    distance = float(np.linalg.norm(feet_at(feet, step.before)[:3, 3] - feet.T_world_foot[:3, 3]))
     slow = max(float(np.linalg.norm(step.T_world_foot[:3, 3] - feet_at(feet, step.before)[:3, 3])) / _SLOW, 0.15)
-    parts = np.array([_SHIFT, max(way / _SPEED, _SWING), slow])
+    parts = np.array([_SHIFT, max(distance / _SPEED, _SWING), slow])
     if at is not None:
         spare = at - actor.now - float(parts.sum())
         if spare < -0.4 * parts.sum():
@@ -189,7 +191,7 @@ def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, wh
     weight = feet.at(feet.T_world_foot)
     if weight is None:
         raise PlanningFailure("out-of-balance", f"{what}: the weight does not go over the {feet.other} foot")
-    root, q = body_way(actor, d.looking(actor, weight, focus), shift)
+    root, q = body_frames(actor, d.looking(actor, weight, focus), shift)
     acting.add(d, actor, root, q)
     swing(d, feet, d.looking(actor, step.before, focus), swings, what)
     if thing:
@@ -199,25 +201,25 @@ def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, wh
 
 
 def _back(d: Director, feet: Footing, step: Step, what: str) -> None:
-    """The foot goes off, down to where it was, and the weight goes back."""
+    """Retreat, put the foot down where it was, and shift the weight back."""
     actor = feet.actor
     swing(d, feet, _with_legs(actor, step.before), actor.frames(0.3), what, arcs=(0.0,))
     weight = feet.at(feet.T_world_foot)
     assert weight is not None, "the foot left the ground from there"
-    way = float(np.linalg.norm(feet.T_world_foot[:3, 3] - feet_at(feet, actor.pose)[:3, 3]))
-    swing(d, feet, weight, actor.frames(max(way / _SPEED, _SWING)), what)
+    distance = float(np.linalg.norm(feet.T_world_foot[:3, 3] - feet_at(feet, actor.pose)[:3, 3]))
+    swing(d, feet, weight, actor.frames(max(distance / _SPEED, _SWING)), what)
     count = actor.frames(_SHIFT)
-    root, q = body_way(actor, actor.neutral(actor.k + count), count)
+    root, q = body_frames(actor, actor.neutral(actor.k + count), count)
     acting.add(d, actor, root, q, away=False)
     require_free(d, (actor.time(actor.k - count), actor.now), what)
 
 
 def _with_legs(actor: Actor, pose: Pose) -> Pose:
-    """A posture with all but the root and the legs as they are now."""
+    """A posture with everything but the root and the legs as it is now."""
     return Pose.of(pose.root, np.where(actor.upper[:, None], actor.q[-1], pose.rotations))
 
 
-# How high a foot rises on its way, metres; the share of its time in which it only rises, and in which it only sinks.
+# Heights of a foot on its way, metres; the shares of its time in which it only rises, and only sinks.
 _ARCS, _LIFTS = (0.05, 0.1, 0.2, 0.0), 0.15
 
 # Seconds in which a pedal goes down or comes up.
@@ -225,14 +227,14 @@ _PRESSES = 0.35
 
 
 def feet_at(feet: Footing, pose: Pose) -> Array:
-    """Return where the foot that moves is in a posture, (4, 4)."""
+    """Transform (4, 4) of the moving foot in a posture."""
     return np.asarray(feet.actor.body.skeleton.at(pose)[feet.sole.foot])
 
 
 def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: tuple[float, ...] = _ARCS) -> None:
-    """The foot goes to where it is in a posture: up and over, else as a search finds."""
+    """Move the foot to its transform in a posture: up and over, otherwise by a search."""
     actor, limb = feet.actor, f"{feet.side}_leg"
-    root, q = body_way(actor, goal, count)
+    root, q = body_frames(actor, goal, count)
     joints = list(actor.body.chain(limb).joints)
     q[:, joints] = slerp(
         actor.q[-1, joints], goal.rotations[joints], smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
@@ -240,18 +242,18 @@ def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: t
     standing = d.world
     d.world = replace(d.world, contacts=(*d.world.contacts, *supports(d.world)))
     try:
-        # Searches differ from seed to seed, ways up and over do not.
+        # Only searches depend on the seed.
         over = None if d.settings.tier == "plan" and arcs is _ARCS else _over(d, feet, root, q, arcs)
-        way = over or limb_way(d, actor, limb, root, q, what, margin=0.0)
+        trajectory = over or find_limb_path(d, actor, limb, root, q, what, margin=0.0)
     finally:
         d.world = standing
-    q[:, joints] = way.rotations
+    q[:, joints] = trajectory.rotations
     acting.add(d, actor, root, q)
-    d.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
+    d.note(actor, limb, what, (actor.time(actor.k - count), actor.now), trajectory)
 
 
 def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, ...]) -> LimbTrajectory | None:
-    """Ways of the foot that rise between the first and the last frame; the first that is free."""
+    """The first free path of the foot that rises between the first and the last frame."""
     actor, limb = feet.actor, f"{feet.side}_leg"
     ik = LimbIK(actor.body, limb, actor.pose)
     joints, count = list(ik.joints), len(root) - 1
@@ -259,7 +261,7 @@ def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, 
     (a, keep_a), (b, _) = (ik.describe(T[k, ik.parent], q[k, joints]) for k in (0, -1))
     first, last = T[0, ik.joints[2]], T[-1, ik.joints[2]]
     h = np.linspace(0.0, 1.0, count + 1)
-    # A foot goes up before it goes on, and down when it is there.
+    # A foot rises before it moves on, and sinks after it has arrived.
     s = smoothstep(h if arcs == (0.0,) else np.clip((h - _LIFTS) / (1.0 - 2.0 * _LIFTS), 0.0, 1.0))
     lift = smoothstep(np.minimum(h, 1.0 - h) / (2.0 * _LIFTS))
     turns = slerp(from_matrix(first[:3, :3]), from_matrix(last[:3, :3]), s)
@@ -279,7 +281,7 @@ def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, 
 
 
 def follow(d: Director, feet: Footing, name: str, T_fixture_foot: Array, to: float, what: str) -> None:
-    """A fixture moves along its joint and the foot with it."""
+    """Move a fixture along its joint with the foot on it."""
     actor = feet.actor
     fixture = fixture_of(d, name)
     begin = float(fixture.state(actor.now))
@@ -305,7 +307,7 @@ def follow(d: Director, feet: Footing, name: str, T_fixture_foot: Array, to: flo
 
 
 def foot_contacts(d: Director, feet: Footing, thing: str, during: tuple[float, float]) -> list[Contact]:
-    """A foot may touch a thing during an interval."""
+    """Contacts that let a foot touch a thing during an interval."""
     body, who = feet.actor.body, feet.actor.who
     joints = set(body.subtree(feet.sole.foot))
     names = dict.fromkeys(f"{who}.{shape.name}" for shape in body.shapes if shape.joint in joints)

@@ -1,4 +1,4 @@
-"""A hand comes to a thing, closes on it, and has it."""
+"""A hand moves to an object and closes on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def take(
     close: bool = True,
     focus: Array | None = None,
 ) -> None:
-    """Travel, approach, and close the fingers, the eyes on the thing or on a point."""
+    """Travel, approach, and close the fingers, the eyes on the object or on a point."""
     hand, start = taking.hand, hand_of(actor, taking.hand, actor.pose)
     slow = actor.frames(float(np.linalg.norm(taking.approach)) / d.settings.slow)
     way = float(np.linalg.norm(hand_of(actor, hand, taking.before)[:3, 3] - start[:3, 3]))
@@ -40,7 +40,7 @@ def take(
     if thing:
         d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, end), PRESS))
     target = d.looking(actor, taking.target, focus)
-    acting.travel(d, actor, {hand: None}, target, slow, what, margin=0.0, straight=True)
+    acting.travel(d, actor, {hand: None}, target, slow, what, "contact")
     acting.join(d, actor, hand, actor.k - slow, actor.k - slow - count)
     if not close:
         return
@@ -49,7 +49,7 @@ def take(
 
 
 def hold(d: Director, actor: Actor, taking: Taking, thing: str, t: float, T_hand: Array, T_thing: Array) -> None:
-    """A hand at a place (4, 4) has a thing at its own (4, 4) from a second on."""
+    """Attach an object at its placement (4, 4) to a hand at a transform (4, 4) from a time on."""
     d.world = d.world.with_hold(thing, actor.who, taking.hand, (t, FOREVER), inverse(T_hand) @ T_thing)
     off = T_hand[:3, :3].T @ normalize(-taking.approach)
     d.grips = {**d.grips, thing: Grip(taking.open, off, T_thing, (taking.hand, taking.grasp.name))}

@@ -1,4 +1,4 @@
-"""A hand goes to a place and stays, or touches it and goes away again; over a motion it then goes back to that."""
+"""A hand goes to a target and stays, or touches it and retreats; over a motion it then returns to that."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 from elbowroom.posing.grasps_form import spread_over
 
-# Turns of the hand about its own length that are tried at a place that does not say how it is to be held, radians.
+# Rotations of the hand about its own length that are tried at a target without an orientation, radians.
 _ROLLS = np.radians([0.0, 30.0, -30.0, 60.0, 90.0, -60.0, 120.0, 180.0])
 
-# Spots beside the first that are tried where something is touched; how far they are from it at most, metres: on an
-# object as a whole, and about a place on it; ways to touch them that have room for the hand, and how many of those that
-# can be done are enough to choose from.
+# Additional spots that are tried where something is touched; their largest distance from the first, metres, on an
+# object as a whole and around a place on it; touches with room for the hand that are examined, and how many feasible
+# ones are enough to choose from.
 _SPOTS = 8
 _AROUND_M = 0.3
 _BESIDE_M = 0.03
 _LOOKS = 60
 _ENOUGH = 10
 
-# Ways to touch something that are tried to which no path leads.
+# Touches that are tried without a path to them.
 _TRIES = 8
 
-# Seconds that a hand stays with what it touches while the body goes on, and metres that it goes off at least.
+# Seconds that a hand stays with its target while the body goes on, and its shortest retreat, metres.
 _TOUCHES, _OFF = 0.08, 0.12
 
-# Hands that can be asked, and the frame in which each is to be there.
+# Candidate hands, and the frame in which each arrives.
 Hands = Sequence[tuple[str, int]]
 
 
 def reach_to(d: Director, task: Reach) -> None:
-    """Bring the middle of the grip to a place; the hand points there from the shoulder."""
+    """Bring the middle of the grip to a target; the hand points there from the shoulder."""
     actor, what = d.actor(task.who), "reach"
     if in_motion(d, actor, task.to if isinstance(task.to, str) else None, task.at):
         with on_top(d, actor, task):
@@ -71,7 +71,7 @@ def reach_to(d: Director, task: Reach) -> None:
 
 
 def _pointed(d: Director, actor: Actor, task: Reach, hands: Hands, what: str) -> Iterator[tuple[str, int, Pose]]:
-    """Hands, frames, and postures that point to a place; raises `PlanningFailure` where there is none."""
+    """Hands, frames, and postures that point to a target; raises `PlanningFailure` where there is none."""
     failed: list[Failed] = []
     for hand, k in hands:
         actor.trunk = helpful(actor, hand, k, task.to if isinstance(task.to, str) else None)
@@ -88,11 +88,11 @@ def _pointed(d: Director, actor: Actor, task: Reach, hands: Hands, what: str) ->
 
 
 def _reach_standing(d: Director, actor: Actor, task: Reach, what: str, option: tuple[str, int, Pose]) -> None:
-    """Go there, and stay."""
+    """Go there and stay."""
     hand, k, pose = option
-    way = float(np.linalg.norm((hand_of(actor, hand, pose) - hand_of(actor, hand, actor.pose))[:3, 3]))
+    distance = float(np.linalg.norm((hand_of(actor, hand, pose) - hand_of(actor, hand, actor.pose))[:3, 3]))
     goal = d.looking(actor, pose, place_of(d, task.to, actor.time(k)))
-    count = acting.set_out(d, actor, way, d.frames_until(actor, way, task.at, 0, what))
+    count = acting.set_out(d, actor, distance, d.frames_until(actor, distance, task.at, 0, what))
     fingers = finger_rotations(actor.body, hand, hand_shape(task.shape))
     acting.travel(d, actor, {hand: fingers}, goal, count, what)
     actor.keep(joints_of(actor, hand))
@@ -102,7 +102,7 @@ def _reach_standing(d: Director, actor: Actor, task: Reach, what: str, option: t
 def _reach_passing(
     d: Director, actor: Actor, task: Reach, what: str, T_target: Array, option: tuple[str, int, Pose]
 ) -> None:
-    """Go there, and back to what the person does anyway."""
+    """Go there and return to the base motion."""
     hand, k, pose = option
     T_hand = T_target @ inverse(T_target[k]) @ hand_of(actor, hand, pose)
     passage = Passage(d, actor, task, Encounter(hand, k, pose, T_target, T_hand), ContactTiming(work=0.0), what)
@@ -114,7 +114,7 @@ def _reach_passing(
 
 
 def touch(d: Director, task: Touch) -> None:
-    """Touch a surface with the fingertips and go away again."""
+    """Touch a surface with the fingertips and retreat."""
     actor = d.actor(task.who)
     what = f"touch {task.target}" if isinstance(task.target, str) else "touch"
     if in_motion(d, actor, task.target if isinstance(task.target, str) else None, task.at):
@@ -129,11 +129,11 @@ def touch(d: Director, task: Touch) -> None:
         let_go(d, actor, taking.hand, thing, taking.open, [-taking.approach], f"leave {thing or 'it'}")
 
     hands = frames_for(d, actor, task, place_of(d, task.target, t), what)
-    d.first(varied(d, _ways_to_touch(d, actor, task, hands, what)), do, _TRIES)
+    d.first(varied(d, _touches(d, actor, task, hands, what)), do, _TRIES)
 
 
 def _touch_passing(d: Director, actor: Actor, task: Touch, what: str) -> None:
-    """Touch a surface in the frame that suits, at the pace that it takes, while the motion goes on."""
+    """Touch a surface in the best frame, at the first timing that works, while the motion goes on."""
     T_target = _over_time(d, actor, task.target)
     points = T_target[:, :3, 3]
     hands = frames_for(d, actor, task, points, what)
@@ -152,30 +152,30 @@ def _touch_passing(d: Director, actor: Actor, task: Touch, what: str) -> None:
         passage.leave(-_OFF * normalize(taking.approach), f"leave {thing or 'it'}")
         passage.finish()
 
-    options = in_reach(_ways_to_touch(d, actor, task, hands, what), actor, hands, points, what)
+    options = in_reach(_touches(d, actor, task, hands, what), actor, hands, points, what)
     d.first(varied(d, options), do, _TRIES)
 
 
-def _ways_to_touch(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) -> Iterator[Taking]:
-    """Ways to touch a target, those most at ease first; raises `PlanningFailure` where there is none."""
+def _touches(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) -> Iterator[Taking]:
+    """Candidate touches of a target, the easiest first; raises `PlanningFailure` where there is none."""
     failed: list[Failed] = []
     for hand, k in hands:
         actor.trunk = helpful(actor, hand, k, task.target if isinstance(task.target, str) else None)
         thing, mesh = surface_of(d, task.target, actor.time(k))
         spots = spots_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
-        ways = [way for spot in spots for way in press_target(actor.body, hand, spot, task.shape)]
+        touches = [one for spot in spots for one in press_target(actor.body, hand, spot, task.shape)]
         place = Place(np.eye(4), k, postures, what)
-        fit = fitting(d, ways, actor.neutral(k), [place], failed, back=False)
+        fit = fitting(d, touches, actor.neutral(k), [place], failed, back=False)
         looks = (look(d, actor, hand, grasp, place) for grasp in islice(fit, _LOOKS))
-        # those most at ease first: a finger that slants down is no good where the elbow has to rise for it
+        # the easiest first: a finger that slants down is no good where the elbow must rise for it
         yield from sifted(looks, _ENOUGH, failed)
     if failed:
         raise min(failed, key=lambda f: f[0])[1]
 
 
 def _over_time(d: Director, actor: Actor, target: Point | str) -> Array:
-    """Places of a target (N, 4, 4) by frame, with the axes of what it is on."""
+    """Transforms of a target (N, 4, 4) by frame, with the axes of what it is on."""
     times = actor.base.times
     if isinstance(target, str) and d.world.split(target)[0] not in d.world.static:
         return frames_of(d.world, target, times)
@@ -183,7 +183,7 @@ def _over_time(d: Director, actor: Actor, target: Point | str) -> Array:
 
 
 def place_of(d: Director, to: Point | str, t: float) -> Array:
-    """A place in the world, (3,), that a task names."""
+    """Position (3,) in the world that a task names."""
     if isinstance(to, str):
         return np.asarray(
             d.world.frame(to, t)[:3, 3] if to not in d.world.static else d.world.static[to].bounds.mean(0)
@@ -195,7 +195,7 @@ def place_of(d: Director, to: Point | str, t: float) -> Array:
 
 
 def pointing(actor: Actor, hand: str, point: Array, shoulder: Array) -> Iterator[Array]:
-    """Places of a hand's joint (4, 4) whose grip is at a point, the hand along the line from a shoulder (3,)."""
+    """Transforms of a hand's joint (4, 4) whose grip is at a point, the hand along the line from a shoulder (3,)."""
     along = normalize(point - shoulder)
     up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
     thumb = normalize(up - (up @ along) * along)
@@ -232,10 +232,10 @@ def surface_of(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | 
 
 
 def spots_on(d: Director, target: Point | str, mesh: Mesh | None, shoulder: Array, t: float) -> list[Array]:
-    """Return where to touch, (4, 4) each: x out of the surface, towards the shoulder (3,) where there is none.
+    """Spots to touch, (4, 4) each: x out of the surface, or towards the shoulder (3,) where there is none.
 
-    The first is on the line from the shoulder to the target; the others are spread over what is seen from there, near
-    the first one where the target is a place on an object.
+    The first is on the line from the shoulder to the target; the others are spread over what is visible from there,
+    near the first one where the target is a place on an object.
     """
     point = place_of(d, target, t)
     if mesh is None:
@@ -266,9 +266,9 @@ def _spot(point: Array, normal: Array) -> Array:
 
 
 def first_hit(mesh: Mesh, eye: Array, point: Array) -> tuple[Array, Array]:
-    """Return where a ray from an eye (3,) to a point (3,) first meets a mesh, and the normal there, towards the eye.
+    """First hit of a ray from an eye (3,) to a point (3,) with a mesh, and the normal there, towards the eye.
 
-    Where it misses, the nearest corner and the way from there to the eye.
+    Where it misses, the nearest vertex and the direction from there to the eye.
     """
     a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
     ray = point - eye

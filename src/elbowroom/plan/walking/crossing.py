@@ -1,4 +1,4 @@
-"""People who cross a path: whom a walk meets, where they are then, and when to go so as to pass them."""
+"""People who cross a path: whom a walk meets, where they are then, and timings that pass them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.world import World
 
-# Metres between two people who pass each other, and half the width of somebody without a gait of their own.
+# Distance between two people who pass each other, and half the width of a person without a gait of its own, metres.
 _PASSING_M, _HALF_WIDTH_M = 0.06, 0.35
-# Seconds before and after two people meet in which they pass each other.
+# Seconds before and after a meeting that count as passing.
 _PASSING_S = np.linspace(-0.9, 0.9, 7)
-# Seconds before and after a moment, and metres a second of somebody who walks then.
+# Seconds around a time for measuring speed, and the speed of a walker, m/s.
 _MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
-# Delays and shares of the usual speed that are looked at, seconds between looks, and those after arriving.
+# Delays and speed factors that are compared, seconds between samples, and those after arrival.
 _DELAYS_S, _SLOWER = np.arange(0.0, 8.1, 0.2), (1.0, 0.8, 0.6)
 _LOOKS_S, _ARRIVED_S = 0.1, 1.0
 # Seconds that a metre of missing distance costs.
@@ -29,7 +29,7 @@ _MISSING_S_M = 30.0
 
 
 def met(world: World, certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
-    """Return what somebody meets: other people who are under way, and all else, the earliest first."""
+    """Collisions of a character: with other people who walk, and with everything else, the earliest first."""
     found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
     found.sort(key=lambda c: c.during)
     people = [c for c in found if any(_under_way(world, name, c.during[0]) for name in c.who if name != who)]
@@ -37,13 +37,13 @@ def met(world: World, certificate: Certificate, who: str) -> tuple[list[Collisio
 
 
 def _under_way(world: World, who: str, t: float) -> bool:
-    """Return whether somebody walks at a time."""
+    """Return whether a character walks at a time."""
     before, after = world.motion(who).sample([t - _MOMENT_S, t + _MOMENT_S])[0][:, :2]
     return float(np.linalg.norm(after - before)) > 2.0 * _MOMENT_S * _UNDER_WAY_M_S
 
 
 def discs_of(world: World, actor: Actor, other: str, t: float) -> list[Disc]:
-    """Discs that somebody keeps out of who passes another person around a time, the middle one at that time."""
+    """Discs that a walker avoids to pass another person around a time, the middle one at that time."""
     radius = _half_width(world, other) + _half_width(world, actor.who) + _PASSING_M
     return [Disc(place, radius) for place in world.motion(other).sample(t + _PASSING_S)[0][:, :2]]
 
@@ -54,9 +54,9 @@ def _half_width(world: World, who: str) -> float:
 
 
 def past_people(world: World, actor: Actor, ways: Sequence[Way], speed: float) -> Iterator[tuple[Way, float, float]]:
-    """Paths with a speed, m/s, and a delay, seconds, that keep discs about people apart, the soonest first.
+    """Paths with a speed, m/s, and a delay, seconds, that keep discs around people apart, the soonest first.
 
-    Where none keeps them apart, those come first that lack least.
+    Where none does, those with the smallest shortfall come first.
     """
     now = actor.now
     others = [name for name in world.characters if name != actor.who]

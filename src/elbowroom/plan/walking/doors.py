@@ -1,4 +1,4 @@
-"""Doors on the way: where to stand while they are opened, in one go or step by step, and walking on through them."""
+"""Doors on a path: where to stand while they are opened, at once or step by step, and walking on through them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ from elbowroom.plan.walking.with_fixture import walk_with
 from elbowroom.posing.grasps import handles_of
 from elbowroom.world.things import Fixture
 
-# Distances on the floor of the middle of the body from a handle while it is moved: the least, the most and the easiest,
-# shares of the height.
+# Horizontal distance of the body's middle from a handle while it is moved: smallest, largest and easiest, shares of the
+# height.
 _NEAR, _FAR, _EASY = 0.18, 0.4, 0.27
-# States of a door at which they are looked at, metres between places, and of a step from one state to the next at most.
+# Sampled states of a door, metres between positions, and largest step from one state to the next.
 _STATES, _SPACED_M, _STEP_M = 10, 0.1, 0.32
-# What a metre of going along with it, of way before and after, and a narrow place count against a share of the height.
+# Costs of a metre of walking along, of path before and after, and of a narrow place, relative to a share of the height.
 _GOING, _WAY, _WAY_ON, _NARROW, _MOST_NARROW = 0.15, 0.02, 0.3, 0.02, 4.0
-# Metres that count where there is no way, and the first state with which somebody may be content who goes on.
+# Cost in metres where there is no path, and the first state that is wide enough to walk on.
 _NO_WAY_M, _STOPS_FROM = 50.0, 3
-# Places that are tried, metres that they are apart; who goes no farther stands, metres.
+# Positions that are tried, their distance, and the distance below which a body stands still, metres.
 _TRIES, _APART_M, _STAYS_M = 6, 0.15, 0.05
-# Metres of way, as `Way.cost` has them, that somebody goes round rather than open a door.
+# Detour, in metres of `Way.cost`, that is preferred to opening a door.
 _ROUND_M = 6.0
-# A hinge is upright if its axis is so near to the vertical, cosine; a way leads past a door that is nearer, metres.
+# Cosine of the angle to the vertical up to which a hinge is upright; distance within which a path passes a door,
+# metres.
 _UPRIGHT, _PAST_M = 0.95, 0.45
 
 
@@ -60,9 +61,10 @@ def walk_through(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
 
 
 def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) -> None:
-    """Open or close a fixture from where somebody stands, or else from places that they walk to and along with it.
+    """Open or close a fixture from the present stance, or else from positions to which the actor walks and along with
+    it.
 
-    `beyond` (2,) is where they go then, if anywhere.
+    `beyond` (2,) is where the actor goes afterwards, if anywhere.
     """
     actor, saved = d.actor(task.who), d.save()
     task = replace(task, to=state_asked(d, task))
@@ -95,7 +97,7 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
 def _led(
     d: Director, actor: Actor, name: str, states: Array, places: Array, faces: Array, hand: str, what: str
 ) -> None:
-    """Move a fixture along while the body goes over places (S, 2), from where it stands."""
+    """Move a fixture while the body walks over positions (S, 2), from its present one."""
     place, face = stance_of(actor.body, actor.pose)
     walk_with(d, actor, hand, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
 
@@ -103,8 +105,11 @@ def _led(
 def _stances(
     d: Director, actor: Actor, task: Open | Close, beyond: Array | None = None
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """States (S,) of a fixture on the way to the one that is asked for, places (S, 2) of the body and headings (S,)
-    from which its handle is at ease then, out of its way; the best first, each from another place."""
+    """Stances for moving a fixture; the best first, each at another position.
+
+    States (S,) of the fixture on the way to the requested one, positions (S, 2) of the body and headings (S,) from
+    which its handle is in easy reach then, out of its way.
+    """
     assert task.to is not None
     fixture, tall = fixture_of(d, task.fixture), actor.body.height
     states = np.linspace(float(fixture.state(actor.now)), task.to, _STATES)
@@ -123,7 +128,7 @@ def _stances(
     ends[:, -1] = 0.0
     if beyond is not None:
         for k in range(_STOPS_FROM, _STATES):
-            # who goes on afterwards opens it as far as is good for that
+            # an actor who goes on opens it as far as is useful for that
             on = Ways(bodies[k].columns, actor.body).costs_to(beyond, at)
             ends[:, k] = _WAY_ON * np.minimum(on, _NO_WAY_M)
     cost[:, -1] += ends[:, -1]
@@ -150,7 +155,7 @@ def _stances(
 
 
 def _handles(actor: Actor, fixture: Fixture, states: Array) -> Array:
-    """Middle of the handle (N, 3) of a fixture that is nearest to somebody, at states (N,); of its mesh without one."""
+    """Middle of the handle (N, 3) of a fixture that is nearest to an actor, at states (N,); of its mesh without one."""
     owns = [T[:3, 3] for T in handles_of(fixture.frames).values()] or [fixture.mesh.bounds.mean(axis=0)]
     start, T_now = stance_of(actor.body, actor.pose)[0], np.asarray(fixture.path(actor.now))
     own = min(owns, key=lambda point: float(np.linalg.norm(apply(T_now, point[None])[0, :2] - start)))
@@ -158,7 +163,7 @@ def _handles(actor: Actor, fixture: Fixture, states: Array) -> Array:
 
 
 def _same_side(fixture: Fixture, states: Array, at: Array, handles: Array) -> Array:
-    """Return which places (N, 2) are on the handle's side (S, 2) of a leaf at states (S,), (N, S)."""
+    """Mask (N, S) of positions (N, 2) on the handle's side (S, 2) of a leaf at states (S,)."""
     if fixture.joint.kind == "slides":
         return np.ones((len(at), len(states)), dtype=bool)
     out = np.cross(fixture.joint.axis, fixture.mesh.bounds.mean(axis=0) - fixture.joint.origin)
@@ -173,7 +178,7 @@ def _moved(fixture: Fixture, state: float) -> Mesh:
 
 
 def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait, but: Collection[str]) -> Open | None:
-    """The opening of the first door on the way to a spot; None where there is none, or going round it is no longer."""
+    """The opening task of the first door on the path to a spot; None if there is none or a detour is no longer."""
     doors = {
         name: thing
         for name, thing in d.world.objects.items()
@@ -201,11 +206,11 @@ def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait, but: Collect
 
 
 def _past(ways: Ways, leaf: Mesh, gait: Gait) -> Ways:
-    """Ways with a door somewhere."""
+    """Path search with a door leaf in place."""
     return Ways(ways.columns.with_mesh(leaf), ways.character, gait)
 
 
 def _is_door(fixture: Fixture) -> bool:
-    """Return whether a fixture turns about an upright hinge and has a handle."""
+    """Return whether a fixture rotates about an upright hinge and has a handle."""
     axis = fixture.T_world_closed[:3, :3] @ fixture.joint.axis
     return fixture.joint.kind == "turns" and abs(float(axis @ UP)) > _UPRIGHT and bool(handles_of(fixture.frames))

@@ -1,9 +1,9 @@
-"""Following somebody: the way that they go, gone some distance behind them."""
+"""Following a character: its path, walked some distance behind it."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
@@ -15,16 +15,16 @@ from elbowroom.plan.walking.walked import Errand, Spot, Walk, no_way, until_end,
 from elbowroom.plan.walking.ways import WALK, Way
 from elbowroom.world.world import World
 
-# Times a second at which the way of who is followed is looked at, and seconds over which its sway is smoothed.
+# Samples per second of the leader's path, and seconds over which its sway is smoothed.
 _LOOKS, _SWAY_S = 30.0, 0.5
-# Metres between points of the way.
+# Metres between points of the path.
 _SPACED_M = 0.25
-# Metres a second of who has fallen behind.
+# Speed of a follower that has fallen behind, m/s.
 _SPEED_M_S = 1.6
 
 
 def follow(d: Director, task: Follow) -> None:
-    """Walk behind somebody until they stand; raises `PlanningFailure`."""
+    """Walk behind a character until it stands; raises `PlanningFailure`."""
     actor, what = d.actor(task.who), f"follow {task.whom}"
     until_end(d, actor)
     times, places = _way_of(d.world, task.whom, actor.now)
@@ -48,7 +48,7 @@ def follow(d: Director, task: Follow) -> None:
     begun = actor.now + STANDS_S
 
     def not_before(s: Array) -> Array:
-        """Seconds at which who is followed is far enough ahead of ways (N,)."""
+        """Times at which the leader is far enough ahead of travel (N,), seconds."""
         ahead = s / s[-1] * length + task.distance - to_them.length
         return np.where(ahead > 0.0, np.interp(ahead, far, times), actor.now) - begun
 
@@ -58,15 +58,17 @@ def follow(d: Director, task: Follow) -> None:
 
 
 def _way_of(world: World, whom: str, now: float) -> tuple[Array, Array]:
-    """Times (N,) from now on and places (N, 2) on the floor that somebody is at then, without the sway of steps."""
+    """Times (N,) from now on and positions (N, 2) of a character on the floor then, without the sway of steps."""
     motion = world.motion(whom)
     end = max(motion.span[1], now + 1.0 / _LOOKS)
     times = np.linspace(now, end, max(int((end - now) * _LOOKS), 2) + 1)
-    return times, gaussian_filter1d(motion.sample(times)[0][:, :2], _SWAY_S * _LOOKS, axis=0, mode="nearest")
+    return times, scipy.ndimage.gaussian_filter1d(
+        motion.sample(times)[0][:, :2], _SWAY_S * _LOOKS, axis=0, mode="nearest"
+    )
 
 
 def _spaced(places: Array, far: Array) -> Array:
-    """Places (N, 2) along a way at even distances."""
+    """Positions (N, 2) along a path at even distances."""
     count = max(int(far[-1] / _SPACED_M), 1)
     even = np.linspace(0.0, far[-1], count + 1)[1:]
     return np.stack([np.interp(even, far, places[:, k]) for k in (0, 1)], axis=-1)

@@ -1,4 +1,4 @@
-"""Going somewhere: the places that a task may mean, and a walk to the best of them."""
+"""Walking to a goal: the positions that a task may mean, and a walk to the best of them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from elbowroom.plan.walking.doors import walk_through
 from elbowroom.plan.walking.walked import Errand, Spot, told, until_end, ways_to
 from elbowroom.world.world import World
 
-# Metres from a person, and from the middle of a thing, at which places to stand are looked for, the nearest the best.
+# Distances from a person, and from the middle of an object, at which positions to stand are searched, metres, the
+# nearest the best.
 _BESIDE_M, _BEFORE_M = np.arange(0.95, 1.85, 0.1), np.arange(0.3, 2.7, 0.1)
-# Places that are tried.
+# Positions that are tried.
 _TRIES = 4
 
 
 def go(d: Director, task: Go) -> None:
-    """Walk to where a task says; raises `PlanningFailure`."""
+    """Walk to the goal of a task; raises `PlanningFailure`."""
     actor = d.actor(task.who)
     until_end(d, actor)
     spots = list(_spots(d, actor, task))
@@ -34,7 +35,7 @@ def go(d: Director, task: Go) -> None:
 
 
 def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
-    """Places that a task may mean, the best first; raises where it means none."""
+    """Positions that a task may mean, the best first; raises where there is none."""
     face = task.facing
     if not isinstance(task.to, str):
         place = np.asarray(task.to, dtype=float)[:2]
@@ -67,7 +68,7 @@ def middle_of(world: World, name: str, t: float) -> Array:
 
 
 def _heading(d: Director, actor: Actor, face: str | float | None, place: Array) -> float | None:
-    """Heading that a task asks for at a place: an angle (radians, counter-clockwise from -Y), or towards something."""
+    """Heading of a task at a position: an angle (radians, counter-clockwise from -Y), or towards something."""
     if not isinstance(face, str):
         return face
     return towards(place, middle_of(d.world, face, actor.now))

@@ -1,4 +1,4 @@
-"""Obstacles that are too low to pass under, or too high to step over: where they are, and what would do."""
+"""Obstacles that are too low to pass under, or too high to step over: their position, and the height that would do."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from elbowroom.locomotion.envelope import envelope
 from elbowroom.plan.walking.ways import HIGH_OVER, STOOP, WALK, Mode, Ways
 from elbowroom.world.columns import LAYER_M
 
-# Lowest passage and highest step that are looked at, metres.
+# Lowest passage and highest step that are considered, metres.
 _LOWEST_M, _HIGHEST_M = 0.3, 1.2
 
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """Place (2,) on a path that is too low, or has something in it that is too high to step over, heights in metres:
-    how high it is and what would do."""
+    """Position (2,) on a path that is too low, or has an obstacle too high to step over; its height and the height that
+    would do, metres.
+    """
 
     at: Array
     under: bool
@@ -26,7 +27,7 @@ class Barrier:
     needed: float
 
     def text(self, who: str, near: str) -> str:
-        """The barrier in a sentence; `near` says what is near it."""
+        """The barrier in a sentence; `near` names what is near it."""
         place = f"({self.at[0]:.2f}, {self.at[1]:.2f}), {near},"
         if self.under:
             return f"the path is {self.height:.2f} m high at {place} and {who} needs {self.needed:.2f} m"
@@ -34,7 +35,9 @@ class Barrier:
 
 
 def barrier(ways: Ways, start: Array, goal: Array) -> Barrier | None:
-    """The obstacle that lacks the least height for a path between two points (2,); None where none would do."""
+    """The obstacle with the smallest shortfall in height for a path between two points (2,); None where none
+    would do.
+    """
     tall = envelope(ways.character, "forward").height
     lowest, highest = min(mode.high for mode in ways.modes) * tall, max(mode.low for mode in ways.modes) * tall
     room, step = int(np.ceil(lowest / LAYER_M)), int(highest / LAYER_M)
@@ -53,7 +56,7 @@ def barrier(ways: Ways, start: Array, goal: Array) -> Barrier | None:
 
 
 def _first(ways: Ways, mode: Mode, start: Array, goal: Array) -> Array | None:
-    """Middle (2,) of the first part of a path that is gone in a mode, in place of upright; None without a path."""
+    """Middle (2,) of the first part of a path that is walked in a mode other than upright; None without a path."""
     way = Ways(ways.columns, ways.character, modes=(WALK, mode)).find(start, goal)
     if way is None:
         return None

@@ -1,4 +1,4 @@
-"""Arms that set out before a walk ends: reaching begins in the last steps, without a stop between the two."""
+"""Arms that start before a walk ends: reaching begins in the last steps, without a stop between the two."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.world.certificate import certify
 
-# Seconds before the end of a walk at which an arm sets out, those that are tried one after another.
+# Seconds before the end of a walk at which an arm starts, tried one after another.
 _EARLY_S = (0.7, 0.4)
-# Share of the arm's way from which on it is as planned: it comes to its target with the body.
+# Share of the arm's motion from which on it is as planned: it arrives with the body.
 _AS_PLANNED = 0.6
 
 
 def set_out_early(d: Director, actor: Actor, arrived: int) -> None:
-    """Let the arm that was led on from where a walk ended, at a frame, begin while the body still walks.
+    """Let the arm motion that follows a walk, which ended at a frame, begin while the body still walks.
 
-    What is met then is looked at; where the arm has no room so early, all stays as it was.
+    Where the arm would collide so early, everything stays as it was.
     """
     led = [
         n
         for n, edit in enumerate(d.edits)
         if edit.who == actor.who and edit.limb.endswith("_arm") and actor.frame(edit.during[0]) >= arrived
     ]
-    # what is in a hand is carried as it was planned
+    # held objects are carried as planned
     held = any(h.by == actor.who and h.during[0] < actor.time(arrived) < h.during[1] for h in d.world.holds)
     if not led or held or d.settings.tier == "ik":
         return
@@ -45,7 +45,7 @@ def set_out_early(d: Director, actor: Actor, arrived: int) -> None:
             continue
         frames = np.arange(begin, join + 1)
         u = (frames - begin) / (join - begin)
-        # as fast as planned where the plan is joined
+        # the speed of the plan where it is joined
         slope = (join - begin) / (join - first)
         at = first + (join - first) * (u + u * u * (1.0 - u) + slope * u * u * (u - 1.0))
         k = np.clip(at.astype(int), 0, len(kept) - 2)

@@ -15,7 +15,7 @@ from elbowroom.locomotion.course import from_rest_to_rest
 from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.route import faced_route, ways_along
-from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, inner_rate, landed, walk_course
+from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, WalkOptions, inner_rate, landed, walk_course
 from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
@@ -27,20 +27,20 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.verbs.fixtures import Place, hand_on, moved_along, pivots, softened
 from elbowroom.posing.whole_body import FEET, WholeBody
 
-# Metres a second of who moves a door along, and steps against usual ones: people take small ones.
+# Speed of a walker who moves a door, m/s, and number of steps relative to usual ones: people take small ones.
 _SPEED_M_S, _STEPS = 0.45, 1.3
-# Seconds that a course is known before and after its way.
+# Seconds of standing before and after the path in a course.
 _AROUND_S = 2.5
-# Radians that a joint may turn from one frame to the next at 60 frames a second: more is a leap.
+# Largest rotation of a joint between frames at 60 fps, radians: more is a jump.
 _LEAP_RAD = 0.35
 
 
 def walk_with(
     d: Director, actor: Actor, hand: str, name: str, states: Array, places: Array, faces: Array, what: str
 ) -> None:
-    """Move a fixture through states (S,) with a hand that holds it, the body over places (S, 2) with headings (S,).
+    """Move a fixture through states (S,) with a hand that holds it, the body over positions (S, 2) with headings (S,).
 
-    Raises `PlanningFailure` where the hand cannot go along, or something is met.
+    Raises `PlanningFailure` where the hand cannot follow, or something collides.
     """
     body, fps = actor.body, actor.base.fps
     way = faced_route(places, np.unwrap(faces))
@@ -50,7 +50,8 @@ def walk_with(
     going = from_rest_to_rest(way, _SPEED_M_S, inner_rate(fps, RATE_WALK), _AROUND_S, fastest)
     feet = footprints_of(body, actor.pose)
     floor = 0.0 if d.world.floor is None else d.world.floor
-    made = walk_course(body, replace(going, steps=_STEPS), fps=fps, seed=d.settings.seed, feet=feet, library=library)
+    options = WalkOptions(fps=fps, seed=d.settings.seed, library=library)
+    made = walk_course(body, replace(going, steps=_STEPS), options, feet)
     clip = led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose)
     clip = held(clip, landed(clip) + 1)
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / way.length
@@ -76,7 +77,7 @@ def walk_with(
 def _held_on(
     actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place: Place, what: str
 ) -> tuple[Array, Array]:
-    """Frames of a walk, roots (N, 3) and rotations (N, J, 4), with the hand on what is at states (N,)."""
+    """Frames of a walk, roots (N, 3) and rotations (N, J, 4), with the hand on the fixture at states (N,)."""
     body, solver = actor.body, WholeBody(actor.body)
     mine = list(joints_of(actor, hand))
     feet = [body.role(foot) for foot in FEET]
@@ -99,7 +100,9 @@ def _held_on(
 
 
 def _turns(actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place: Place) -> Array:
-    """Turn of a hand about the bar that it holds (N,), radians, the wrist at ease at some frames and even between."""
+    """Rotation of a hand about the bar that it holds (N,), radians, the wrist at ease at some frames and interpolated
+    between.
+    """
     stops = np.unique(np.linspace(0, len(states) - 1, 9).round().astype(int))
     mine = list(joints_of(actor, hand))
     angles, arm = [0.0], actor.q[-1, mine]

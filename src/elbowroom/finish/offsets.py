@@ -14,22 +14,22 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import Keep, LimbIK
 
-# Weights of a foot's offsets: sideways along x and y, up, knee about the leg, foot about the vertical: metres and
-# radians of a lean of size 1.
+# Weights of a foot's offsets: along x and y, up, knee about the leg, foot about the vertical: metres and radians of an
+# offset of size 1.
 _FOOT = (0.25, 0.25, 0.25, 0.6, 0.35)
-# How readily joints bend together, forwards, sideways and about their axis.
+# Weights of joints that bend together, forwards, sideways and about their axis.
 _TOGETHER = (0.6, 0.4, 0.3)
-# Share of a lean from which on it is at its height, and radians that it may leave its intervals by there.
+# Share of an offset from which on it counts as full, and the tolerance of its intervals there, radians.
 _HEIGHT, _ASTRAY = 0.99, 0.05
-# Radians that a leg may be out of its range beyond what it is anyway.
-_BEYOND = 0.02
+# Excess of a leg over its limits beyond the present one, radians.
+_EXCESS_RAD = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class Hanging:
-    """A joint, by its place among those of a lean, that keeps its turn in the world while what carries it leans.
+    """A joint, by its index among those of an offset, that keeps its world rotation while its parents are offset.
 
-    above: places of the joints above it, from the first that leans down; -1 for one that is not among them, whose
+    above: indices of the joints above it, from the first that is offset; -1 for one that is not among them, whose
     rotations (T, 4) are in `locals` (T, len(above), 4).
     """
 
@@ -39,13 +39,13 @@ class Hanging:
 
 
 @dataclass(frozen=True, eq=False)
-class JointLeans:
-    """Rotations added to the coordinates of joints (3 numbers each), kept within their ranges.
+class JointOffsets:
+    """Rotations added to the coordinates of joints (3 numbers each), kept within their limits.
 
-    base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part. Joints
-    `together` (their places among the n), such as those of the spine, have three more numbers that all of them add;
-    they bend forwards, not back. Joints `hanging` keep their world rotation. `within` (n, 3, 2), radians, are
-    intervals of the coordinates at the height of the offset, reached by the smallest constant rotation.
+    base (T, n, 4); weights (T,): share of an offset at each frame; scale (n,): weight of each joint. Joints `together`
+    (indices among the n), such as those of the spine, have three more numbers that all of them add; they bend forwards,
+    not back. Joints `hanging` keep their world rotation. `within` (n, 3, 2), radians, are intervals of the coordinates
+    at full offset, reached by the smallest constant rotation.
     """
 
     limits: Sequence[JointLimit]
@@ -58,7 +58,7 @@ class JointLeans:
 
     @cached_property
     def reach(self) -> Array:
-        """Bends before turns, wrists and ankles least."""
+        """Weights of the numbers: bends before twists, wrists and ankles least."""
         own = (np.array(self.scale)[:, None] * np.array([_freedom(limit) for limit in self.limits])).ravel()
         return np.concatenate([own, _TOGETHER]) if self.together else own
 
@@ -67,24 +67,24 @@ class JointLeans:
         return np.stack([limit.coordinates(self.base[:, j]) for j, limit in enumerate(self.limits)], axis=1)
 
     @cached_property
-    def brought(self) -> Array:
-        """Turns (n, 3), radians, that all leans begin with: the least that bring the motion into the intervals."""
+    def initial(self) -> Array:
+        """Constant rotations (n, 3), radians, in all offsets: the smallest that bring the motion into the intervals."""
         if self.within is None:
             return np.zeros((len(self.limits), 3))
         high = self._coordinates[self.weights >= _HEIGHT]
         return np.clip(0.0, self.within[..., 0] - high.min(axis=0), self.within[..., 1] - high.max(axis=0))
 
-    def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, n, 4) of leans (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,).
+    def frames(self, offsets: Array, rows: NDArray[np.int64]) -> Array:
+        """Rotations (N, R, n, 4) of offsets (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,).
 
-        NaN for leans that leave the intervals.
+        NaN for offsets that leave the intervals.
         """
         count = 3 * len(self.limits)
-        lean, coordinates = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._coordinates[rows]
+        offset, coordinates = offsets[:, :count].reshape(len(offsets), 1, -1, 3) + self.initial, self._coordinates[rows]
         for j in self.together:
-            lean[:, :, j] += leans[:, None, count:]
-            lean[:, :, j, 0] = np.abs(lean[:, :, j, 0])
-        out = [limit.moved(coordinates[:, j], lean[:, :, j]) for j, limit in enumerate(self.limits)]
+            offset[:, :, j] += offsets[:, None, count:]
+            offset[:, :, j, 0] = np.abs(offset[:, :, j, 0])
+        out = [limit.moved(coordinates[:, j], offset[:, :, j]) for j, limit in enumerate(self.limits)]
         q = rot.slerp(self.base[rows], np.stack(out, axis=-2), self.weights[rows][:, None])
         for one in self.hanging:
             old = new = np.broadcast_to(rot.IDENTITY, q[:, :, 0].shape)
@@ -95,20 +95,19 @@ class JointLeans:
             turn = rot.multiply(rot.conjugate(new), old)
             q[:, :, one.place] = rot.multiply(turn, np.broadcast_to(self.base[rows, one.place], turn.shape))
         if self.within is not None:
-            high = (coordinates + lean)[:, self.weights[rows] >= _HEIGHT]
+            high = (coordinates + offset)[:, self.weights[rows] >= _HEIGHT]
             out_of = (high < self.within[..., 0] - _ASTRAY) | (high > self.within[..., 1] + _ASTRAY)
             q[out_of.any(axis=(1, 2, 3))] = np.nan
         return q
 
 
 @dataclass(frozen=True, eq=False)
-class FootLeans:
+class FootOffsets:
     """Offset path of a foot: along x and y, up, knee about the leg, foot about the vertical.
 
-    T_world_parent, T_world_foot (T, 4, 4): the joint that the leg hangs on, and where the foot is; base (T, 3, 4): the
-    leg. A lean is a sum of M bumps in time: place (T, M) and lift (T, M) are the share of each at each frame, for its
-    place and for its height. `free` (5,) is how much each number takes part: with all but the knee at 0 the foot stays
-    where it is.
+    T_world_parent, T_world_foot (T, 4, 4): the leg's parent joint, and the foot; base (T, 3, 4): the leg. An offset is
+    a sum of M bumps in time: place (T, M) and lift (T, M) are the share of each at each frame, for position and height.
+    `free` (5,) weights the numbers: with all but the knee at 0 the foot stays in place.
     """
 
     ik: LimbIK
@@ -121,7 +120,7 @@ class FootLeans:
 
     @property
     def reach(self) -> Array:
-        """Metres sideways and up, radians of the knee and of the foot, for each bump."""
+        """Weights: metres sideways and up, radians of the knee and of the foot, for each bump."""
         return np.tile(np.array(_FOOT) * self.free, self.place.shape[1])
 
     @cached_property
@@ -133,20 +132,20 @@ class FootLeans:
         """Excess of the leg's joints over their ranges in the clip, (T, 3)."""
         return self.ik.solve(self.T_world_parent, self.T_world_foot, *self._orbit).excess
 
-    def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, 3, 4) of leans (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
+    def frames(self, offsets: Array, rows: NDArray[np.int64]) -> Array:
+        """Rotations (N, R, 3, 4) of offsets (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
         orbit, keep = self._orbit
-        numbers = leans.reshape(len(leans), -1, len(_FOOT))
+        numbers = offsets.reshape(len(offsets), -1, len(_FOOT))
         place, lift = self.place[rows], self.lift[rows]
-        goal = np.repeat(self.T_world_foot[rows][None], len(leans), axis=0)
+        goal = np.repeat(self.T_world_foot[rows][None], len(offsets), axis=0)
         goal[..., :2, 3] += np.einsum("rm,nmk->nrk", place, numbers[..., :2])
         goal[..., 2, 3] += np.abs(numbers[..., 2]) @ lift.T
         yaw = rot.about((0.0, 0.0, 1.0), numbers[..., 4] @ place.T)
         goal[..., :3, :3] = rot.to_matrix(yaw) @ goal[..., :3, :3]
         turned = orbit[rows] + numbers[..., 3] @ np.maximum(place, lift).T
-        kept = Keep(*(np.asarray(k)[rows] for k in keep))
-        found = self.ik.solve(self.T_world_parent[rows], goal, turned, kept)
-        bad = ~found.reached | (found.excess > self._excess[rows] + _BEYOND).any(axis=-1)
+        clamped = Keep(*(np.asarray(k)[rows] for k in keep))
+        found = self.ik.solve(self.T_world_parent[rows], goal, turned, clamped)
+        bad = ~found.reached | (found.excess > self._excess[rows] + _EXCESS_RAD).any(axis=-1)
         return np.where(bad[..., None, None], np.nan, found.rotations)
 
 

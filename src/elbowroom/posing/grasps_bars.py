@@ -1,0 +1,89 @@
+"""Bars of a mesh: handles, stems and grips, wherever a short piece of its surface runs around an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.grasps_form import Form
+
+# Surface points at which bars are searched, and how many bars are enough.
+_SPOTS, _MOST = 240, 6
+
+# Smallest and largest thickness of bars, metres, for a hand of `HAND_LENGTH`.
+_THIN_M, _THICK_M = 0.011, 0.045
+
+# Length of a piece, as a share of the thickness, and its bounds, metres, for such a hand.
+_LONG, _SHORTEST_M, _LONGEST_M = 1.5, 0.02, 0.06
+
+# Largest slant of a bar's surface towards its axis, as the mean square of the cosine; its normals point all around: the
+# smaller of the two other mean squares is at least this, and the mean normal is no longer than this share of it. At the
+# edge of a board, which faces one way only, both are the same.
+_LEANING, _ROUND, _ONE_SIDED = 0.06, 0.2, 0.6
+
+# Largest relative standard deviation of the surface's distance from the axis.
+_UNEVEN = 0.3
+
+# Bars whose middles are nearer than this are one, metres.
+_APART_M = 0.025
+
+# A point is opposite another if it is this near to the line through that, metres, and faces away, as the cosine.
+_OFF_M, _FACING = 0.004, 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Bar:
+    """Piece of a bar in a form's frame: its middle (3,), the axis (3,) along it, and its thickness, metres."""
+
+    middle: Array
+    axis: Array
+    thick: float
+
+
+def bars(form: Form, scale: float) -> list[Bar]:
+    """Pieces of bars in the surface of a form, nearest to its middle first, for a hand of a scale."""
+    found: list[Bar] = []
+    for bar in _pieces(form, scale):
+        if all(float(np.linalg.norm(bar.middle - other.middle)) > _APART_M * scale for other in found):
+            found.append(bar)
+    return sorted(found, key=lambda b: float(np.linalg.norm(b.middle)))[:_MOST]
+
+
+def _pieces(form: Form, scale: float) -> Iterator[Bar]:
+    points, normals = form.points, form.normals
+    for p, n in zip(points[:_SPOTS], normals[:_SPOTS], strict=True):
+        thick = thickness(form, p, n, _THICK_M * scale, _OFF_M, _FACING)
+        if thick is None:
+            continue
+        middle = p - 0.5 * thick * n
+        long = float(np.clip(_LONG * thick, _SHORTEST_M * scale, _LONGEST_M * scale))
+        near = np.linalg.norm(points - middle, axis=1) < 0.5 * np.hypot(long, thick)
+        if near.sum() < 8:
+            continue
+        square, axes = np.linalg.eigh(normals[near].T @ normals[near] / near.sum())
+        one_sided = float(np.linalg.norm(normals[near].mean(axis=0)))
+        if square[0] > _LEANING or square[1] < _ROUND or one_sided > _ONE_SIDED * square[1]:
+            continue
+        # the piece continues on both sides along its axis, at about the same distance from it
+        off = points[near] - middle
+        along = off @ axes[:, 0]
+        aside = np.linalg.norm(off - along[:, None] * axes[:, 0], axis=1)
+        wide = float(2.0 * np.median(aside))
+        even = float(aside.std()) < _UNEVEN * float(aside.mean())
+        if even and min(along.max(), -along.min()) > 0.3 * long and wide > _THIN_M * scale:
+            yield Bar(middle, axes[:, 0], wide)
+
+
+def thickness(form: Form, p: Array, n: Array, most: float, off: float, facing: float) -> float | None:
+    """Thickness of a form at a surface point (3,) against its normal (3,), metres, None beyond `most`.
+
+    The opposite point is within `off` of that line, its normal opposite up to the cosine `facing`.
+    """
+    away = form.points - p
+    deep = -(away @ n)
+    aside = np.linalg.norm(away + deep[:, None] * n, axis=1)
+    across = (aside < off) & (form.normals @ n < -facing) & (deep > 1e-4) & (deep < most)
+    return float(deep[across].min()) if across.any() else None
