@@ -117,7 +117,7 @@ def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) 
     via = _backed_off(problem, trunk, straight, rng) if kind > 0 else None
     corners = [problem.start, *([] if via is None else [via]), problem.goal]
     if kind < 2 and problem.working in own:
-        corners = [problem.start, *_drawn_in(problem, trunk, own[problem.working], corners, rng), problem.goal]
+        corners = [problem.start, *drawn_in(problem, trunk, own[problem.working], corners, rng), problem.goal]
     lines = [_line(body, a, b)[1:] for a, b in pairwise(corners)]
     return PosePath(body, [problem.start, *(pose for line in lines for pose in line)])
 
@@ -136,7 +136,7 @@ def _backed_off(problem: BodyProblem, trunk: Component, straight: PosePath, rng:
     return None
 
 
-def _drawn_in(
+def drawn_in(
     problem: BodyProblem, trunk: Component, arm: Component, poses: list[Pose], rng: np.random.Generator
 ) -> list[Pose]:
     """Postures with their arm in one random posture: of those that collide least often the hand nearest to the chest.
