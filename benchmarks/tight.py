@@ -1,7 +1,7 @@
 """Whole bodies in random tight places: found and certified, flat planning beside it, recordings before and after.
 
     python benchmarks/tight.py --scenes 30 --seeds 5            # success, seconds, checks
-    python benchmarks/tight.py --scenes 10 --flat               # the same without components, equal processor time
+    python benchmarks/tight.py --scenes 9 --flat                # beside flat planning by OMPL, equal processor time
     python benchmarks/tight.py --gaps                           # success by the width of a gap
     python benchmarks/tight.py --scenes 10 --capture FOLDER     # posture similarity and torque variation (Fig. 7)
 
@@ -31,7 +31,7 @@ from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path
 from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
 from elbowroom.plan.tight.frames import planned_frames
-from elbowroom.plan.tight.settings import FLAT, TightSettings
+from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import FEET
@@ -163,13 +163,13 @@ def main() -> None:
     ask.add_argument("--first", type=int, default=100, help="number of the first scene; settings were tuned on 0 to 9")
     ask.add_argument("--seeds", type=int, default=1)
     ask.add_argument("--checks", type=int, default=1500)
-    ask.add_argument("--flat", action="store_true")
+    ask.add_argument("--flat", action="store_true", help="needs ompl")
+    ask.add_argument("--seconds", type=float, default=5.0, help="processor seconds of a flat plan")
     ask.add_argument("--gaps", action="store_true")
     ask.add_argument("--capture", type=Path)
     ask.add_argument("-o", type=Path)
     given = ask.parse_args()
     usual = TightSettings(component=Budget(checks=given.checks, nodes=1500))
-    flat = TightSettings(decompositions=(FLAT,), component=Budget(checks=10 * given.checks, nodes=5000))
     out: dict[str, list[dict]] = {}
     numbers = range(given.first, given.first + given.scenes)
     if given.gaps:
@@ -186,12 +186,23 @@ def main() -> None:
         out["components"] = [run(s, k, usual) for s in made for k in range(given.seeds)]
         print(summary("components", out["components"]), flush=True)
         if given.flat:
-            out["flat"] = [run(s, k, flat) for s in made for k in range(given.seeds)]
-            print(summary("flat, legs closed", out["flat"]), flush=True)
+            rivals(made, given.seconds)
         if given.capture:
             captured(made, given.capture, usual)
     if given.o:
         given.o.write_text(json.dumps(out))
+
+
+def rivals(made: list[Scene], seconds: float) -> None:
+    """Flat planning of the same scenes by OMPL, with legs closed and with 38 numbers."""
+    from tight_rivals import flat_plan
+
+    for name, legs in (("flat, legs closed", False), ("flat, 38 numbers", True)):
+        rows = [flat_plan(s.problem, seconds, legs=legs) for s in made]
+        spent = [spent for _, spent, _ in rows]
+        print(f"{name:24s} {len(rows):4d} plans, paths {sum(found for found, _, _ in rows):4d}, "
+              f"plan s median {np.median(spent):.2f} p90 {np.quantile(spent, 0.9):.2f}, "
+              f"states looked at, median {np.median([n for _, _, n in rows]):.0f}", flush=True)  # fmt: skip
 
 
 def smooth_random(body: Character, start: Pose, goal: Pose, rng: np.random.Generator, count: int) -> PosePath:

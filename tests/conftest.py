@@ -15,7 +15,10 @@ import pytest
 from hypothesis import settings
 
 # With --hypothesis-profile=steady the same examples are drawn every time: what passed once passes on the next machine.
-settings.register_profile("steady", derandomize=True)
+# Neither profile has a deadline: first examples load libraries, and machines are busy.
+settings.register_profile("patient", deadline=None)
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("patient")
 
 # Signals that commands take over.
 _HEEDED = (signal.SIGINT, signal.SIGALRM, signal.SIGTERM, signal.SIGHUP)

@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull
 
 import elbowroom as er
 from conftest import real_files
+from elbowroom.character import fit_shapes_skin
 from elbowroom.character.body import Character
 from elbowroom.character.fit_shapes import fit_shapes
 from elbowroom.character.fit_shapes_skin import carriers, enclosing_shape, least_capsule, owned_points, yielding
@@ -218,3 +219,25 @@ def test_a_new_person_is_made_at_once() -> None:
         human(height=height)
         spent.append(time.process_time() - begin)
     assert min(spent) < 0.6
+
+
+def test_shapes_that_were_fitted_before_come_from_the_disk_bit_by_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
+    body = human(1.71)
+    assert body.skin is not None
+    fitted = fit_shapes_skin._fitted(body.skeleton, body.roles, body.skin)
+    assert {shape.kind for shape in fitted} == {"capsule", "mesh"}
+    for _ in range(2):
+        held = fit_shapes(body.skeleton, body.roles, body.skin)
+        assert [(s.name, s.joint, s.kind) for s in held] == [(s.name, s.joint, s.kind) for s in fitted]
+        for a, b in zip(held, fitted, strict=True):
+            assert np.array_equal(a.size, b.size) and np.array_equal(a.T_joint_shape, b.T_joint_shape)
+            if b.mesh is None:
+                assert a.mesh is None
+            else:
+                assert a.mesh is not None and a.mesh.faces.dtype == b.mesh.faces.dtype
+                assert np.array_equal(a.mesh.vertices, b.mesh.vertices)
+                assert np.array_equal(a.mesh.faces, b.mesh.faces)
+        monkeypatch.setattr(fit_shapes_skin, "_fitted", lambda *_: pytest.fail("fitted twice"))

@@ -103,6 +103,12 @@ def check_fixtures(board: Storyboard, world: World) -> None:
         assert fixture(world, name).state(world.span[1]) == pytest.approx(end, abs=1e-3)
 
 
+def test_every_scenario_loads_with_its_tasks() -> None:
+    for name in scenarios():
+        board = scenario(name).board()
+        assert board.world.characters and board.world.span[1] >= board.world.span[0], name
+
+
 @pytest.mark.parametrize("name", ASKING)
 def test_it_is_done_and_proven(name: str) -> None:
     board, plan = planned(name)

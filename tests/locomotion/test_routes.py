@@ -8,6 +8,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on, walk_from
 from elbowroom.locomotion.envelope import envelope
+from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.route import route
 from elbowroom.locomotion.walk import WalkOptions, walk_route
 from elbowroom.motion.clip import Clip
@@ -44,6 +45,15 @@ def test_sideways_steps_do_not_cross() -> None:
     T = clip.world()
     left, right = (T[:, WOMAN.role(f"{side}_foot"), 0, 3] for side in ("left", "right"))
     assert (left - right).min() > 0.08
+
+
+def test_feet_of_slow_side_steps_rise_without_a_leap_of_the_shin() -> None:
+    clip = walk_route(
+        WOMAN, route([[0, 0], [1.0, 0]], 0.0, 0.0, "left"), WalkOptions(speed=0.3, library=recorded_cycles())
+    )
+    for side in ("left", "right"):
+        q = clip.rotations[:, WOMAN.role(f"{side}_shin")]
+        assert 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=1)), 0.0, 1.0)).max() < 0.2
 
 
 def test_a_walk_begins_as_somebody_stands() -> None:

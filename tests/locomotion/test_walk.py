@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.character.limits import pose_excess
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot
+from elbowroom.locomotion import walk as walks_module
 from elbowroom.locomotion.gait import leg
 from elbowroom.locomotion.gait_tables import WALK_ANKLE, WALK_HIP, WALK_KNEE, curve
 from elbowroom.locomotion.limbs import Limb
@@ -229,3 +231,21 @@ def test_a_leg_that_a_rig_has_turned_out_stands_as_it_does_at_rest():
     foot = Foot(bones.sum(axis=0)[None], zero, zero, zero, zero + 1.0, np.ones(1, dtype=bool), zero)
     turns = leg("left", limb, foot, np.zeros((1, 3)), rot.IDENTITY[None], zero)
     assert all(np.degrees(rot.angle(turn)).max() < 0.01 for turn in turns.values())
+
+
+def test_a_walk_that_was_made_before_comes_from_the_disk_bit_by_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
+    body = preset("woman")
+    made = walk(body, 1.2, seconds=1.0, fps=30.0)
+    monkeypatch.setattr(walks_module, "_made", lambda *_, **__: pytest.fail("made twice"))
+    again = walk(body, 1.2, seconds=1.0, fps=30.0)
+    assert again.character is body and (again.fps, again.start, again.name) == (made.fps, made.start, made.name)
+    np.testing.assert_array_equal(again.root, made.root)
+    np.testing.assert_array_equal(again.rotations, made.rotations)
+    for other in ({"speed": 1.3}, {"turn": 5.0}, {"fps": 60.0}, {"seed": 1}, {"stop": True, "seconds": 3.0}):
+        with pytest.raises(pytest.fail.Exception, match="made twice"):
+            walk(body, **{"speed": 1.2, "seconds": 1.0, "fps": 30.0, **other})
+    with pytest.raises(pytest.fail.Exception, match="made twice"):
+        walk(preset("woman", height=1.64), 1.2, seconds=1.0, fps=30.0)

@@ -64,7 +64,7 @@ def test_what_closes_a_way_is_named_with_its_width() -> None:
     }
     world = standing(World(static=walls))
     plan = plan_tasks(world, [Go(who="ann", to=(0.0, -3.0))], QUICK, fps=FPS)
-    assert plan.status == "no-path" and "m wide at (0.0" in plan.why and "ann needs 0.5" in plan.why, plan.why
+    assert plan.status == "no-path" and "m wide at (0.0" in plan.why and "ann needs 0.4" in plan.why, plan.why
     inside = plan_tasks(world, [Go(who="ann", to=(3.0, -1.5))], QUICK, fps=FPS)
     assert inside.status == "target-in-collision" and "'left'" in inside.why
 
@@ -117,13 +117,36 @@ def test_a_step_that_is_too_high_is_no_way() -> None:
     assert plan.status in ("target-in-collision", "no-path")
 
 
-def test_a_hurdle_is_stepped_over_without_repair() -> None:
+def closed_room(name: str, low: float, high: float) -> World:
+    """A closed room with one thing across it, between two heights."""
     walls = {f"wall {k}": box((0.1, 8.0, 2.4), (k * 1.5, -1.6, 1.2)) for k in (-1, 1)}
     walls |= {f"end {k}": box((3.0, 0.1, 2.4), (0.0, -1.6 + 4.0 * k, 1.2)) for k in (-1, 1)}
-    world = standing(World(static={**walls, "hurdle": box((3.0, 0.06, 0.2), (0.0, -1.6, 0.1))}))
-    plan = plan_tasks(world, [Go(who="ann", to=(0.0, -3.2))], QUICK, fps=FPS)
+    return World(static={**walls, name: box((3.0, 0.06, high - low), (0.0, -1.6, 0.5 * (low + high)))})
+
+
+@pytest.mark.parametrize(("name", "low", "high"), [("hurdle", 0.0, 0.3), ("bar", 1.1, 1.2)])
+def test_a_hurdle_is_stepped_over_and_a_low_bar_stooped_under_without_repair(
+    name: str, low: float, high: float
+) -> None:
+    plan = plan_tasks(standing(closed_room(name, low, high)), [Go(who="ann", to=(0.0, -3.2))], QUICK, fps=FPS)
     assert plan.found, plan.why
     assert not plan.edits
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "words"),
+    [("hurdle", 0.0, 0.58, "by 'hurdle', 0.60 m high"), ("bar", 0.9, 1.0, "the path is 0.88 m high at")],
+)
+def test_what_is_too_high_or_too_low_is_named(name: str, low: float, high: float, words: str) -> None:
+    plan = plan_tasks(standing(closed_room(name, low, high)), [Go(who="ann", to=(0.0, -3.2))], QUICK, fps=FPS)
+    assert plan.status == "no-path" and words in plan.why, plan.why
+
+
+def test_a_gap_as_wide_as_a_body_is_deep_is_a_way() -> None:
+    walls = {k: box((9.0, 0.3, 2.2), (sign * 4.725, -1.6, 1.1)) for k, sign in (("a", -1.0), ("b", 1.0))}
+    ways = Ways(columns_of(World(static=walls), 0.0, [np.zeros(2), np.array([0.0, -3.2])]), er.preset("woman"))
+    way = ways.find(np.zeros(2), np.array([0.0, -3.2]))
+    assert way is not None and way.length < 4.0 and "sidle" in {m.name for m in way.modes}
 
 
 def test_carpets_are_walked_on() -> None:

@@ -147,12 +147,12 @@ class Markers:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Which of the 41 labels of the usual marker set are here."""
+        """Labels of the usual marker set of 41 that are present."""
         return tuple(label for label in MARKERS if label in self.labels)
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """Which of the 41 labels of the usual marker set are not here."""
+        """Labels of the usual marker set of 41 that are missing."""
         return tuple(label for label in MARKERS if label not in self.labels)
 
     def track(self, label: str) -> Array:

@@ -186,7 +186,7 @@ def check_finite(mesh: Mesh, name: str) -> None:
 
 
 def has_area(vertices: Array, faces: NDArray) -> NDArray[np.bool_]:
-    """Which faces (F,) are more than a line."""
+    """Mask (F,) of faces that are more than a line."""
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     b, c = b - a, c - a
     longest = np.maximum(np.einsum("ij,ij->i", b, b), np.einsum("ij,ij->i", c, c))

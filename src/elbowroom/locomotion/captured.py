@@ -28,7 +28,7 @@ from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
-from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised
+from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised, toes_between
 from elbowroom.locomotion.terrain import Terrain
 
 _BLEND_S = 0.10  # seconds over which weights of cycles are smoothed
@@ -46,12 +46,20 @@ _SUDDEN_RAD_S = 12.0
 _CLEARS = 0.015
 _STEP_OVER = 0.035
 _LOW_STEP = 0.45  # share of the lift height in a step of no length
+# shares of the recorded lift of a foot, and of its roll, that remain when going sideways: few such strides were
+# recorded, lively ones, with knees that come far to the front
+_LOW_ASIDE, _FLAT_ASIDE = 0.35, 0.4
 # metres: below this speed per rad/s of turn the body turns on the spot
 _RATHER_M = 0.25
 # m/s, scaled: slowest speed in a curve, however tight
 _SLOWEST_M_S = 0.25
 # m/s, scaled: walks up to the first, runs from the second on (Hreljac 1995: people change at 2 m/s)
 WALKS, _RUNS = 1.95, 2.3
+# Below recorded crouching the trunk pitches by so many radians, with the hips back by leg lengths for balance, and with
+# less crouch, or belly and thighs would meet; shares of the pitch taken by the head and by hanging arms. Tuned on the
+# woman: crown at 1.08 m.
+_STOOP_RAD, _STOOP_BACK, _STOOP_LEGS = np.radians(73.0), 0.12, 0.57
+_STOOP_HEAD, _STOOP_ARMS = 0.9, 0.75
 
 
 @dataclass(frozen=True)
@@ -156,8 +164,9 @@ def directions(velocity: Array) -> dict[str, NDArray[np.bool_]]:
 def ways(velocity: Array, library: ClipLibrary, low: Array) -> dict[str, Array]:
     """Shares (N,) of the families by velocities (N, 3) of the reference leg, as far as the library has them.
 
-    low (N,): share of crouching when going ahead.
+    low (N,): share of crouching when going ahead, see `Course`.
     """
+    low = np.minimum(low, 1.0) - _STOOP_LEGS * np.clip(low - 1.0, 0.0, 1.0)
     shares = {family: there.astype(float) for family, there in directions(velocity).items()}
     shares["run"] = smoothstep((velocity[:, 0] - WALKS) / (_RUNS - WALKS)) * (1.0 - shares["side"]) * (1.0 - low)
     shares["crouch"] = low * (1.0 - shares["side"] - shares["back"])
@@ -213,6 +222,8 @@ def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:
         own + blend.run * (table - own)
         for own, table in zip(numbers.T, (tables.duty, tables.strike, tables.push), strict=True)
     )
+    aside = np.abs(blend.velocity[:, 1]) / np.maximum(np.linalg.norm(blend.velocity[:, :2], axis=1), 0.05)
+    push = push * (1.0 - (1.0 - _FLAT_ASIDE) * aside**2)
     return CapturedStyle(
         speed, blend.run, duty, np.clip(strike, -_MOST_STRIKE, _MOST_STRIKE), np.clip(push, -_MOST_PUSH, _MOST_PUSH)
     )
@@ -235,7 +246,9 @@ def perform(
     soles = [measure(figure, side) for side in SIDES]
     feet = [footwork.standing(steps.of(s), sole, times, share) for s, sole in zip(SIDES, soles, strict=True)]
     knees = [_knees(library, blend, steps.of(side), side, times, steps.duty / cadence) for side in SIDES]
-    trunk = _upper_body(figure, turns, heading, course, blend, Variation(times, seed))
+    stoop = np.clip(course.low * np.ones(len(times)) - 1.0, 0.0, 1.0)
+    place = place - (_STOOP_BACK * figure.leg * stoop)[:, None] * facing(heading)
+    trunk = _upper_body(figure, turns, heading, course, blend, Variation(times, seed), _STOOP_RAD * stoop)
     bank = np.arctan(course.speed * blend.velocity[:, 2] / GRAVITY)
 
     def carry(side: str, walker: Walker) -> Carry:
@@ -266,9 +279,12 @@ def _knees(
 
 
 def _upper_body(
-    figure: Figure, turns: Array, heading: Array, course: Course, blend: Blend, wave: Variation
+    figure: Figure, turns: Array, heading: Array, course: Course, blend: Blend, wave: Variation, stoop: Array
 ) -> Callable[[Array], tuple[Array, dict[str, Array]]]:
-    """The trunk as `Going` takes it, from blended rotations (N, R, 4): pelvis, chest and head in the body frame."""
+    """The trunk as `Going` takes it, from blended rotations (N, R, 4): pelvis, chest and head in the body frame.
+
+    stoop (N,): bow of a walk lower than recorded, radians.
+    """
     times = course.times
     part = {name: turns[:, k] for k, name in enumerate(PARTS)}
     ahead = rot.about(UP, heading)
@@ -283,9 +299,11 @@ def _upper_body(
     x = np.array([1.0, 0.0, 0.0])
 
     def trunk(bow: Array) -> tuple[Array, dict[str, Array]]:
+        bow = bow + stoop
         pelvis = rot.multiply(rot.multiply(ahead, rot.about(x, 0.45 * bow)), part["pelvis"])
         chest = rot.multiply(rot.multiply(ahead, rot.about(x, bow + breath)), part["chest"])
-        head = rot.multiply(rot.about(UP, look), part["head"])
+        head = rot.multiply(rot.multiply(rot.about(UP, look), rot.about(x, _STOOP_HEAD * stoop)), part["head"])
+        hanging = rot.about(x, -_STOOP_ARMS * stoop)
         out = upper.trunk(figure, pelvis, chest, head)
         for side in SIDES:
             collar, arm = part[f"{side}_clavicle"], part[f"{side}_upper_arm"]
@@ -293,6 +311,7 @@ def _upper_body(
                 out[f"{side}_clavicle"] = collar
             else:
                 arm = rot.multiply(collar, arm)
+            arm = rot.multiply(hanging, arm)
             out |= {f"{side}_upper_arm": arm, f"{side}_forearm": part[f"{side}_forearm"]}
             out[f"{side}_hand"] = part[f"{side}_hand"]
             out |= upper.fingers(side, 1.0 + float(np.mean(blend.run)))
@@ -315,9 +334,11 @@ def _carried(
         span = b.begin - a.end
         far = float(np.linalg.norm(b.place - a.place))
         size = min(far / max(foot.step * leg, 1e-3), 1.0)
-        scale = leg * np.array([size, size, _LOW_STEP + (1.0 - _LOW_STEP) * size])
-        off = scipy.interpolate.CubicSpline(SHARES, foot.swing)
         ahead = walker.heading(0.5 * (a.end + b.begin))
+        aside = float((b.place - a.place) @ leftwards(ahead)) / max(far, 1e-3)
+        low = 1.0 - (1.0 - _LOW_ASIDE) * aside * aside
+        scale = leg * np.array([size, size, low * (_LOW_STEP + (1.0 - _LOW_STEP) * size)])
+        off = scipy.interpolate.CubicSpline(SHARES, foot.swing)
         axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
         ends = np.array([a.end, b.begin])
 
@@ -348,7 +369,8 @@ def _carried(
         clear = leg * (_CLEARS + (_STEP_OVER - _CLEARS) * (1.0 - smoothstep(far / leg - 0.2)))
         over = 1.0 - (2.0 * u[:, 0] - 1.0) ** 4
         ground, slope = ground_under(a, b, u[:, 0])
-        least = walker.sole.lift(whole[:, 3] - slope, whole[:, 3] - slope) + clear * over + ground
+        sole = whole[:, 3] - slope
+        least = walker.sole.lift(sole, sole + toes_between(a, b, u[:, 0], walker.sole)) + clear * over + ground
         whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * over)
         return whole[:, :3], whole[:, 3]
 

@@ -23,6 +23,7 @@ _MOST = np.radians(35.0)
 _SOFT = 0.22
 # Compliance of soles, metres; runners' feet dip deeper between frames while they roll off, without being lifted.
 _SOLES_GIVE = 0.001
+_SHINS_CLEAR = 0.001  # metres that shins stay above the floor
 _SAMPLES_PER_FRAME = 4  # samples per frame
 _BESIDE = {
     "upper_arm": ("pelvis", "spine1"),
@@ -62,10 +63,12 @@ def feet_clear(clip: Clip) -> Clip:
     feet = {}
     for side in SIDES:
         joint = character.role(f"{side}_foot")
-        sole = part(character, tuple(character.skeleton.subtree(joint)), T_between)
-        if sole is None:
-            continue
-        depth = np.maximum(sole.extent(np.array([[[0.0, 0.0, -1.0]]]))[:, 0] - _SOLES_GIVE, 0.0)
+        # heels and boots of some rigs belong to the shin
+        parts = ((character.skeleton.subtree(joint), _SOLES_GIVE), ((character.role(f"{side}_shin"),), -_SHINS_CLEAR))
+        seen = [(part(character, tuple(joints), T_between), give) for joints, give in parts]
+        down = np.array([[[0.0, 0.0, -1.0]]])
+        depths = [np.maximum(one.extent(down)[:, 0] - give, 0.0) for one, give in seen if one is not None]
+        depth = np.max(depths, axis=0) if depths else np.zeros(count)
         if depth.any():
             # as deep as between a frame and its neighbours, smoothed
             need = scipy.ndimage.maximum_filter1d(depth, 4 * _SAMPLES_PER_FRAME + 1, mode="nearest")[

@@ -125,8 +125,8 @@ def _rounded(points: Array, width: float) -> Array:
 class Course:
     """Samples at `times` (N,): position along the curve (m) and speed (m/s).
 
-    `low`: share of crouching; `steps`: factor on the number of steps, which are then shorter; `arms`: whether these
-    swing, and are kept off the body.
+    `low`: share of crouching, from 1 to 2 stooping lower than recorded; `steps`: factor on the number of steps, which
+    are then shorter; `arms`: whether these swing, and are kept off the body.
     """
 
     curve: Curve

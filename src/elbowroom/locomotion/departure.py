@@ -13,6 +13,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
+from elbowroom.locomotion.clearance import feet_clear
 from elbowroom.locomotion.course import facing, heading_of, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.locomotion.route import Manner, route
@@ -24,6 +25,8 @@ from elbowroom.motion.legs import place_feet
 # Seconds over which legs and root blend into the walk, both feet on the ground, and over which the rest does: arms that
 # were stretched out take longer.
 _LEGS_S, _REST_S = STANDS_S, 0.9
+# Seconds in which blended feet are lifted out of the floor.
+_LIFTS_S = 0.06
 # A body that only moves its feet, and goes less far than this, steps back by it first, metres; tuned on both feet of a
 # woman put 10 cm outwards: with less, one of them stays.
 SHUFFLED_M = 0.12
@@ -85,7 +88,20 @@ def walk_from(
         points, manner = np.stack([place, back, points[-1]]), "forward"
     manners = manner if isinstance(manner, str) else list(manner)
     made = walk_route(character, route(points, heading, face, manners), options, footprints_of(character, pose))
-    return led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), pose)
+    return _start_clear(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), pose), floor)
+
+
+def _start_clear(clip: Clip, floor: float) -> Clip:
+    """The clip with blended feet lifted out of a floor at some height; the first frame stays."""
+    n = min(int(_LEGS_S * clip.fps) + 4, len(clip))
+    begin = clip.with_(root=clip.root[:n] - np.array([0.0, 0.0, floor]), rotations=clip.rotations[:n])
+    lifted = feet_clear(begin)
+    if lifted is begin:
+        return clip
+    k = np.arange(n)
+    share = smootherstep(k / (_LIFTS_S * clip.fps)) * smootherstep((n - 1 - k) / 3.0)
+    q = rot.slerp(begin.rotations, lifted.rotations, share[:, None])
+    return clip.with_(rotations=rot.continuous(np.concatenate([q, clip.rotations[n:]])))
 
 
 def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:

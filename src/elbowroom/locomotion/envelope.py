@@ -11,6 +11,7 @@ from elbowroom.character.body import Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import leftwards
+from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.room import part
 from elbowroom.locomotion.route import ASIDE_RAD, Manner, route
 from elbowroom.locomotion.walk import WalkOptions, walk_route
@@ -23,13 +24,16 @@ _SAMPLES_PER_S = 15.0  # samples per second
 
 @dataclass(frozen=True)
 class Envelope:
-    """Distance from the middle of the path to the side by band of height, metres, with and without arms, and the
-    height.
+    """Distance from its middle to the side by band of height, metres, with and without arms, and the height.
+
+    `middle` is where the middle of trunk and legs is beside the path, metres to the left: when going sideways it is in
+    front of the body.
     """
 
     half: tuple[float, ...]
     trunk: tuple[float, ...]
     height: float
+    middle: float = 0.0
 
     @property
     def bands(self) -> tuple[tuple[float, float], ...]:
@@ -43,13 +47,13 @@ class Envelope:
 
 
 def envelope(character: Character, manner: Manner) -> Envelope:
-    """Measure a character walking straight in some mode; cached."""
+    """Measure a character walking straight in some mode, as recorded; cached."""
     return kept(character, ("envelope", manner), lambda: _measured(character, manner))
 
 
 def _measured(character: Character, manner: Manner) -> Envelope:
     way = route([[0.0, 0.0], [0.0, -_WAY_M]], ASIDE_RAD[manner], ASIDE_RAD[manner], manner)
-    clip = walk_route(character, way, WalkOptions())
+    clip = walk_route(character, way, WalkOptions(library=recorded_cycles()))
     T = clip.world()[:: round(clip.fps / _SAMPLES_PER_S)]
     side, up = np.array([*leftwards(0.0), 0.0]), np.array([0.0, 0.0, 1.0])
     arms = {
@@ -60,15 +64,20 @@ def _measured(character: Character, manner: Manner) -> Envelope:
     }
     reach = {j: (_extent(character, j, T, side), _extent(character, j, T, up)) for j in range(len(character.parents))}
     height = max(high for _, (_, high) in reach.values())
+    middle = 0.0
+    if manner in ("left", "right"):
+        sides = [across for j, (across, _) in reach.items() if j not in arms]
+        middle = 0.5 * (min(a for a, _ in sides) + max(b for _, b in sides))
     halves = [
         tuple(
-            max((max(-a, b) for j, ((a, b), (low, high)) in reach.items() if j not in but and low <= v and high >= u),
+            max((max(middle - a, b - middle)
+                 for j, ((a, b), (low, high)) in reach.items() if j not in but and low <= v and high >= u),
                 default=0.0)
             for u, v in pairwise(height * np.array(BANDS))
         )
         for but in ({-1}, arms)
     ]  # fmt: skip
-    return Envelope(halves[0], halves[1], height)
+    return Envelope(halves[0], halves[1], height, middle)
 
 
 def _extent(character: Character, joint: int, T: Array, axis: Array) -> tuple[float, float]:

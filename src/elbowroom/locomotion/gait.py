@@ -206,6 +206,9 @@ def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, h
     apart = (foot.heading - heading + np.pi) % (2 * np.pi) - np.pi
     across = heading + np.arctan2(limb.axis[1], limb.axis[0]) + 0.4 * apart
     axis = np.stack([np.cos(across), np.sin(across), np.zeros_like(across)], axis=-1)
+    if np.any(foot.splay):
+        out = foot.splay if side == "left" else -foot.splay
+        axis = rot.rotate(rot.about(rot.normalize(foot.ankle - hip), out), axis)
     solved = limb.solve(foot.ankle - hip, axis, least=0.6 * LEAST_KNEE)
     bent = rot.about(limb.axis, solved.bend)
     shin = rot.multiply(solved.upper, bent)

@@ -1,4 +1,4 @@
-"""Distances between body parts over the frames of a motion, from their collision shapes.
+"""Distances between body parts over the frames of a motion, from their collision shapes; legs that pass too close.
 
 Every shape is the hull of some balls. The separation along any direction is a lower bound of the distance of two hulls;
 the best direction of each frame is found by sampling around the last best one, ever closer, which converges because
@@ -8,15 +8,18 @@ there is no other maximum.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import product
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply
+from elbowroom.locomotion.figure import SIDES, Figure
 
 _SPREADS = 0.7 * 0.62 ** np.arange(10)  # spread of sampled directions, tangents
 _FAN = np.arange(7) * 2.0 * np.pi / 7.0
@@ -108,3 +111,50 @@ def _balls(shape: Shape) -> tuple[Array, float]:
         return np.stack(np.meshgrid(*([-1.0, 1.0],) * 3), axis=-1).reshape(-1, 3) * shape.size, 0.0
     ends = [[0.0, 0.0, -shape.size[1]], [0.0, 0.0, shape.size[1]]] if shape.kind == "capsule" else [[0.0, 0.0, 0.0]]
     return np.array(ends), float(shape.size[0])
+
+
+# metres between the legs, walking, and running, where they move farther between two samples
+MARGIN, MARGIN_RUNNING = 0.004, 0.009
+_RATE = 60.0  # samples per second
+_ENOUGH = 0.4  # share of the margin that may be missing
+_AROUND = 0.6  # seconds: the steps around a close pass are made wider
+_SOFT = 0.15  # seconds
+_SEGMENTS = (("thigh",), ("shin",), ("foot", "toes"))
+
+
+def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float, margin: float) -> Array:
+    """Shortfall of the margin between the legs, metres (N,), around frames that have one.
+
+    turns: (N, 4) or (4,) by role, root (N, 3), at `rate` frames per second.
+    """
+    step = max(1, round(rate / _RATE))
+    samples = np.arange(0, len(root), step)
+    seen = {role: q[samples] if q.ndim == 2 else q for role, q in turns.items()}
+    where, local = figure.assemble(seen, root[samples])
+    character = figure.character
+    T = character.skeleton.forward(where, local)
+    missing = np.zeros(len(samples))
+    for one, other in _pairs(character):
+        a, b = part(character, one, T), part(character, other, T)
+        if a is not None and b is not None:
+            missing = np.maximum(missing, margin - gap(a, b, margin)[0])
+    if missing.max(initial=0.0) < _ENOUGH * margin:
+        return np.zeros(len(root))
+    fps = rate / step
+    missing = scipy.ndimage.maximum_filter1d(missing, 2 * round(_AROUND * fps) + 1)
+    return np.interp(
+        np.arange(len(root)), samples, scipy.ndimage.gaussian_filter1d(missing, _SOFT * fps, mode="nearest")
+    )
+
+
+@lru_cache(maxsize=32)
+def _pairs(character: Character) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Joints of segments of both legs that can collide, without thighs that overlap at rest."""
+    rest = character.skeleton.T_rest[None]
+    legs = [[tuple(character.roles.get(f"{side}_{p}", -1) for p in names) for names in _SEGMENTS] for side in SIDES]
+    found = []
+    for (i, one), (k, other) in product(enumerate(legs[0]), enumerate(legs[1])):
+        a, b = part(character, one, rest), part(character, other, rest)
+        if abs(i - k) < 2 and a is not None and b is not None and gap(a, b, MARGIN)[0][0] > 0.0:
+            found.append((one, other))
+    return found

@@ -148,12 +148,16 @@ def _under(points: Array, floor: float) -> Array:
 _RISE_WALK, _RISE_RUN = 2.45, 1.9  # power of time with which the heel rises, walking and running
 
 
+_TILTS = 0.4  # share of the turn of a knee that its foot goes along with
+
+
 @dataclass(frozen=True, eq=False)
 class Foot:
     """One foot over N frames: ankle (N, 3), pitch (toes up), heading, flexion of the toes (up), radians each (N,).
 
     `load` is 1 where the foot carries alone, 0 in the air, between in double support; `planted` marks stance; `ground`
-    (N,) is the height of the ground at the nearest stance.
+    (N,) is the height of the ground at the nearest stance; `splay` (N,) is the rotation of the knee outwards about the
+    line from hip to ankle, radians to the left.
     """
 
     ankle: Array
@@ -163,11 +167,14 @@ class Foot:
     load: Array
     planted: NDArray[np.bool_]
     ground: Array
+    splay: Array | float = 0.0
 
     @property
     def turn(self) -> Array:
-        """World rotations (N, 4) of the foot relative to the standing figure."""
-        return rot.multiply(rot.about([0.0, 0.0, 1.0], self.heading), rot.about([1.0, 0.0, 0.0], -self.pitch))
+        """World rotations (N, 4) of the foot relative to the standing figure; it tilts with a splayed knee."""
+        tilted = rot.multiply(rot.about([0.0, 1.0, 0.0], -_TILTS * self.splay * np.ones(len(self.pitch))),
+                              rot.about([1.0, 0.0, 0.0], -self.pitch))  # fmt: skip
+        return rot.multiply(rot.about([0.0, 0.0, 1.0], self.heading), tilted)
 
 
 def stance_pitch(stance: Stance, t: Array) -> Array:

@@ -18,6 +18,11 @@ OVER_WALK, OVER_RUN = 0.222, 0.098
 TOE_OUT = np.radians(6.0)
 
 
+# height of an obstacle that is stepped high over, metres; samples between two footholds; shares of a stance by which a
+# foot leaves earlier for it, and of the push that remains
+_HIGH_M, _LOOKS, _SOONER, _LIFTED = 0.3, 33, 0.28, 0.3
+_EARLY_S = 0.2  # seconds before the ground carries it in which the body follows a foot that is placed elsewhere
+_MOVED_FAR_M, _SHARED = 0.12, 0.6  # metres of a foothold that its neighbours share in, and their share
 _FLAT = 0.3  # share of a foot's roll that remains when going sideways or backwards
 _LEAN = 0.75  # share of the lean in a turn that the legs take
 # height difference of two footprints that makes a step up or down, metres, and the sole's angle when landing lower
@@ -80,7 +85,7 @@ class Steps:
 
     def ahead(self, times: Array) -> Array:
         """Lead (N,) of the feet over where the gait would have them, over times (N,), smoothed, metres."""
-        return self._followed(times, "moved")
+        return self._followed(times + _EARLY_S, "moved")
 
     def _followed(self, times: Array, name: str) -> Array:
         """A property of the stances as the body follows it (N,) over times (N,)."""
@@ -164,7 +169,23 @@ def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = Fa
         found[side].append(stance)
         count += 1
     phase = np.minimum(phase, np.interp(halt, times, phase))
+    _even_out(found, gait)
     return Steps(_matched(found["left"], gait), _matched(found["right"], gait), phase, duty)
+
+
+def _even_out(found: dict[str, list[Stance]], gait: Gait) -> None:
+    """Let the steps around one that is moved far, to pass an obstacle, share the displacement."""
+    order = sorted((s.begin, side, k) for side in SIDES for k, s in enumerate(found[side]))
+    inner = range(2, len(order) - 2)  # those who stand stay there
+    moved = [found[side][k].moved for _, side, k in order]
+    for n in inner:
+        near = [moved[m] for m in (n - 1, n + 1) if m in inner and abs(moved[m]) > _MOVED_FAR_M]
+        if near and abs(moved[n]) <= _MOVED_FAR_M:
+            _, side, k = order[n]
+            stance, more = found[side][k], _SHARED * max(near, key=abs)
+            place, z, slope = gait.terrain.foothold(stance.place + more * facing(stance.heading), stance.heading)
+            more = float((place - stance.place) @ facing(stance.heading))
+            found[side][k] = replace(stance, place=place, z=z, slope=slope, moved=stance.moved + more)
 
 
 def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
@@ -176,8 +197,19 @@ def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
         level = abs(a.z - before) < _CLIMBS_M or a.slope != 0.0
         strike = a.strike if level else 0.0 if a.z > before else _ON_BALL
         before = a.z
-        out.append(replace(a, strike=strike, push=gait.push * min(a.push, float(np.radians(12.0 + 50.0 * far)))))
+        push = gait.push * min(a.push, float(np.radians(12.0 + 50.0 * far)))
+        if b is not None and _steps_high(a, b, gait):
+            # before the body has gone so far that the leg leans over what is stepped over, and without a push
+            sooner = _SOONER * (a.end - max(a.begin, a.end - 2.0))
+            a, push = replace(a, end=a.end - sooner, rise=a.rise - sooner), _LIFTED * push
+        out.append(replace(a, strike=strike, push=push))
     return tuple(out)
+
+
+def _steps_high(a: Stance, b: Stance, gait: Gait) -> bool:
+    """Return whether a foot is lifted high over an obstacle between two stances."""
+    between = a.place + np.linspace(0.0, 1.0, _LOOKS)[:, None] * (b.place - a.place)
+    return bool(gait.terrain.along(between).max() - max(a.z, b.z) > _HIGH_M)
 
 
 def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start) -> Stance:

@@ -34,6 +34,9 @@ _CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or d
 _STEPS_OVER_M, _UP_FIRST, _DOWN_LAST = 0.05, 0.15, 0.15
 # shares of a swing by which the foot is up in time, and clearances when stepping on something and over it, metres
 _ONTO, _OVER = (0.07, 0.0), (0.2, 0.07)
+# Lift over an obstacle from which on the trailing knee turns outwards rather than hanging down, range over which that
+# sets in, metres, and the angle, radians.
+_HIGH_M, _HIGHER_M, _SPLAY_RAD = 0.3, 0.1, np.radians(75.0)
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 
@@ -77,6 +80,7 @@ def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry
 def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array, carry: Carry) -> Foot:
     """The foot with its swings filled in, kept off the floor and in reach of the hip."""
     ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
+    splay = np.zeros(len(ankle))
     for a, b in pairwise(stances):
         inside = np.flatnonzero((times > a.end) & (times < b.begin))
         if not len(inside):
@@ -85,9 +89,7 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         u = (t - a.end) / (b.begin - a.end)
         place, pitch[inside] = carry(a, b, inside)
         place, over = _over_terrain(place, u, a, b, walker)
-        leave, land = toes_at(-a.push, walker.sole), toes_at(b.strike, walker.sole)
-        toes[inside] = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
-        toes[inside] += np.radians(8.0) * np.sin(np.pi * u) ** 2
+        toes[inside] = toes_between(a, b, u, walker.sole)
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
         heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         room = np.sin(np.pi * u) ** 2
@@ -98,7 +100,25 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         least = walker.sole.lift(sole, sole + toes[inside]) + clear * walker.scale * room + np.maximum(ground, over)
         place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
-    return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
+        splay[inside] = _splayed(ankle[inside], u, float(over.max()) - max(a.z, b.z), walker.hip(t), walker.heading(t))
+    return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes, splay=splay)
+
+
+def _splayed(ankle: Array, u: Array, high: float, hip: Array, heading: Array) -> Array:
+    """Outward turn of the knee (N,), radians, over a swing (0..1) that is lifted high over an obstacle.
+
+    While the ankle is behind the hip the knee would hang down to it.
+    """
+    most = _SPLAY_RAD * float(smoothstep(np.array((high - _HIGH_M) / _HIGHER_M)))
+    behind = np.sum((hip[:, :2] - ankle[:, :2]) * facing(heading), axis=1)
+    return most * smootherstep(u / 0.12) * smootherstep((0.8 - u) / 0.3) * smootherstep(behind / 0.15 + 0.4)
+
+
+def toes_between(a: Stance, b: Stance, u: Array, sole: Sole) -> Array:
+    """Bend of the toes (N,) over a swing (0..1), up, radians: from that of leaving to that of landing."""
+    leave, land = toes_at(-a.push, sole), toes_at(b.strike, sole)
+    toes = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
+    return np.asarray(toes + np.radians(8.0) * np.sin(np.pi * u) ** 2)
 
 
 def raised(height: Array, least: Array, soft: Array) -> Array:

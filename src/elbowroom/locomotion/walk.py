@@ -21,8 +21,8 @@ from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
-from elbowroom.locomotion.legs_apart import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.room import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.route import TURN_M, Route
 from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
 from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
@@ -41,7 +41,6 @@ _ROUNDS = 6  # iterations of stepping wider where the legs come too close
 _SWINGS_WIDER = 3.0  # factor for a foot in the air
 _SLOWLY_M_S = 0.2  # slowest speed on stairs
 _END_M = 0.3  # length of a path below its last steps, metres
-_WIDER = 1.0  # of the shortfall between the legs, for each foot: thighs part less than the feet do
 RATE_WALK, _RATE_RUN = 60.0, 120.0  # lowest frame rates at which a gait is computed
 
 
@@ -293,7 +292,7 @@ def _made(
     every = round(rate / options.fps)
     frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
     aside_by: Array | float = 0.0
-    for _ in range(_ROUNDS):
+    for attempt in range(_ROUNDS):
         steps = replace(plan(course, gait, standing, stands[1], first_phase=0.05), aside=aside_by)
         # the body follows its feet
         gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
@@ -305,8 +304,9 @@ def _made(
         missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
         if not missing.any():
             break
-        missing = np.interp(times, times[frames], missing)
-        wider = wider + _WIDER * missing
+        # thighs part less than the feet do, and hips least: what is still missing counts more each time
+        missing = (1.0 + attempt) * np.interp(times, times[frames], missing)
+        wider = wider + missing
         if isinstance(course.curve, Route) or library is not None:
             # swinging feet pass farther out, and a walk that ends in a turn stands wider
             aside_by = aside_by + _SWINGS_WIDER * missing

@@ -71,9 +71,14 @@ def peak_jerk(clip: Clip) -> float:
 
 def joint_jerks(rotations: Array, fps: float) -> Array:
     """Largest angular jerk of each joint (...) over rotations (T, ..., 4) after a 6 Hz low-pass, rad/s³."""
-    if len(rotations) < _ENOUGH:
-        return np.zeros(rotations.shape[1:-1])
-    return np.max(_jerk_norms(rotations, fps), axis=0)
+    return velocity_jerks(_velocities(rotations, fps), fps)
+
+
+def velocity_jerks(velocity: Array, fps: float) -> Array:
+    """Largest angular jerk of each joint (...) of angular velocities (T - 1, ..., 3) after a 6 Hz low-pass, rad/s³."""
+    if len(velocity) + 1 < _ENOUGH:
+        return np.zeros(velocity.shape[1:-1])
+    return np.max(_jerk_norms(velocity, fps), axis=0)
 
 
 def rms_jerk(rotations: Array, fps: float) -> Array:
@@ -81,12 +86,17 @@ def rms_jerk(rotations: Array, fps: float) -> Array:
     low-pass, rad/s³."""
     if len(rotations) < _ENOUGH:
         return np.zeros(rotations.shape[1:-1])
-    return np.asarray(np.sqrt(np.mean(_jerk_norms(rotations, fps) ** 2, axis=0)))
+    return np.asarray(np.sqrt(np.mean(_jerk_norms(_velocities(rotations, fps), fps) ** 2, axis=0)))
 
 
-def _jerk_norms(rotations: Array, fps: float) -> Array:
-    """Angular jerk (T - 3, ...) of rotations (T, ..., 4) after a 6 Hz low-pass, rad/s³."""
-    speed = rot.log(rot.multiply(rot.conjugate(rotations[:-1]), rotations[1:])) * fps
+def _velocities(rotations: Array, fps: float) -> Array:
+    """Angular velocities (T - 1, ..., 3) of rotations (T, ..., 4), rad/s."""
+    return rot.log(rot.multiply(rot.conjugate(rotations[:-1]), rotations[1:])) * fps
+
+
+def _jerk_norms(velocity: Array, fps: float) -> Array:
+    """Angular jerk (T - 3, ...) of angular velocities (T - 1, ..., 3) after a 6 Hz low-pass, rad/s³."""
+    speed = velocity
     if fps > 2.2 * SMOOTH_BELOW:
         speed = low_pass(speed, fps)
     return np.asarray(np.linalg.norm(np.diff(speed, n=2, axis=0) * fps**2, axis=-1))

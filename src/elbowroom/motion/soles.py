@@ -125,7 +125,7 @@ def _sole(character: Character, side: str) -> Sole:
 
 
 def _corners(points: Array) -> Array:
-    """Those of the points (N, 3) on a level that lie outermost in some direction, (K, 3)."""
+    """The outermost of points (N, 3) on a level in some directions, (K, 3)."""
     towards = np.arange(_DIRECTIONS) * 2.0 * np.pi / _DIRECTIONS
     far = points[:, :2] @ np.stack([np.cos(towards), np.sin(towards)])
     return points[np.unique(far.argmax(axis=0))]

@@ -196,7 +196,7 @@ def _feet(clip: Clip) -> _Feet:
 
 
 def _phases(clip: Clip, feet: _Feet) -> Flags:
-    """Which foot is in stance by frame, (T, 2)."""
+    """Mask (T, 2) of feet in stance by frame."""
     size, pace = leg_scales(clip.character)
     fps = clip.fps
     around = 2 * round(_NEARBY_S * np.sqrt(size) * fps) + 1

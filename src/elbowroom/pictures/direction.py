@@ -150,7 +150,7 @@ def _moving_span(motion: Motion) -> tuple[float, float]:
 
 
 class Direction:
-    """Which view to take at which time."""
+    """Choice of the view at each time."""
 
     def __init__(
         self,

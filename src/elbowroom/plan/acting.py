@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from elbowroom.world.own_pairs import tissue_contacts
 
 # Half-width, in seconds, of the blend between two consecutive trajectories of a hand.
 _JOIN = 0.12
+# Path of a hand: any that is free, a straight one, or a straight one into or out of contact, without clearance.
+Path = Literal["any", "straight", "contact"]
 
 
 def set_out(d: Director, actor: Actor, metres: float, count: int) -> int:
@@ -48,21 +50,20 @@ def travel(
     goal: Pose,
     count: int,
     what: str,
+    path: Path = "any",
     *,
-    margin: float | None = None,
-    straight: bool = False,
     back: bool = False,
 ) -> None:
     """Move to a posture in `count` frames: the body directly, each arm by the first tier that succeeds.
 
     Raises `PlanningFailure`. `hands` maps each moving hand to the rotations (n, 4) that its fingers reach on the way,
-    or None to leave them as they are. `straight` allows only a straight hand path. `back` rejoins the base motion. If
-    limbs fail, or at once if the director says so, the whole body is planned.
+    or None to leave them as they are. `back` rejoins the base motion. If limbs fail, or at once if the director says
+    so, the whole body is planned.
     """
     saved = d.save()
     try:
-        if d.whole_body != "at once" or straight:
-            return _by_limbs(d, actor, hands, goal, count, what, _How(margin, straight, back))
+        if d.whole_body != "at once" or path != "any":
+            return _by_limbs(d, actor, hands, goal, count, what, path, back)
     except PlanningFailure as failure:
         if d.whole_body == "never" or not actor.stands or failure.status not in ESCALATES:
             raise
@@ -92,16 +93,15 @@ def _by_whole_body(
     require_free(d, during, what)
 
 
-class _How(NamedTuple):
-    """Options of a limb motion: clearance in metres, straight paths only, return to the base motion."""
-
-    margin: float | None
-    straight: bool
-    back: bool
-
-
 def _by_limbs(
-    d: Director, actor: Actor, hands: Mapping[str, Array | None], goal: Pose, count: int, what: str, how: _How
+    d: Director,
+    actor: Actor,
+    hands: Mapping[str, Array | None],
+    goal: Pose,
+    count: int,
+    what: str,
+    path: Path,
+    back: bool,
 ) -> None:
     """Move to a posture, the body directly and limbs by their tiers, see `travel`."""
     root, q = body_frames(actor, goal, count, hands)
@@ -110,13 +110,11 @@ def _by_limbs(
     for hand, arm in zip(hands, arms.values(), strict=True):
         actor.unpin(hand)
         q[:, arm] = slerp(q[0, arm], goal.rotations[arm], share)
-    found = {}
+    found, margin = {}, 0.0 if path == "contact" else None
     for limb, arm in arms.items():
-        found[limb] = trajectory = find_limb_path(
-            d, actor, limb, root, q, what, margin=how.margin, straight=how.straight
-        )
-        q[:, arm] = trajectory.rotations
-    add(d, actor, root, q, away=not how.back)
+        found[limb] = find_limb_path(d, actor, limb, root, q, what, margin=margin, straight=path != "any")
+        q[:, arm] = found[limb].rotations
+    add(d, actor, root, q, away=not back)
     during = (actor.time(actor.k - count), actor.now)
     for limb, trajectory in found.items():
         d.note(actor, limb, what, during, trajectory)

@@ -101,12 +101,17 @@ def plan_tasks(
         if plan.found or plan.status == "budget-spent":
             return plan
         try:
-            known = remedy(
-                world, tasks, settings, failed, lambda w, t, s: _planned(Director(w, s, fps, 0), ordered(w, t))[0]
-            )
+            known = remedy(world, tasks, settings, failed, partial(_probed, fps))
         except OutOfTime:  # the cause of the failure is known all the same
             known = ""
         return plan.with_(verified=known)
+
+
+def _probed(fps: float, world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
+    """One brief attempt at tasks, to tell whether a change would help."""
+    d = Director(world, settings, fps, 0)
+    d.brief = True
+    return _planned(d, ordered(world, tasks))[0]
 
 
 def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fps: float = 60.0) -> Plan:

@@ -12,7 +12,7 @@ from elbowroom.character.limits import pose_excess
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk
+from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk, velocity_jerks
 
 # Speed limits of planned joints, rad/s, of legs and others, and relative to the clip's speed there. Knees reach 6 to 9
 # in walking, 15 and more in running.
@@ -106,15 +106,21 @@ class SmoothnessLimits:
         j = int(np.argmax(turned))
         return float(np.sqrt(max(new[j], 0.0) / max(whole[j], 1e-9)))
 
+    @cached_property
+    def _around(self) -> tuple[Array, Array]:
+        """Rotations (T, n, 4) as they are in the window, and their angular velocities (T - 1, n, 3)."""
+        q = self.now.rotations[self._window][:, list(self.joints)]
+        return q, _turns(q, self.now.fps)
+
     def rough(self, frames: Array) -> Array:
         """Roughness of frames (N, T, n, 4) from first to last, (N,), relative to the limits: at most 1 is smooth.
 
         Covers speed, jerk, and acceleration where they leave and join the motion.
         """
-        window, rate, count = self._window, self.now.fps, frames.shape[1]
-        around = self.now.rotations[window][:, list(self.joints)]
+        rate, count = self.now.fps, frames.shape[1]
+        around, turns_around = self._around
         q = np.repeat(around[None], len(frames), axis=0)
-        begin = self.first - window.start
+        begin = self.first - self._window.start
         q[:, begin : begin + count] = frames
         turn = _turns(q, rate)
         speed = np.linalg.norm(turn[:, begin : begin + count - 1], axis=-1).max(axis=1, initial=0.0) / self.speed
@@ -122,7 +128,7 @@ class SmoothnessLimits:
             np.linalg.norm(np.diff(turn, axis=1), axis=-1).max(axis=1, initial=0.0) * rate / self._acceleration
         )
         ends = [k for k in (begin - 1, begin + count - 2) if 0 <= k < turn.shape[1] - 1]
-        added = np.diff(turn - _turns(around, rate), axis=1)[:, ends] * (rate / _POP)
-        jerk = joint_jerks(np.moveaxis(q, 0, 1), rate) / self._jerk
+        added = np.diff(turn - turns_around, axis=1)[:, ends] * (rate / _POP)
+        jerk = velocity_jerks(np.moveaxis(turn, 0, 1), rate) / self._jerk
         pop = np.linalg.norm(added, axis=-1).max(axis=(1, 2), initial=0.0)
         return np.maximum(np.maximum(np.maximum(speed, acceleration), jerk).max(axis=-1), pop)

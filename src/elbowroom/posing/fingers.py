@@ -15,25 +15,25 @@ from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.fingers_model import Finger, HandAtThing, HandModel, hand_model
 
-# A finger touches within this distance, metres; closing stops at the last place that is no nearer than the margin.
+# Distance within which a finger touches, metres; closing stops at the last position that keeps the margin.
 TOUCH = 0.002
 _MARGIN = 0.0004
 
-# Thumb or palm and a finger hold a thing between them where the cosine of their pushes is less than this.
+# Thumb or palm and a finger hold an object between them if the cosine of their forces is less than this.
 OPPOSED = -0.35
 
-# Metres that the end of a finger moves between two looks, less than a finger is thick, and how finely the touch is
-# then found: by so many halvings.
+# Travel of a fingertip between two checks, metres, less than a finger's thickness, and bisections that refine the
+# contact.
 _STEP = 0.006
 _HALVINGS = 5
 
-# Bending a thumb's outer joints can lift it off again: then its joints have another go, this often at most, unless
-# they have not moved, radians.
+# Flexing a thumb's outer joints can lift it off again: then its joints are closed again, this often at most, unless
+# they moved less than this, radians.
 _PASSES = 4
 _STILL = 1e-3
 
-# A finger that is in the thing already goes back by up to this much at its first joint, in such steps, but not
-# bent backwards farther than this; radians.
+# A finger that starts inside the object opens by up to this much at its first joint, in such steps, but not extended
+# beyond this; radians.
 _BACK = np.radians([8.0, 16.0, 24.0, 32.0, 40.0])
 _FARTHEST_BACK = np.radians(-20.0)
 
@@ -62,18 +62,18 @@ class Closed:
 
     @property
     def holds(self) -> bool:
-        """Return whether the thumb touches, and a finger on the side across from thumb or palm."""
+        """Return whether the thumb touches, and a finger opposite to thumb or palm."""
         return "thumb" in self.touching and self.across < OPPOSED
 
 
 def close_fingers(
     body: Body, hand: str, T_hand_thing: ArrayLike, mesh: Mesh, open: HandShape, shape: HandShape
 ) -> Closed:
-    """Bend the fingers of a hand from one shape towards another until they touch a mesh at `T_hand_thing` (4, 4).
+    """Flex the fingers of a hand from one shape towards another until they touch a mesh at `T_hand_thing` (4, 4).
 
-    Each finger bends at its knuckle until anything of it touches, then at its middle joint, then at its last one. One
-    that meets nothing ends in `shape`. The thumb comes last and does not go through the other fingers. In the shape
-    'tips' all joints bend together, so that tips stay on their plane.
+    Each finger flexes at its knuckle until any part of it touches, then at its middle joint, then at its last one. One
+    that touches nothing ends in `shape`. The thumb comes last and does not pass through the other fingers. In the shape
+    'tips' all joints flex together, so that tips stay on their plane.
     """
     model = hand_model(body, hand)
     scene = HandAtThing(model, mesh)
@@ -93,7 +93,7 @@ def close_fingers(
 
 
 def _across(scene: HandAtThing, palm: Array) -> float:
-    """Least cosine of a push of the thumb, or of the palm along `palm` (3,), with one of another finger."""
+    """Smallest cosine between a force of the thumb, or of the palm along `palm` (3,), and one of another finger."""
     fingers = scene.model.fingers
     pushes = {f.number: [p for row in f.beyond[0] if (p := scene.push(row, TOUCH)) is not None] for f in fingers}
     against = pushes.pop(0, [])
@@ -112,7 +112,7 @@ class _Closing:
         self.others = _in_the_way(scene.model, finger)
 
     def closed(self, start: Array, end: Array, together: bool) -> Array:
-        """Terms (3, 3) of the finger when it has closed from `start` towards `end`, both (3, 3)."""
+        """Coordinates (3, 3) of the finger after closing from `start` towards `end`, both (3, 3)."""
         coordinates = self._freed(start)
         if together:
             return self._advanced(coordinates, end, list(range(len(self.rows))))
@@ -121,7 +121,7 @@ class _Closing:
             before = coordinates
             for k, place in enumerate(ends):
                 aim = coordinates.copy()
-                # the only or last joint of a finger stands for those that the rig does not have
+                # the only or last joint of a finger stands for those that the rig lacks
                 last = 3 if k == len(ends) - 1 else ends[k + 1]
                 aim[place:last] = end[place:last]
                 moving = self.finger.beyond[k]
@@ -138,7 +138,7 @@ class _Closing:
         return any(self.scene.within(int(row), 0.5 * TOUCH) for row in self.rows)
 
     def _freed(self, start: Array) -> Array:
-        """Start posture with the first joint bent back until it is clear of the object."""
+        """Start posture with the first joint extended until it is clear of the object."""
         every = list(range(len(self.rows)))
         tried = np.array([start] * (len(_BACK) + 1))
         first = tried[1:, self.finger.joints[0].place, 0]
@@ -192,7 +192,7 @@ def _between(start: Array, end: Array, shares: Array) -> Array:
 
 
 def _in_the_way(model: HandModel, finger: Finger) -> list[int]:
-    """Shapes of other fingers that a thumb might go through: those beyond their knuckles."""
+    """Shapes of other fingers that a thumb might pass through: those beyond their knuckles."""
     if finger.number != 0:
         return []
     return [n for other in model.fingers if other.number for n in other.beyond[0] if n not in other.shapes[0]]

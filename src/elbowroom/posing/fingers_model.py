@@ -1,4 +1,4 @@
-"""A hand by itself: its palm and fingers as collision shapes, placed in the frame of the hand's joint."""
+"""A hand by itself: palm and fingers as collision shapes in the frame of the hand's joint."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from elbowroom.world.exact_placed import Placed
 
 @dataclass(frozen=True, eq=False)
 class Finger:
-    """A finger that a hand has: `number` among all five, its joints, knuckle first, and the shapes beyond each.
+    """A finger of a hand: `number` among all five, its joints, knuckle first, and the shapes beyond each.
 
-    `shapes[k]` are numbers of the shapes that joint k carries itself, `beyond[k]` those that it moves. `reach` (m) is
-    from its first joint to its end, at most.
+    `shapes[k]` are indices of the shapes of joint k itself, `beyond[k]` those that it moves. `reach` (m) is the largest
+    distance from its first joint to its end.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Finger:
 
 
 class HandModel:
-    """Shapes of one hand of a body, and where they are for any bend of the fingers.
+    """Shapes of one hand of a body, and their transforms for any flexion of the fingers.
 
-    `shapes` are those of the hand's joint and all that hangs on it; `palm` has numbers of those that no finger moves.
-    `forearm` has the shapes behind an unbent wrist, and where they are.
+    `shapes` are those of the hand's joint and its descendants; `palm` has indices of those that no finger moves.
+    `forearm` has the shapes behind an unbent wrist, with their transforms.
     """
 
     def __init__(self, body: Body, hand: str) -> None:
@@ -99,7 +99,7 @@ class HandModel:
         return out
 
     def joints(self, shape: HandShape) -> Array:
-        """`T_hand_joint` (J, 4, 4) of the hand's joint and all beyond it."""
+        """`T_hand_joint` (J, 4, 4) of the hand's joint and its descendants."""
         if shape not in self._joints:
             self._joints[shape] = frozen(
                 self._skeleton.forward(np.zeros((1, 3)), self.rotations(shape.coordinates[None]))[0]
@@ -113,7 +113,7 @@ class HandModel:
         return self._places[shape]
 
     def lowest(self, shape: HandShape, up: Array) -> float:
-        """Least distance along `up` (3,) in the hand's frame to which anything of the shaped hand reaches, metres."""
+        """Smallest extent of the shaped hand along `up` (3,) in the hand's frame, metres."""
         if shape not in self._balls:
             rows = [
                 (apply(T, points), radius)
@@ -134,7 +134,7 @@ class HandModel:
         return T[:, self._carrier[shapes]] @ self._local[shapes]
 
     def tip(self, finger: Finger, shape: HandShape) -> Array:
-        """The end of a finger (3,) in the hand's frame: of its last shape, the point farthest from the joint."""
+        """The end of a finger (3,) in the hand's frame: the point of its last shape farthest from the joint."""
         T = self.joints(shape)
         last = T[finger.rows[-1]]
         points = [apply(T[self._carrier[n]] @ self._local[n], _ends(self.shapes[n])) for n in finger.shapes[-1]]
@@ -145,7 +145,7 @@ class HandModel:
 
 
 def outline(shape: Shape) -> tuple[Array, float]:
-    """Points (K, 3) in a shape's own frame, and the radius of balls about them that have the shape for their hull."""
+    """Points (K, 3) in a shape's own frame, and the radius of balls around them whose hull is the shape."""
     form = shape_form(shape)
     return form.points, form.radius
 
@@ -158,16 +158,16 @@ def _ends(shape: Shape) -> Array:
 
 
 def hand_model(body: Body, hand: str) -> HandModel:
-    """The model of a hand, made once for each."""
+    """The model of a hand, cached."""
     return kept(body, ("hand model", hand), lambda: HandModel(body, hand))
 
 
-# Metres beyond the nearest shape to which distances of others are measured while a hand is slid.
+# Distance beyond the nearest shape up to which others are measured while a hand is slid, metres.
 _ASKED = 0.005
 
 
 class HandAtThing:
-    """A hand's shapes about a mesh, exactly, through Coal; in the frame of the hand's joint.
+    """A hand's shapes around a mesh, exactly, through Coal; in the frame of the hand's joint.
 
     The last part is the mesh; `empty` where it has nothing to touch.
     """
@@ -237,7 +237,7 @@ class HandAtThing:
         T = np.array(T_thing_hand)
         start = T[:3, 3].copy()
         at, moved = -back, 0.0
-        # nothing of the hand can meet the thing before it has travelled the distance between them
+        # no part of the hand can touch the object before it has travelled their distance
         gaps = np.zeros(len(self._all))
         while at < ahead:
             T[:3, 3] = start + at * approach
@@ -250,19 +250,21 @@ class HandAtThing:
         return ahead
 
     def free_at(self, T_thing_hand: Array, off: Array) -> bool:
-        """Return whether the shaped hand is clear of the mesh at `off` (3,) from a place (4, 4) of the object."""
+        """Return whether the shaped hand is clear of the mesh at offset `off` (3,) from a transform (4, 4) on the
+        object.
+        """
         T = np.array(T_thing_hand)
         T[:3, 3] += off
         self.put_thing(inverse(T))
         return not any(self.within(row, 0.0) for row in self._all.tolist())
 
     def _nearest(self, gaps: Array, limit: float) -> float:
-        """Distance of the nearest shape, at most `limit`; gaps (S,) are at most what each has, and become tighter."""
+        """Distance of the nearest shape, at most `limit`; gaps (S,) are lower bounds for each, and become tighter."""
         best = limit
         for row in np.argsort(gaps, kind="stable").tolist():
             if gaps[row] >= best:
                 break
-            # somewhat farther than needed, so that it need not be asked again so soon
+            # somewhat farther than needed, to avoid an early repetition
             gaps[row] = self.gap([row], best + _ASKED)
             best = min(best, float(gaps[row]))
             if best <= 0.0:

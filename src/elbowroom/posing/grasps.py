@@ -30,12 +30,12 @@ from elbowroom.posing.grasps_settle import BACK, MARGIN, Grasp, Ground, marked, 
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
-# A handle is looked for this far around its frame, metres, and must be touched by so many fingers; so many
-# grasps of one are enough.
+# Radius around its frame in which a handle is searched, metres, fingers that must touch it; and grasps of one that are
+# enough.
 _HANDLE_REACH, _HANDLE_FINGERS, _HANDLE_MOST = 0.20, 3, 16
 _MISSING_FINGER = 0.15
 
-# What it costs to hold an object farther out than proposed, a metre.
+# Cost per metre of holding an object farther out than proposed.
 _DRAWN_BACK = 5.0
 
 _UP = np.array([0.0, 0.0, 1.0])
@@ -50,11 +50,11 @@ def propose_grasps(
     up: ArrayLike = (0.0, 0.0, 1.0),
     lying: bool = False,
 ) -> list[Grasp]:
-    """Ways for a hand ('left' or 'right') to take a mesh, the best first; empty where there is none.
+    """Grasps of a hand ('left' or 'right') on a mesh, the best first; empty where there is none.
 
-    Balls, round things, boxes and, with frames 'handle' or 'handle_…' among `frames` (`T_thing_frame`, (4, 4)), bars
-    are recognised from the mesh; anything else is taken as the box around it. `up` (3,) is the way up as the thing
-    lies, in its frame. Of something `lying` the hand stays above what it lies on: a plane through its lowest point.
+    Balls, round objects, boxes and, with frames 'handle' or 'handle_…' among `frames` (`T_thing_frame`, (4, 4)), bars
+    are recognised from the mesh; anything else counts as its bounding box. `up` (3,) is the vertical in the object's
+    frame. On something `lying` the hand stays above its support: a plane through its lowest point.
     """
     upwards = normalize(up)
     first, *others = handles_of(frames or {}).items() or [("", None)]
@@ -66,12 +66,12 @@ def propose_grasps(
 
 
 def handles_of(frames: Mapping[str, Array]) -> dict[str, Array]:
-    """Handles among the frames of a thing, by name: a door has one on either side."""
+    """Handles among the frames of an object, by name: a door has one on either side."""
     return {name: T for name, T in sorted(frames.items()) if name == "handle" or name.startswith("handle_")}
 
 
 def _known_or_made(body: Body, hand: str, mesh: Mesh, handle: Array | None, upwards: Array, lying: bool) -> list[Grasp]:
-    """Proposed grasps, of a handle or of the whole mesh, from memory where they are known."""
+    """Proposed grasps, of a handle or of the whole mesh, cached."""
     at = None if handle is None else np.asarray(handle).tobytes()
     key = (hand, tuple(np.round(upwards, 2).tolist()), at, lying)
     known = _KNOWN.setdefault(mesh, WeakKeyDictionary()).setdefault(body, {})
@@ -84,7 +84,7 @@ _KNOWN: WeakKeyDictionary[Mesh, WeakKeyDictionary[Body, dict[tuple, list[Grasp]]
 
 
 def _remembered(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array, lying: bool) -> list[Grasp]:
-    """Proposed grasps with their names, from the disk where the same hand was at the same mesh before."""
+    """Proposed grasps with their names, from the disk cache for the same hand and mesh."""
 
     def make() -> list[Grasp]:
         return _named(_proposed(body, hand, mesh, handle, up, lying), "low_" if lying else "")
@@ -104,7 +104,7 @@ def _remembered(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Arr
 
 
 def _as_arrays(grasps: list[Grasp]) -> Arrays:
-    """Grasps of one hand as arrays by name; each of their hand shapes once."""
+    """Grasps of one hand as arrays by name; each hand shape once."""
     shapes = list(dict.fromkeys(shape for g in grasps for shape in (g.open, g.shape)))
     return {
         "names": np.array([g.name for g in grasps], str),
@@ -119,7 +119,7 @@ def _as_arrays(grasps: list[Grasp]) -> Arrays:
 
 
 def grasps_of(world: World, who: str, hand: str, thing: str, t: float, *, lying: bool = False) -> list[Grasp]:
-    """Ways for a character's hand to take an object or fixture at a time: those marked on it, then those proposed.
+    """Grasps of a character's hand on an object or fixture at a time: marked ones, then proposed ones.
 
     See `propose_grasps` for those of something `lying`.
     """
@@ -135,10 +135,11 @@ def grasps_of(world: World, who: str, hand: str, thing: str, t: float, *, lying:
 
 
 def press_target(body: Body, hand: str, T_world_spot: ArrayLike, shape: str = "point") -> list[Grasp]:
-    """Ways to touch a spot (4, 4), x out of the surface, with the index finger's tip or, 'flat', the fingertips.
+    """Hand transforms that touch a spot (4, 4), x out of the surface, with the index fingertip or, 'flat', the
+    fingertips.
 
-    They are in the frame that the spot is given in, the hand comes against x; the easiest first: finger slanting down
-    to the spot, then other slants and rolls.
+    They are in the frame of the spot, the approach is against x; the easiest first: finger slanting down to the spot,
+    then other slants and rolls.
     """
     if not (isinstance(body, Character) and f"{hand}_hand" in body.roles):
         raise BadValue(f"{body.name} has no '{hand}' hand.")
@@ -158,20 +159,20 @@ def press_target(body: Body, hand: str, T_world_spot: ArrayLike, shape: str = "p
     return grasps
 
 
-# Slants of the finger from the surface's normal and rolls about the normal, radians, by which a spot is touched.
+# Slants of the finger from the surface's normal and rolls about the normal that are tried, radians.
 _PRESSES = tuple(
     (np.radians(slant), np.radians(roll)) for roll in (0, 30, -30, 60, -60, 90, -90, 180) for slant in (35, 10, 60)
 )
 
 
 def closed_on(body: Body, mesh: Mesh, grasp: Grasp) -> Closed:
-    """Fingers of a grasp when they have closed on the mesh that it was made for; computed once for each grasp."""
+    """Fingers of a grasp closed on the mesh that it was made for; cached."""
     T_hand_thing = inverse(grasp.T_thing_hand)
     return kept(grasp, "closed", lambda: close_fingers(body, grasp.hand, T_hand_thing, mesh, grasp.open, grasp.shape))
 
 
 def drawn_back(grasp: Grasp, by: float) -> Grasp:
-    """The grasp `by` metres back along its approach, at a cost; made once for each."""
+    """The grasp `by` metres back along its approach, at a cost; cached."""
     T = grasp.T_thing_hand.copy()
     T[:3, 3] -= by * grasp.approach
     return kept(grasp, ("back", by), lambda: replace(grasp, T_thing_hand=T, cost=grasp.cost + _DRAWN_BACK * by))
@@ -180,7 +181,7 @@ def drawn_back(grasp: Grasp, by: float) -> Grasp:
 def _pressing(out: Array, slant: float, roll: float) -> Array:
     """Axes (3, 3) as columns: along the finger, out of the palm, and the third, for a finger at a surface.
 
-    Unrolled, the finger comes from above or, at a level surface, from where the surface's first side points.
+    Unrolled, the finger comes from above or, at a horizontal surface, from where the surface's first side points.
     """
     high = _UP - (_UP @ out) * out
     if np.linalg.norm(high) < 0.2:
@@ -234,9 +235,9 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
 
 
 def edge_grasps(body: Body, hand: str, mesh: Mesh, out: ArrayLike, up: ArrayLike) -> list[Grasp]:
-    """Ways for a hand to take the part of a flat mesh that stands out farthest along `out` (3,), the best first.
+    """Grasps on the part of a flat mesh that stands out farthest along `out` (3,), the best first.
 
-    `up` (3,) is the way up as the thing lies; both are in its frame.
+    `up` (3,) is the vertical; both are in the frame of the object as it lies.
     """
     form = form_of(mesh)
     if form is None or not closes(body, hand):
@@ -249,7 +250,7 @@ def edge_grasps(body: Body, hand: str, mesh: Mesh, out: ArrayLike, up: ArrayLike
 def _at_handle(
     body: Body, hand: str, mesh: Mesh, handle: Array, seats: Seats, scene: HandAtThing, up: Array
 ) -> list[Grasp]:
-    """Grasps of the part of a mesh that is at its handle's frame, which fingers really close on."""
+    """Grasps of the part of a mesh at its handle's frame that fingers actually close on."""
     part = part_near(mesh, handle[:3, 3], _HANDLE_REACH)
     form = None if part is None else form_of(part)
     if part is None or form is None:
@@ -277,12 +278,12 @@ def _turned(form: Form, up: Array) -> Array:
 
 
 def _named(grasps: list[Grasp], prefix: str) -> list[Grasp]:
-    """The grasps with names that differ: by kind, counted from the best."""
+    """The grasps with distinct names: by kind, counted from the best."""
     numbers = {g.name: count(1) for g in grasps}
     return [replace(g, name=f"{prefix}{g.name}{next(numbers[g.name])}") for g in grasps]
 
 
-# Metres that a stiff hand goes on towards a thing from where the person's hand is, at most.
+# Largest advance of a stiff hand towards an object from where the person's hand is, metres.
 _AHEAD = 0.03
 
 # Heights of people whose hands are borrowed, metres.
@@ -307,7 +308,7 @@ def lender(body: Body) -> Character:
 
 
 def borrowed(body: Body, hand: str, grasps: list[Grasp], scene: HandAtThing) -> list[Grasp]:
-    """Grasps of the lender as grasps of a stiff hand: palm where hers would be, moved until it touches."""
+    """Grasps of the lender as grasps of a stiff hand: palm in the same place, moved until it touches."""
     model = hand_model(body, hand)
     T_lent = grip_frame(lender(body), hand) @ inverse(grip_frame(body, hand))
     out = []

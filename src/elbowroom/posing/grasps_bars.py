@@ -1,4 +1,4 @@
-"""Bars of a mesh: handles, stems and grips, wherever a short piece of its surface runs round an axis."""
+"""Bars of a mesh: handles, stems and grips, wherever a short piece of its surface runs around an axis."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.grasps_form import Form
 
-# Points of the surface at which a bar is looked for, and how many bars are enough.
+# Surface points at which bars are searched, and how many bars are enough.
 _SPOTS, _MOST = 240, 6
 
-# Thickness of bars, at least and at most, metres, for a hand of `HAND_LENGTH`.
+# Smallest and largest thickness of bars, metres, for a hand of `HAND_LENGTH`.
 _THIN_M, _THICK_M = 0.011, 0.045
 
-# Length that is looked at, as a share of the thickness, at least and at most, metres, for such a hand.
+# Length of a piece, as a share of the thickness, and its bounds, metres, for such a hand.
 _LONG, _SHORTEST_M, _LONGEST_M = 1.5, 0.02, 0.06
 
-# The surface of a bar leans to its axis by no more than this, as the mean square of the cosine, and faces all ways
-# about it: the lesser of the two other mean squares is at least this, and the mean is no longer than this share of it.
-# At the edge of a board, which faces one way only, both are the same.
+# Largest slant of a bar's surface towards its axis, as the mean square of the cosine; its normals point all around: the
+# smaller of the two other mean squares is at least this, and the mean normal is no longer than this share of it. At the
+# edge of a board, which faces one way only, both are the same.
 _LEANING, _ROUND, _ONE_SIDED = 0.06, 0.2, 0.6
 
-# Distances of the surface from the axis differ by no more than this share, as a standard deviation.
+# Largest relative standard deviation of the surface's distance from the axis.
 _UNEVEN = 0.3
 
-# Bars whose middles are nearer than this, metres, are one.
+# Bars whose middles are nearer than this are one, metres.
 _APART_M = 0.025
 
-# A point is across from another where it is this near to the line through that, metres, and faces away, as the cosine.
+# A point is opposite another if it is this near to the line through that, metres, and faces away, as the cosine.
 _OFF_M, _FACING = 0.004, 0.8
 
 
@@ -44,7 +44,7 @@ class Bar:
 
 
 def bars(form: Form, scale: float) -> list[Bar]:
-    """Pieces of bars among the surface of a form, nearest to its middle first, for a hand of a scale."""
+    """Pieces of bars in the surface of a form, nearest to its middle first, for a hand of a scale."""
     found: list[Bar] = []
     for bar in _pieces(form, scale):
         if all(float(np.linalg.norm(bar.middle - other.middle)) > _APART_M * scale for other in found):
@@ -67,7 +67,7 @@ def _pieces(form: Form, scale: float) -> Iterator[Bar]:
         one_sided = float(np.linalg.norm(normals[near].mean(axis=0)))
         if square[0] > _LEANING or square[1] < _ROUND or one_sided > _ONE_SIDED * square[1]:
             continue
-        # the piece goes on to both sides along its axis, all of it about as far off that
+        # the piece continues on both sides along its axis, at about the same distance from it
         off = points[near] - middle
         along = off @ axes[:, 0]
         aside = np.linalg.norm(off - along[:, None] * axes[:, 0], axis=1)
@@ -78,8 +78,10 @@ def _pieces(form: Form, scale: float) -> Iterator[Bar]:
 
 
 def thickness(form: Form, p: Array, n: Array, most: float, off: float, facing: float) -> float | None:
-    """Metres through a form from a surface point (3,) against its normal (3,) to one across from it, None beyond
-    `most`; that is within `off` of the line and its normal opposite but for the cosine `facing`."""
+    """Thickness of a form at a surface point (3,) against its normal (3,), metres, None beyond `most`.
+
+    The opposite point is within `off` of that line, its normal opposite up to the cosine `facing`.
+    """
     away = form.points - p
     deep = -(away @ n)
     aside = np.linalg.norm(away + deep[:, None] * n, axis=1)

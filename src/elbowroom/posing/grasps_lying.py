@@ -1,4 +1,6 @@
-"""Candidate grasps of a thing that lies on something: by the tips of thumb and fingers, with the hand above that."""
+"""Candidate grasps of an object that lies on something: by the tips of thumb and fingers, with the hand above the
+support.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,20 @@ from elbowroom.posing.grasps_bars import thickness
 from elbowroom.posing.grasps_make import Candidate, Maker, axes_of, circle, frame_of
 from elbowroom.posing.grasps_seats import Seat
 
-# Hands stay this far above what a thing lies on, metres, but no higher than a share of the thing's own height.
+# Height of hands above the support, metres, but no more than a share of the object's own height.
 _CLEAR_M, _CLEAR_SHARE = 0.002, 0.4
 
-# Directions across a thing that are tried from above, and places along it, as shares of half its length.
+# Directions across an object that are tried from above, and positions along it, as shares of half its length.
 _ACROSS = 8
 _ALONG = (0.0, -0.45, 0.45, -0.8, 0.8)
 
-# How deep tips go down beside a thing, as a share of its height, and within which bounds, metres, for a hand of
-# `HAND_LENGTH`.
+# Depth of the tips beside an object, as a share of its height, and its bounds, metres, for a hand of `HAND_LENGTH`.
 _DEEP, _LEAST_DEEP_M, _MOST_DEEP_M = 0.65, 0.013, 0.034
 
-# Breadth to each side of the line between thumb and fingers that has to fit between them, metres.
+# Half-width around the line between thumb and fingers that must fit between them, metres.
 _HALF_TIPS_M = 0.016
 
-# How a hand from above is leant, about the line from thumb to fingers and about the one across it, radians.
+# Tilts of a hand from above, about the line from thumb to fingers and about the one across it, radians.
 _LEANS = tuple(np.radians([0.0, 25.0, -25.0, 50.0, -50.0]))
 
 # Points of the surface at which a wall, a rim or a handle is looked for, directions from which it is taken, how far it
@@ -34,28 +35,28 @@ _LEANS = tuple(np.radians([0.0, 25.0, -25.0, 50.0, -50.0]))
 _SPOTS, _AROUND = 160, 10
 _OFF_M, _FACING, _BEYOND_M = 0.004, 0.85, 0.012
 
-# What it costs that a hand does not come from above.
+# Cost of a hand that does not come from above.
 _NOT_ABOVE = 0.25
 
 
 class Lying:
-    """Maker of candidates for a thing that lies on a plane across its way up."""
+    """Maker of candidates for an object that lies on a horizontal plane."""
 
     def __init__(self, maker: Maker) -> None:
         self.form, self.seats, self.up, self.scale = maker.form, maker.seats, maker.up, maker.scale
         self._maker = maker
         heights = self.form.points @ self.up
-        # the plane that hands stay above, metres along the way up in the form's frame
+        # the plane that hands stay above, metres along the vertical in the form's frame
         self.ground = float(heights.min()) + min(_CLEAR_M, _CLEAR_SHARE * float(np.ptp(heights)))
         self._made: dict[float, Seat] = {}
 
     def all(self) -> list[Candidate]:
-        """Candidates by the tips, and those that things have anywhere; cheapest first."""
+        """Candidates by the tips, and the usual ones; cheapest first."""
         found = [*self._maker.all(), *self._from_above(), *self._walls()]
         return sorted(found, key=lambda c: c.cost)
 
     def _from_above(self) -> Iterator[Candidate]:
-        """The thing between the tips, the hand above it."""
+        """The object between the tips, the hand above it."""
         x = -self.up
         for z in circle(self.up, _ACROSS):
             axes = axes_of(x, z)
@@ -65,7 +66,7 @@ class Lying:
                 yield from self._over((middle + share * reach) * z, axes)
 
     def _over(self, at: Array, axes: Array) -> Iterator[Candidate]:
-        """Tips on both sides of what is about a place (3,), down along the first of the axes (3, 3)."""
+        """Tips on both sides of what is around a point (3,), down along the first of the axes (3, 3)."""
         near = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_TIPS_M * self.scale]))
         if not len(near):
             return
@@ -94,7 +95,7 @@ class Lying:
                     yield self._candidate(width, frame_of(x, side, middle + _BEYOND_M * self.scale * x), 0.0)
 
     def _candidate(self, width: float, T: Array, lean: float) -> Candidate:
-        """The tips at T (4, 4) of the form, leant by some radians."""
+        """The tips at T (4, 4) of the form, tilted by some radians."""
         key = round(500.0 * width) / 500.0
         if key not in self._made:
             self._made[key] = self.seats.tips(key)

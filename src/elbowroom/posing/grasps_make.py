@@ -12,45 +12,45 @@ from elbowroom.posing.grasps_bars import bars
 from elbowroom.posing.grasps_form import Form
 from elbowroom.posing.grasps_seats import PADS_DEEP, Seat, Seats
 
-# Half the breadth of the fingers together, and of two of them, for a hand of `HAND_LENGTH`, metres.
+# Half the breadth of all fingers, and of two of them, for a hand of `HAND_LENGTH`, metres.
 _HALF_HAND, _HALF_PADS = 0.038, 0.016
 
-# Directions about an axis that are tried.
+# Directions around an axis that are tried.
 _AROUND, _AROUND_END = 10, 8
 
-# How a hand is tilted about the way its palm looks when it goes round something, and turned about the line from thumb
-# to fingers when it takes something between them, radians; what it costs to be so by a right angle.
+# Tilts of a hand about its palm's normal when it wraps something, and about the line from thumb to fingers when it
+# pinches something, radians; costs per right angle.
 _TILTS = tuple(np.radians([0.0, 25.0, -25.0, 50.0, -50.0]))
 _TURNS = tuple(np.radians([0.0, 30.0, -30.0, 60.0, -60.0]))
 _SLANTING = 0.1
 
-# What a grasp costs by its kind, and a width as wide as the hand can take.
+# Costs by kind of grasp, and of a width as wide as the hand can take.
 _STYLE = {"power": 0.0, "pinch": 0.25, "tips": 0.3, "hook": 0.1, "flat": 1.5}
 _WIDE = 0.4
 
-# What it costs to take a thing 10 cm from its middle, of which what is upwards counts by a share, with the thumb down,
-# and from below.
+# Costs of taking an object 10 cm from its middle, of which the upward part counts by a share, with the thumb down, and
+# from below.
 _ASIDE, _UPWARDS, _THUMB_DOWN, _BELOW = 0.3, 0.5, 0.4, 0.4
 
-# What it costs to close the fist round next to nothing; things thinner than this, metres, are better pinched.
+# Cost of closing the fist around next to nothing; thinner objects are better pinched, metres.
 _THIN, _THIN_BELOW = 0.6, 0.03
 
-# Fingers are laid along things that are this deep, metres; they would go past smaller ones.
+# Smallest depth of objects that fingers are laid along, metres; they would pass smaller ones.
 _CLASP_BEYOND = 0.045
 
-# What stands has its axis within this of upright, as the cosine.
+# A standing object has its axis within this of vertical, as the cosine.
 _STANDING = 0.7
 
-# An edge is taken beside the point that stands out farthest and no deeper than this, metres for hands of `HAND_LENGTH`,
-# from directions turned from the way it stands out, radians.
+# An edge is grasped beside its farthest point and no deeper than this, metres for hands of `HAND_LENGTH`, from
+# directions rotated from that in which it stands out, radians.
 _EDGE_ASIDE, _EDGE_DEEP = (0.0, 0.02, -0.02, 0.04, -0.04), 0.06
 _EDGE_TURNS = tuple(np.radians([0.0, 25.0, -25.0]))
 
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
 
-# A bar is part of something that is thicker by this factor; directions from which it is taken, and how much better that
-# is than to take the whole.
+# A bar is part of something thicker by this factor; directions from which it is grasped, and its bonus over grasping
+# the whole.
 _PART, _AROUND_BAR, _HANDLE = 2.0, 12, 0.3
 
 
@@ -68,7 +68,7 @@ class Candidate:
 
 
 class Maker:
-    """Maker of candidates for one hand and one form; `up` (3,) is the up direction in the form's frame."""
+    """Maker of candidates for one hand and one form; `up` (3,) is the vertical in the form's frame."""
 
     def __init__(self, seats: Seats, form: Form, up: Array) -> None:
         self.seats, self.form, self.up = seats, form, up
@@ -82,7 +82,7 @@ class Maker:
         return found or sorted(self._large(), key=lambda c: c.cost)
 
     def bar(self, at: Array) -> list[Candidate] | None:
-        """Candidates for taking a bar at a place (3,) of the form; None where the form is no bar."""
+        """Candidates for taking a bar at a point (3,) of the form; None where the form is no bar."""
         size = self.form.size
         long = int(np.argmax(size))
         if size[long] < _BAR * np.sort(size)[1]:
@@ -97,7 +97,9 @@ class Maker:
         return sorted(out, key=lambda c: c.cost)
 
     def edge(self, out: Array) -> list[Candidate]:
-        """Candidates for taking what stands out farthest along `out` (3,) between thumb and fingers, cheapest first."""
+        """Candidates for grasping what stands out farthest along `out` (3,) between thumb and fingers, cheapest
+        first.
+        """
         tip = self.form.points[int(np.argmax(self.form.points @ out))]
         side = np.cross(self.up, out)
         found: list[Candidate] = []
@@ -150,7 +152,7 @@ class Maker:
                             yield from self._pinched(at, x, z)
 
     def _handles(self) -> Iterator[Candidate]:
-        """The hand round bars that are part of something larger, or these between thumb and fingers."""
+        """The hand around bars that are part of something larger, or these between thumb and fingers."""
         for bar in bars(self.form, self.scale):
             if np.sort(self.form.size)[1] < _PART * bar.thick:
                 continue
@@ -168,9 +170,9 @@ class Maker:
                 yield self.candidate(seat, frame_of(x, z, -0.5 * self.form.size[k] * x), 0.0)
 
     def _places(self, axis: Array, length: float) -> list[tuple[Array, Sequence[float]]]:
-        """Places (3,) along an axis (3,) through the form, and tilts of the hand there, radians.
+        """Points (3,) along an axis (3,) through the form, and tilts of the hand there, radians.
 
-        What stands is taken by its upper end with a tilted hand: the wrist or the fingers would be lower than it.
+        A standing object is taken by its upper end with a tilted hand: otherwise wrist or fingers would be below it.
         """
         places = [at * axis for at in _along(length, _HALF_HAND * self.scale)]
         stands = abs(float(axis @ self.up)) > _STANDING
@@ -188,9 +190,9 @@ class Maker:
         thin: float = _THIN,
         tilts: Sequence[float] = _TILTS,
     ) -> Iterator[Candidate]:
-        """The hand round what is about a place (3,): palm towards x, thumb towards z but for `tilts`, radians.
+        """The hand around what is at a point (3,): palm towards x, thumb towards z except for `tilts`, radians.
 
-        Thin things cost up to `thin`.
+        Thin objects cost up to `thin`.
         """
         axes = axes_of(x, z)
         near = self.form.around(at, axes, np.array([np.inf, np.inf, half * self.scale]))
@@ -209,7 +211,7 @@ class Maker:
             yield self.candidate(seat, frame_of(x, z, middle), width, extra + _slanting(tilt))
 
     def _hooked(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
-        """Fingers hooked behind a bar at a place (3,) on its axis: palm towards x, thumb towards z."""
+        """Fingers hooked behind a bar at a point (3,) on its axis: palm towards x, thumb towards z."""
         near = self.form.around(at, axes_of(x, z), np.array([np.inf, np.inf, 0.4 * _HALF_HAND * self.scale]))
         if not len(near):
             return
@@ -240,7 +242,7 @@ class Maker:
             yield self.candidate(seat, T, float(high - low), _slanting(turn), approach=x)
 
     def _seats(self, style: str, width: float, depth: float, tilt: float = 0.0) -> list[Seat]:
-        """Seats of the hand for what is this wide and deep (for a pinch: long), to the nearest half millimetre."""
+        """Seats of the hand for a width and depth (for a pinch: length), to the nearest half millimetre."""
         key = (style, round(2000.0 * width) / 2000.0, round(2000.0 * depth) / 2000.0, tilt)
         if key not in self._made:
             if style == "pinch":
@@ -253,7 +255,9 @@ class Maker:
     def candidate(
         self, seat: Seat, T: Array, width: float, extra: float = 0.0, approach: Array | None = None
     ) -> Candidate:
-        """Cost of a seat at T (4, 4) of the form; the hand approaches along the seat's direction, or another (3,)."""
+        """Candidate of a seat at T (4, 4) of the form; the hand approaches along the seat's direction, or another
+        (3,).
+        """
         cost = extra + _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
         raised = max(float(T[:3, 3] @ self.up), 0.0) * self.up
         cost += _ASIDE * float(np.linalg.norm(T[:3, 3] - (1.0 - _UPWARDS) * raised)) / 0.1
@@ -279,14 +283,14 @@ def frame_of(x: Array, z: Array, at: Array) -> Array:
 
 
 def circle(axis: Array, count: int) -> Array:
-    """Unit vectors (count, 3) all round an axis (3,)."""
+    """Unit vectors (count, 3) around an axis (3,)."""
     start = normalize(np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))]))
     angles = 2.0 * np.pi * np.arange(count) / count
     return np.cos(angles)[:, None] * start + np.sin(angles)[:, None] * np.cross(axis, start)
 
 
 def _along(length: float, half: float) -> Iterable[float]:
-    """Places along something of that length for a hand that takes up `half` to each side, the middle first."""
+    """Positions along a length for a hand that takes up `half` to each side, the middle first."""
     room = 0.5 * length - half
     if room < 0.4 * half:
         return (0.0,)

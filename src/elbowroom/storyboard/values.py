@@ -52,7 +52,7 @@ Turn = Annotated[
 class Part(BaseModel):
     """Base of all parts: unknown keys are rejected, numbers must be numbers."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 def wrong(what: str, *at: str | int) -> PydanticCustomError:

@@ -9,7 +9,7 @@ does not fall through a thin table, and resting on a board does not excuse the b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +19,10 @@ from elbowroom.world.certificate_exact import Findings, Span, verdict_of
 from elbowroom.world.certificate_findings import Allowed, who_and_limb
 from elbowroom.world.certificate_proof import Proof
 from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import ALL_ROUND
 from elbowroom.world.paths import Interval, holds_at, merged
-from elbowroom.world.world import Record
+from elbowroom.world.world import Record, Snapshot
 
 # Shifts that are tried, metres: the smallest that will do is told.
 _SHIFTS = (0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02)
@@ -107,9 +108,9 @@ def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
     proof.exact.place_snapshot(record[0])
     axes = proof.exact.placed.T[a, :3, :3].T
     directions = np.concatenate([ALL_ROUND, axes, -axes])
-    proofs = 0
+    moments, proofs = _moments(proof, case.pair, record), 0
     for length in (s for s in (*_SHIFTS, case.depth) if s <= case.depth):
-        for direction in _clear(proof, case.pair, record, length * directions):
+        for direction in _clear(proof.exact, case.pair, moments, length * directions):
             proofs += 1
             if _proves(proof, case, direction, tolerance):
                 return direction
@@ -118,16 +119,24 @@ def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
     return None
 
 
-def _clear(proof: Proof, pair: int, record: Record, shifts: Array) -> list[Array]:
-    """Those of some shifts (S, 3) that make a pair clear at all times of a record."""
-    left, exact = list(shifts), proof.exact
+def _moments(proof: Proof, pair: int, record: Record) -> list[Snapshot]:
+    """Snapshots of a record without those in which a pair is where it was in the one before."""
+    out: list[Snapshot] = []
     last: Array | None = None
     for i in range(len(record)):
-        T = exact.place_snapshot(record[i]).placed.T[exact.index[pair]]
-        if last is None or not np.array_equal(T, last):  # what rests is where it was
-            left = [s for s in left if not exact.shifted_hit(pair, s)]
+        T = proof.exact.place_snapshot(record[i]).placed.T[proof.exact.index[pair]]
+        if last is None or not np.array_equal(T, last):
+            out.append(record[i])
         last = T
-    return left
+    return out
+
+
+def _clear(exact: ExactWorld, pair: int, moments: Sequence[Snapshot], shifts: Array) -> Iterator[Array]:
+    """Those of some shifts (S, 3) that make a pair clear at all moments, each looked at when it is asked for."""
+    exact.place_snapshot(moments[0])
+    for shift in [s for s in shifts if not exact.shifted_hit(pair, s)]:
+        if not any(exact.place_snapshot(later).shifted_hit(pair, shift) for later in moments[1:]):
+            yield shift
 
 
 def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:

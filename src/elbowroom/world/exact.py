@@ -286,7 +286,7 @@ class ExactWorld:
     # inner workings
 
     def _set_up_movers(self) -> None:
-        """Which parts belong to which body and thing."""
+        """Indices of the parts of each body and object."""
         self._bodies: dict[str, tuple[NDArray, NDArray, Array]] = {}
         for name in self.world.characters:
             rows = [i for i, p in enumerate(self.parts) if p.kind == "body" and p.owner == name]

@@ -144,7 +144,7 @@ class Surface:
 
     @property
     def closed(self) -> NDArray[np.bool_]:
-        """Which faces (F,) of `mesh` bound solids."""
+        """Mask (F,) of faces of `mesh` that bound solids."""
         return self._cleaned[1]
 
     @property

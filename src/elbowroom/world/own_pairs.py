@@ -158,7 +158,9 @@ _TAKES = 0.5
 
 
 def belonging(world: World, owners: NDArray) -> tuple[NDArray[np.bool_], list[tuple[float, float, NDArray[np.bool_]]]]:
-    """Which pairs of owners by name (P, 2) are of one body: always (P,), and from and to some seconds, each (P,)."""
+    """Mask (P,) of pairs of owners by name (P, 2) that are always of one body, and from and to some seconds, each
+    (P,).
+    """
     ordered = np.sort(owners, axis=1)
     held = [
         (h.during[0] - _TAKES, h.during[1] + _TAKES, (ordered == sorted((h.object, h.by))).all(axis=1))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.world.certificate import Certificate
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit
 from elbowroom.world.paths import Interval, merged
 from elbowroom.world.world import World
@@ -17,6 +18,8 @@ from elbowroom.world.world import World
 LONG_S = 30.0
 # Seconds on either side of a collision: a walk around an obstacle takes two or three each way.
 _AROUND_S = 4.0
+# Share of a world beyond which it is repaired as a whole rather than in a window.
+_MOST = 0.7
 # Frames at the ends of a piece that a repair must leave unchanged: positions and velocities continue there.
 _KEPT_FRAMES = 2
 
@@ -30,10 +33,23 @@ def is_long(world: World) -> bool:
 def pieces(world: World, proof: Certificate) -> list[Interval]:
     """Intervals of a take that contain all of its collisions; none where they make up most of it."""
     begin, end = world.span
-    hits = [c.during for c in proof.collisions] + [u.during for u in proof.unproven]
-    around = [(first - _AROUND_S, last + _AROUND_S) for first, last in hits]
-    found = [(max(a, begin), min(b, end)) for a, b in merged(around, 0.0)]
+    hits: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
+    found = merged([_around(world, [hit]) for hit in hits], 0.0)
     return found if sum(b - a for a, b in found) < 0.5 * (end - begin) else []
+
+
+def window(world: World, hits: Sequence[Collision | Unproven]) -> Interval | None:
+    """Interval of a world that contains some collisions and the time around them; None where that is most of it."""
+    found, (begin, end) = _around(world, hits), world.span
+    clips = all(isinstance(m, Clip) for m in world.characters.values())
+    return found if clips and found[1] - found[0] < _MOST * (end - begin) else None
+
+
+def _around(world: World, hits: Sequence[Collision | Unproven]) -> Interval:
+    """Interval of a world from some seconds before the first of some collisions until after the last."""
+    begin, end = world.span
+    first, last = min(hit.during[0] for hit in hits), max(hit.during[1] for hit in hits)
+    return max(first - _AROUND_S, begin), min(last + _AROUND_S, end)
 
 
 def piece_of(world: World, during: Interval) -> World:

@@ -27,11 +27,11 @@ from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.walking.ground import Ground
 from elbowroom.posing.whole_body import FEET
 
-# Seconds after its time by which a trajectory is at rest.
+# Seconds after its end by which a trajectory is at rest.
 _STILL_S = 0.5
 # Seconds at the end of a walk for which arms without the object are kept off the body.
 _ARMS_S = 0.5
-# Radians that a joint may turn from one frame to the next at 60 frames a second: more is a leap.
+# Largest rotation of a joint between frames at 60 fps, radians: more is a jump.
 _LEAP_RAD = 0.35
 
 
@@ -44,8 +44,11 @@ class Blocked(PlanningFailure):
 
 
 class Bent(NamedTuple):
-    """Postures that N frames are to resemble before hands and feet are brought to their places: root (N, 3), rotations
-    (N, J, 4), and turns (N,) of elbows and knees by hand or foot, radians; those of elbows add up over the frames."""
+    """Postures that N frames should resemble before hands and feet are brought to their targets.
+
+    root (N, 3), rotations (N, J, 4), and swivels (N,) of elbows and knees by hand or foot, radians; those of elbows
+    accumulate over the frames.
+    """
 
     root: Array
     rotations: Array
@@ -54,8 +57,10 @@ class Bent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """Frames of one carrier: the walk with free arms, and roots (N, 3) and rotations (N, J, 4) with hands on the
-    object at places (N, 4, 4)."""
+    """Frames of one carrier.
+
+    The walk with free arms, and roots (N, 3) and rotations (N, J, 4) with hands on the object at placements (N, 4, 4).
+    """
 
     walk: Clip
     root: Array
@@ -64,7 +69,7 @@ class Frames:
 
 
 def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[Clip]:
-    """Walks of all carriers along their courses, of equal length, from how they stand."""
+    """Walks of all carriers along their courses, of equal length, from their stances."""
     clips = []
     for carrier, course in zip(carriers, timing.courses, strict=True):
         actor = carrier.actor
@@ -86,7 +91,7 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
 
 
 def _arms_at_end(walk: Clip) -> Clip:
-    """A walk whose arms are off the body at its end, where they hang again: before that they hold the object."""
+    """A walk with its arms off the body at the end, where they hang again: before that they hold the object."""
     first = max(len(walk) - round(_ARMS_S * walk.fps), 0)
     end = arms_clear(walk.with_(root=walk.root[first:], rotations=walk.rotations[first:]))
     return walk.with_(rotations=np.concatenate([walk.rotations[:first], end.rotations]))
@@ -96,10 +101,10 @@ def held_frames(
     carrier: Carrier, grips: Grips, walk: Clip, places: Array, bent: Bent | None = None,
     since: tuple[int, int, Frames] | None = None,
 ) -> Frames:  # fmt: skip
-    """Frames of a walk with hands on the object at places (N, 4, 4); raises `Blocked`.
+    """Frames of a walk with hands on the object at placements (N, 4, 4); raises `Blocked`.
 
-    `bent` are postures that frames are to resemble in place of the walk's. With `since`, two frames and what was made
-    before, only those between are solved again.
+    `bent` are postures that frames should resemble in place of the walk's. With `since`, two frames and the previous
+    result, only those between are solved again.
     """
     actor, body = carrier.actor, carrier.actor.body
     first, last = (1, len(walk) - 1) if since is None else since[:2]
@@ -132,7 +137,7 @@ def held_frames(
 
 
 def add_frames(d: Director, carrier: Carrier, grips: Grips, frames: Frames) -> None:
-    """Work the frames of a carrier into their motion: the walk is base motion, arms on the object an edit over it."""
+    """Work the frames of a carrier into its motion: the walk is base motion, arms on the object an edit over it."""
     actor = carrier.actor
     first = actor.k
     actor.walk(frames.walk, 0)
@@ -145,7 +150,7 @@ def add_frames(d: Director, carrier: Carrier, grips: Grips, frames: Frames) -> N
 
 
 def replace_frames(d: Director, carrier: Carrier, grips: Grips, frames: Frames, first: int) -> None:
-    """Let a carrier move as in some frames since frame number `first`."""
+    """Replace a carrier's motion by some frames from frame number `first` on."""
     actor = carrier.actor
     actor.root, actor.q = np.array(actor.root), np.array(actor.q)
     actor.root[first:], actor.q[first:] = frames.root, continuous(np.concatenate([actor.q[first : first + 1],

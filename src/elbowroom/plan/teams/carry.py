@@ -37,25 +37,25 @@ from elbowroom.posing.two_hands import edge_grasps, under_edge
 from elbowroom.spaces.team import YAW, TeamSpace
 from elbowroom.world.certificate import certify
 
-# Height of the object's middle to which it is lifted, share of the mean height of those who carry it: between palms,
-# or with fingers under its edge, where forearms that hang lower stay off the trunk.
+# Height of the object's middle while carried, share of the carriers' mean height: between palms, or with fingers under
+# its edge, where lower forearms stay off the trunk.
 _LIFTED, _LIFTED_EDGE = 0.53, 0.5
 # An object taller than this share is lifted less, by the edge where that is above its middle; metres in from the edge.
 _TALL, _EDGE_M = 0.3, 0.06
-# Metres that it is lifted off what it lies on at least, and held above its goal before it is set down.
+# Smallest lift off the support, and height above the goal before it is set down, metres.
 _OFF_M = 0.05
-# Share of the object's mass above which somebody who cannot balance it is told that it is too heavy, kg: the limit
-# recommended for lifts under the best conditions (NIOSH 1991).
+# Share of the object's mass above which a failed balance is reported as too heavy, kg: the limit recommended for lifts
+# under the best conditions (NIOSH 1991).
 _LIFTS_KG = 23.0
-# Turns of the object about the vertical that are tried at a goal, where none is given, radians: by number of carriers.
+# Rotations of the object about the vertical that are tried at a goal without one, radians, by number of carriers.
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
-# Seconds over which the sway of somebody who walks alone is left out of the way of what they carry.
+# Seconds over which the sway of a single carrier is smoothed out of the object's path.
 _FOLLOWS_S = 0.15
 
 
 class TeamCarrier(Carrier):
-    """Somebody who carries an object on foot: palms on its sides, or hands under an edge of it."""
+    """A person who carries an object on foot: palms on its sides, or hands under an edge of it."""
 
     def _grips(self, hands: Sequence[str]) -> list[Grips]:
         actor = self.actor
@@ -68,7 +68,7 @@ class TeamCarrier(Carrier):
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """An object in the hands of those who carry it."""
+    """An object in the hands of its carriers."""
 
     carriers: tuple[Carrier, ...]
     grips: tuple[Grips, ...]
@@ -105,7 +105,7 @@ def carry(d: Director, task: Carry) -> None:
             there = True
             return _carried_from(d, task, actors, robots, T_goal, what)
         except PlanningFailure as failed:
-            # why it cannot be carried tells more than where there is no room to stand
+            # a failed carry is a better reason than missing room to stand
             stuck.insert(0, failed) if there and len(stuck) < 1 else stuck.append(failed)
             d.restore(saved)
     raise stuck[0]
@@ -177,7 +177,7 @@ def _note(what: str, number: int, ways: Ways, seconds: float) -> str:
 
 
 def _turned(T: Array, turn: float | None) -> Array:
-    """A place (4, 4) turned about the vertical through its origin, radians."""
+    """A placement (4, 4) rotated about the vertical through its origin, radians."""
     if turn is None:
         return T
     out, c, s = np.array(T), np.cos(turn), np.sin(turn)
@@ -186,7 +186,7 @@ def _turned(T: Array, turn: float | None) -> Array:
 
 
 def _above(space: TeamSpace, T_start: Array, T_goal: Array) -> Array:
-    """State with the object above its goal (4, 4), at the height at which it is carried; it was at T_start (4, 4)."""
+    """State with the object above its goal (4, 4), at carrying height; it was at T_start (4, 4)."""
     R = T_goal[:3, :3] @ T_start[:3, :3].T
     yaw = float(np.arctan2(R[1, 0], R[0, 0]))
     high = max(T_goal[2, 3] + _OFF_M, space.heights[1])
@@ -196,7 +196,7 @@ def _above(space: TeamSpace, T_start: Array, T_goal: Array) -> Array:
 
 
 def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarrier, ...], what: str) -> Lifted:
-    """Robots take the object, then people, who lift it to where it is carried; raises `PlanningFailure`."""
+    """Let robots take the object, then people, who lift it to carrying height; raises `PlanningFailure`."""
     now = max(actor.now for actor in actors)
     _wait(d, actors, max([robot.take(now) for robot in robots], default=0.0))
     T = np.asarray(d.world.frame(task.object, actors[0].now))
@@ -205,7 +205,7 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
     tall = float(np.mean([actor.body.height for actor in actors]))
     floor = 0.0 if d.world.floor is None else d.world.floor
     held, share = 0.5 * (low + high), _LIFTED
-    if high - low > _TALL * tall:  # what stands on legs is held by the edge above them
+    if high - low > _TALL * tall:  # an object on legs is held by the edge above them
         held, share = max(held, _edge(d, task.object, T, actors[0]) - T[2, 3]), _LIFTED_EDGE
     elif any(holds_edge(d.world, task.object, actor) for actor in actors):
         share = _LIFTED_EDGE
@@ -228,13 +228,13 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
 
 
 def _stay(robots: Sequence[RobotCarrier], until: float) -> None:
-    """Robots hold the object up to a time, their bases where they are."""
+    """Let robots hold the object until a time, their bases in place."""
     for robot in robots:
         robot.stay(until)
 
 
 def _edge(d: Director, thing: str, T: Array, actor: Actor) -> float:
-    """Height of the edge of an object at a place (4, 4) before somebody, minus infinity where there is none."""
+    """Height of the edge of an object at a placement (4, 4) before an actor, minus infinity where there is none."""
     place, heading = stance_of(actor.body, actor.pose)
     mesh = d.world.objects[thing].mesh
     point = under_edge(mesh.moved(T).vertices[mesh.faces], place, facing(heading), _EDGE_M)
@@ -242,14 +242,14 @@ def _edge(d: Director, thing: str, T: Array, actor: Actor) -> float:
 
 
 def _wait(d: Director, actors: Sequence[Actor], until: float) -> None:
-    """Let people stand as they do until a time."""
+    """Let people stand as they are until a time."""
     for actor in actors:
         if (count := actor.frame(until) - actor.k) > 0:
             acting.wait(d, actor, count)
 
 
 def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -> None:
-    """Everybody walks with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
+    """Let everybody walk with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
     carriers, grips, robots = lifted.carriers, lifted.grips, lifted.robots
     fps = carriers[0].actor.base.fps
     bases = _bases(space, robots, timing.at(timing.times))
@@ -277,7 +277,7 @@ def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -
 
 
 def _bases(space: TeamSpace, robots: Sequence[RobotCarrier], states: Array) -> list[tuple[Array, Array]]:
-    """Places (N, 2) and headings (N,) of the bases of robots, who are the last carriers of states (N, W)."""
+    """Positions (N, 2) and headings (N,) of the bases of robots, the last carriers of states (N, W)."""
     at, heading = space.carriers(states)
     out = []
     for k, robot in enumerate(robots, start=len(space.bearers) - len(robots)):
@@ -287,7 +287,7 @@ def _bases(space: TeamSpace, robots: Sequence[RobotCarrier], states: Array) -> l
 
 
 def _roll(space: TeamSpace, robots: Sequence[RobotCarrier], begin: float, states: Array, places: Array) -> None:
-    """Robots roll through states (N, W) since a time, their arms with the object at places (N, 4, 4)."""
+    """Let robots roll through states (N, W) from a time on, their arms with the object at placements (N, 4, 4)."""
     for robot in robots:
         robot.back_to(begin)
     for robot, (at, heading) in zip(robots, _bases(space, robots, states), strict=True):
@@ -296,13 +296,13 @@ def _roll(space: TeamSpace, robots: Sequence[RobotCarrier], begin: float, states
 
 
 def _hold_still(d: Director, carriers: Sequence[Carrier], seconds: float) -> None:
-    """Let people who hold the object stand as they do for some seconds."""
+    """Let carriers stand as they are for some seconds."""
     for carrier in carriers if seconds > 0.0 else ():
         carrier.wait(carrier.actor.k + carrier.actor.frames(seconds))
 
 
 def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
-    """Let the object of states (N, W) go before its only carrier as they walk, who turns with their steps."""
+    """Let the object of states (N, W) move before its only carrier, who turns with each step."""
     place, heading = space.carriers(states)
     soft = _FOLLOWS_S * walk.fps
     body = np.stack(
@@ -319,7 +319,7 @@ def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
 
 
 def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:
-    """Everybody lowers the object onto its goal (4, 4), lets go, and goes back to standing."""
+    """Let everybody lower the object onto its goal (4, 4), release it, and return to standing."""
     goal = tuple(float(x) for x in T_goal[:3, 3])
     down = Move(who=task.who, object=task.object, to=goal, helpers=task.helpers)  # type: ignore[arg-type]
     carriers = [TeamCarrier(d, carrier.actor, down, what, lifted.count) for carrier in lifted.carriers]

@@ -1,9 +1,9 @@
-"""Residual collisions of people who carry something: spine, head, knees, elbows or the object give way, hands stay on
-the object (E7, E11).
+"""Residual collisions of carriers: spine, head, knees, elbows or the object give way, hands stay on the object (E7,
+E11).
 
-Collisions are grouped into blocks, one for each chain that meets something. A block is deformed by the first of some
-changes that frees it, faded in and out; then the least of that change that is free is kept. Feet stay where they step
-and hands where they hold: the whole body is solved again in every frame of the block.
+Collisions are grouped into blocks, one per colliding chain. A block is deformed by the first of some changes that frees
+it, faded in and out; then the change is reduced to its minimum. Feet stay on their steps and hands on the object: the
+whole body is solved again in every frame of the block.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.pairs import Pair
 
-# Seconds over which a change fades in and out, and by which blocks of one chain that are nearer to each other are one.
+# Seconds over which a change fades in and out, and distance within which blocks of one chain are merged.
 _FADES_S, _TOGETHER_S = 0.7, 0.8
-# Blocks that are tuned at most.
+# Most blocks that are tuned.
 _BLOCKS = 12
-# Halvings by which the least of a change is found.
+# Bisections for the smallest change.
 _HALVINGS = 3
 # Sizes of changes that are tried: of the trunk and of elbows, radians; of the pelvis and the object, metres.
 _BENDS_RAD = (0.25, 0.5, 0.8)
@@ -41,7 +41,7 @@ _CROUCHES_M = (0.08, 0.16, 0.26)
 _RAISES_M = (0.06, 0.12, 0.2)
 _KNEES_RAD = (0.12, 0.25)
 _LOWERS_M = (0.02, 0.05)
-# Share of a bend that neck and head have of it, each, against a joint of the spine.
+# Share of a bend for neck and head each, relative to a spine joint.
 _HEAD = 0.5
 
 Team = Sequence[tuple[Carrier, Grips, int]]
@@ -50,8 +50,11 @@ Met = Collision | Unproven
 
 @dataclass(frozen=True)
 class Change:
-    """A change of kind 'bend', 'lean', 'crouch', 'object' or of a limb ('left_arm', 'right_leg', …) between two frames,
-    faded in before and out after them; `size` in radians or metres, to the left or out for leans, elbows and knees."""
+    """A change of kind 'bend', 'lean', 'crouch', 'object' or of a limb ('left_arm', 'right_leg', …) between two frames.
+
+    Faded in before and out after them; `size` in radians or metres, to the left or outwards for leans, elbows and
+    knees.
+    """
 
     kind: str
     size: float
@@ -60,11 +63,11 @@ class Change:
     fades: int
 
     def weights(self, count: int) -> Array:
-        """Share of the change in each of so many frames, (count,)."""
+        """Share of the change in each of `count` frames, (count,)."""
         k = np.arange(count)
         gap = np.maximum(np.maximum(self.first - k, k - self.last), 0)
         share = smootherstep(1.0 - gap / self.fades)
-        # begins and ends as they were
+        # both ends stay unchanged
         ramp = smootherstep(k / self.fades) * smootherstep((count - 1 - k) / self.fades)
         return np.minimum(share, ramp)
 
@@ -75,7 +78,9 @@ class Change:
 
 
 class Tuning:
-    """Frames of a team while blocks of them are changed; `rolled` lets robots follow the object at places (N, 4, 4)."""
+    """Frames of a team while blocks of them are changed; `rolled` lets robots follow the object at placements (N, 4,
+    4).
+    """
 
     def __init__(self, d: Director, team: Team, made: Sequence[Frames], rolled: Callable[[Array], None]) -> None:
         self.d, self.team, self.made, self.rolled = d, team, list(made), rolled
@@ -83,7 +88,7 @@ class Tuning:
         self.places = made[0].places
 
     def tune(self, during: tuple[float, float], found: Certificate) -> None:
-        """Change blocks until all is free; raises `Blocked` at the first block that cannot be."""
+        """Change blocks until everything is free; raises `Blocked` at the first block that cannot be freed."""
         for _ in range(_BLOCKS):
             met: list[Met] = sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
             if not met:
@@ -104,7 +109,7 @@ class Tuning:
         return certify(self.d.world, during=during, clearance=False, contacts="never")
 
     def _block(self, met: Sequence[Met]) -> tuple[int, list[Met]]:
-        """The first block: whose it is, and collisions of the same chain that follow each other."""
+        """The first block: its carrier, and consecutive collisions of the same chain."""
         names = [carrier.actor.who for carrier, _, _ in self.team]
         number = next((names.index(who) for who in met[0].who if who in names), 0)
         chain = _chain(met[0].pair, names[number])
@@ -135,7 +140,7 @@ class Tuning:
         if carrier.thing in block[0].pair and chain.endswith("_leg"):
             kinds[chain] = [("object", _RAISES_M)]
         if chain.endswith("_arm") and all(name.startswith(f"{actor.who}.") for name in block[0].pair):
-            # arms that hang lower are off the trunk, whatever their elbows do
+            # lower arms are off the trunk, whatever their elbows do
             lower = tuple(-size for size in _RAISES_M)
             kinds[chain] = [("object", lower), *(kind for kind in kinds[chain] if kind[0] != "object")]
         for kind, sizes in kinds[chain]:
@@ -144,7 +149,7 @@ class Tuning:
                     yield Change(kind, sign * size, first, last, fades)
 
     def _freed(self, number: int, change: Change, block: Sequence[Met]) -> bool:
-        """Make a change as small as it may be; return whether it frees the block."""
+        """Apply a change and reduce it to its minimum; return whether it frees the block."""
         chain = _chain(block[0].pair, self.team[number][0].actor.who)
         before = (list(self.made), self.places, self.d.save(), [list(c) for c in self.changes])
         if not self._tried(number, change, chain):
@@ -167,9 +172,9 @@ class Tuning:
         self.d.restore(before[2])  # type: ignore[arg-type]
 
     def _tried(self, number: int, change: Change, chain: str, *, whole: bool = False) -> bool:
-        """Make a change; return whether bodies can follow and its block is free of that chain's collisions.
+        """Apply a change; return whether bodies can follow and its block is free of that chain's collisions.
 
-        `whole`: all frames after it are made anew, too.
+        `whole`: all frames after it are solved again, too.
         """
         count = len(self.made[0].root)
         a, b = max(change.span[0], 1), min(change.span[1], count - 1)
@@ -192,7 +197,7 @@ class Tuning:
         except Blocked:
             return False
         carrier, _, first = self.team[number]
-        # most of those that fail do so within the block
+        # most failures are within the block
         for begin, end in ((max(change.first, a), min(change.last, b)), (a, b)):
             found = self._certified((carrier.actor.time(first + begin), carrier.actor.time(first + end)))
             met: list[Met] = [*found.collisions, *found.unproven]
@@ -209,7 +214,7 @@ class Tuning:
 
 
 def _chain(pair: Pair, who: str) -> str:
-    """Chain of somebody that a pair is of: head, trunk, an arm, a leg, or the object."""
+    """Chain of a character in a pair: head, trunk, an arm, a leg, or the object."""
     parts = [name.partition(".")[2] for name in pair if name.startswith(f"{who}.")]
     if not parts:
         return "object"
@@ -229,7 +234,7 @@ def _bent(actor: Actor, walk: Clip, changes: Sequence[Change]) -> Bent:
     for change in changes:
         size = change.size * change.weights(len(walk))
         side, _, limb = change.kind.partition("_")
-        if limb:  # elbows and knees turn out to either side
+        if limb:  # elbows and knees swivel outwards on either side
             end, turns = (f"{side}_hand", np.diff(size, prepend=0.0)) if limb == "arm" else (f"{side}_foot", size)
             swivels[end] = swivels.get(end, 0.0) + (turns if side == "left" else -turns)
         elif change.kind == "crouch":
@@ -241,7 +246,9 @@ def _bent(actor: Actor, walk: Clip, changes: Sequence[Change]) -> Bent:
 
 
 def _leaned(actor: Actor, root: Array, q: Array, angle: Array, *, sideways: bool) -> Array:
-    """Rotations (N, J, 4) with the spine bent ahead, neck and head with it, or leaned to the left, by angles (N,)."""
+    """Rotations (N, J, 4) with the spine bent forwards, neck and head with it, or leaned to the left, by angles
+    (N,).
+    """
     body = actor.body
     front = front_of(actor, body.transforms(root, q))
     axis = -front if sideways else np.cross(UP, front)

@@ -1,4 +1,4 @@
-"""Way of a team and its object through a scene, by a roadmap that is learned once and kept (E2, E3, E8)."""
+"""Path of a team and its object through a scene, from a roadmap that is learned once and stored (E2, E3, E8)."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import World
 
-# Metres that the object keeps from all else, the first with which a way is found; where it starts and ends, too.
+# Clearances of the object, metres, the first with which a path is found; also at its start and end.
 _MARGINS_M = (0.03, 0.012)
-# Metres by which a body that leans reaches farther, and the shortest of an arm's reach, share of it.
+# Extra reach of a leaning body, metres, and the shortest reach of an arm, share of it.
 _LEANS_M, _FOLDED = 0.06, 0.3
-# Heights of hands that are carried at, shares of the body's height: lowest, usual and highest.
+# Heights of carrying hands, shares of the body's height: lowest, usual and highest.
 _HANDS = (0.47, 0.56, 0.84)
-# The band of the scene that legs and trunk meet: from, metres, and to, share of the body's height. Heads bend.
+# Band of the scene that legs and trunk meet: from, metres, and to, share of the body's height. Heads bend.
 _LOW_M, _TRUNK = 0.05, 0.8
-# Where bent elbows are: to the side, and between which heights, shares of the body's height.
+# Position of bent elbows: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
-# Metres that a robot's base keeps from things and its middle from the outline of the object; share of an arm that it
-# stretches.
+# Clearance of a robot's base, and distance of its middle from the outline of the object, metres; share of its arm's
+# reach that is used.
 _BESIDE_ROBOT_M, _DEPTH_ROBOT_M, _STRETCHED = 0.03, 0.2, 0.95
-# Metres that legs and trunk keep from things: steps to the side and turns are wider than those ahead.
+# Clearance of legs and trunk, metres: sidesteps and turns are wider than steps ahead.
 _BESIDE_M = 0.05
-# Cells nearer to a surface are taken for solid: walls are thin, metres.
+# Cells this near to a surface count as solid: walls are thin, metres.
 _SHELL_M = 0.08
-# Metres from a start or goal within which a way may begin or end where its width is told.
+# Distance from a start or goal within which the path for a width message may begin or end, metres.
 _ENDS_M = 0.5
-# Widest passage that is looked for as a narrow one, metres.
+# Widest passage that counts as narrow, metres.
 _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
 _FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=8000, idle=2000)
 # Corners that are tried to be cut off.
 _SHORTCUTS = 200
-# Metres between states of a team's way while it is pulled straight, and how often it is.
+# Distance between states while a path is straightened, metres, and iterations.
 _PULLED_M, _PULLS = 0.045, 600
-# Ways to different goals that are compared after that.
+# Paths to different goals that are compared after that.
 _SHORTENED = 4
-# Metres from a place where a way failed, in the space's own metric, that the next ways keep.
+# Distance that later paths keep from a place where one failed, in the space's own metric, metres.
 _AVOID_M = 0.3
-# The same where that is near to a start or goal: a share of what is between them; nearer than this no way avoids it.
+# The same near a start or goal: a share of the distance to it; nearer than this no path avoids it.
 _OF_ENDS, _LEAST_AVOID_M = 0.6, 0.1
-# Metres by which somebody whose legs or trunk met something keeps farther from all things, and within which distance of
-# where they stood.
+# Extra clearance of a carrier whose legs or trunk collided, metres, and the radius around that place in which it
+# applies.
 _FARTHER_M, _FARTHER_WITHIN_M = 0.06, 0.8
 # Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
 _SPACED_M = 0.015
@@ -78,7 +78,7 @@ _ROUNDED_M = (0.25, 0.16, 0.09, 0.04)
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """States (K, W) of a way, close together; `piece` (K,) numbers the local paths that they are of."""
+    """States (K, W) of a path, closely spaced; `piece` (K,) numbers their local paths."""
 
     states: Array
     piece: NDArray[np.int64]
@@ -89,7 +89,9 @@ def team_space(
     world: World, carriers: Sequence[Carrier], grips: Sequence[Grips], robots: Sequence[RobotCarrier],
     goals: Sequence[Array], *, tilts: bool,
 ) -> TeamSpace:  # fmt: skip
-    """Space of people and robots that stand at an object and hold it so, with all else as it is now; `goals` (4, 4)."""
+    """Space of people and robots that stand at an object and hold it, with everything else as it is now; `goals` (4,
+    4).
+    """
     lead = carriers[0]
     now, thing = lead.actor.now, lead.thing
     T = np.asarray(world.frame(thing, now))
@@ -149,7 +151,7 @@ def team_space(
 
 
 def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
-    """Carrier of a team's space that is a robot, with the object at a place (4, 4)."""
+    """Robot carrier of a team's space, with the object at a placement (4, 4)."""
     place, heading = robot.place
     _, frames = robot.ik.grips(robot.values[None])
     shoulder = frames[0, 1, :3, 3]
@@ -178,7 +180,7 @@ def _scene(world: World, thing: str, now: float) -> Fields | None:
 
 @dataclass
 class Ways:
-    """Ways of a team over its roadmap: the next ones keep away from where ways failed."""
+    """Paths of a team over its roadmap: later ones avoid places where earlier ones failed."""
 
     space: TeamSpace
     seed: int
@@ -195,8 +197,7 @@ class Ways:
         return roadmap.arrays()
 
     def find(self, start: Array, goals: Sequence[Array], what: str) -> Way:
-        """The cheapest way from a state to one of several, states rounded and close together; raises
-        `PlanningFailure`."""
+        """The cheapest path from a state to one of several, rounded and closely spaced; raises `PlanningFailure`."""
         rng = np.random.default_rng(self.seed + 1 + self.failed)
         found = self._found(start, goals)
         if not found:
@@ -221,7 +222,7 @@ class Ways:
         return self._spaced(best[1])
 
     def _narrowest(self, start: Array, goals: Sequence[Array]) -> str:
-        """Return how wide the way is where it is narrowest, for whom it lacks most, in words."""
+        """Describe the width of the path at its narrowest, for the carrier that lacks most."""
         space = self.space
         at = space.carriers(np.array([start, *goals]))[0]
         lacks = []
@@ -277,7 +278,7 @@ class Ways:
         return not self.failed or self.space.joins(a, b)
 
     def _spaced(self, states: Sequence[Array]) -> Way:
-        """States of a way, evenly spaced, with its corners rounded as far as that is free."""
+        """States of a path, evenly spaced, with its corners rounded as far as that is free."""
         rows, piece = [], []
         for k, (a, b) in enumerate(pairwise(states)):
             n = max(int(self.space.distances(a[None], b)[0] / _SPACED_M), 2)
@@ -296,7 +297,7 @@ class Ways:
         return Way(smoothed(way, 0.02 / _SPACED_M), np.array(piece, np.int64), cost)
 
     def _pulled(self, way: Array) -> Array:
-        """A way of a team that is pulled straight in parts of it, on coarser states."""
+        """A team's path straightened in parts, on coarser states."""
         rng = np.random.default_rng(self.seed + 7)
         every = max(round(_PULLED_M / _SPACED_M), 1)
         rows = np.unique(np.append(np.arange(0, len(way), every), len(way) - 1))
@@ -305,7 +306,7 @@ class Ways:
 
 
 def _key(space: TeamSpace) -> Iterator[object]:
-    """All that a roadmap depends on: the people, the object and the scene."""
+    """Everything that a roadmap depends on: the people, the object and the scene."""
     for b in space.bearers:
         yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room, b.elbow_room, b.gait)
     yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.arms, space.floor.origin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import astuple, dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -27,6 +27,8 @@ _STRAIGHT = 25
 _GUIDE = ((-0.3, 0.05), (-0.12, 0.12), (-0.1, 0.2), (-0.2, 0.2), (-0.6, 0.5), (-0.5, 0.5))
 _GUIDE_SHARE = (0.2, 0.8)
 _GUIDES = 12
+# Random postures of an arm, of which it is drawn in by the one nearest to the chest.
+_ARMS = 48
 # Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
 # Distance between samples along a shortcut of the whole body, metres.
@@ -104,14 +106,25 @@ def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
 
 
 def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) -> PosePath:
-    """A path from start to goal by way of a random posture with a free and balanced trunk; straight without one.
+    """A path from start to goal in two or more lines, of one of three kinds, drawn at random.
 
-    A trunk that can go straight would do so in every attempt, even where it blocks an arm: backing off first makes
-    room. Offsets are drawn within `_GUIDE`.
+    The working arm is drawn in before the trunk moves and reaches out after that, as people do; the trunk goes by way
+    of another posture, since one that can go straight would do so in every attempt, even where it blocks the arm; both.
     """
-    own = components(problem.body)
+    own, body = components(problem.body), problem.body
     trunk = joined([own[name] for name in ("pelvis", "spine", "head") if name in own])
-    check, share = problem.check.with_parts(trunk.parts), float(rng.uniform(*_GUIDE_SHARE))
+    kind = rng.integers(3)
+    via = _backed_off(problem, trunk, straight, rng) if kind > 0 else None
+    corners = [problem.start, *([] if via is None else [via]), problem.goal]
+    if kind < 2 and problem.working in own:
+        corners = [problem.start, *drawn_in(problem, trunk, own[problem.working], corners, rng), problem.goal]
+    lines = [_line(body, a, b)[1:] for a, b in pairwise(corners)]
+    return PosePath(body, [problem.start, *(pose for line in lines for pose in line)])
+
+
+def _backed_off(problem: BodyProblem, trunk: Component, straight: PosePath, rng: np.random.Generator) -> Pose | None:
+    """A random posture whose trunk is free and in balance, within `_GUIDE` of one along the path; None without one."""
+    share, check = float(rng.uniform(*_GUIDE_SHARE)), problem.check.with_parts(trunk.parts)
     near, feet = straight.pose(straight.span(share)[0]), straight.feet(share)
     low, high = trunk.ranges.T * 0.5
     low[:6], high[:6] = np.transpose(_GUIDE)
@@ -119,9 +132,33 @@ def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) 
         root, q = trunk.moved(straight, share, (low + rng.random(trunk.width) * (high - low))[None], problem.axes)
         via = problem.balance.projected(Pose.of(root[0], q[0]), feet, near)
         if via is not None and check.free(via, exact=False):
-            parts = [_line(problem.body, problem.start, via), _line(problem.body, via, problem.goal)[1:]]
-            return PosePath(problem.body, [pose for part in parts for pose in part])
-    return straight
+            return via
+    return None
+
+
+def drawn_in(
+    problem: BodyProblem, trunk: Component, arm: Component, poses: list[Pose], rng: np.random.Generator
+) -> list[Pose]:
+    """Postures with their arm in one random posture: of those that collide least often the hand nearest to the chest.
+
+    They stay as they are where every draw collides in all of them.
+    """
+    body, check = problem.body, problem.check.with_parts((*trunk.parts, *arm.parts))
+    low, high = arm.ranges.T
+    numbers = low + rng.random((_ARMS, arm.width)) * (high - low)
+    joints = list(arm.table.joint)
+    _, drawn = arm.moved(PosePath(body, poses[:1] * 2), 0.0, numbers, problem.axes)
+    best, least = poses, (len(poses), 0.0)
+    for q in drawn[:, joints]:
+        rows = np.array([pose.rotations for pose in poses])
+        rows[:, joints] = q
+        some = [Pose.of(pose.root, row) for pose, row in zip(poses, rows, strict=True)]
+        hits = sum(not check.free(pose, exact=False) for pose in some)
+        T = body.skeleton.at(some[0])[:, :3, 3]
+        rank = hits, float(np.linalg.norm(T[body.chain(arm.name).end] - T[body.roles.get("chest", 0)]))
+        if rank < least:
+            best, least = some, rank
+    return best
 
 
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:
@@ -157,7 +194,7 @@ class _ComponentSearch:
         )  # fmt: skip
         start, goal = space.ends
         found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1))
-        if self.follow > 0.0:
+        if self.follow > 0.0 or not found.found:
             return found
         short = smooth(space, found, seed, budget=smoothing)
         return replace(short, stats=Stats(found.stats.checks + short.stats.checks, *astuple(found.stats)[1:]))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array, continuous
+from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.search.birrt import Stats
@@ -109,4 +110,14 @@ def _closed(problem: BodyProblem, path: PosePath, root: Array, q: Array, share: 
         feet = path.feet(float(share[k]))
         pose = problem.balance.closed(Pose.of(roots[k], rows[k]), feet, path.at(float(share[k])))
         out.append(pose if pose is not None and problem.check.free(pose) else None)
-    return [*out, problem.goal]
+    out.append(problem.goal)
+    # a fast hand passes a corner between two frames
+    apart = [k for k, (a, b) in enumerate(pairwise(out)) if a and b and not problem.check.free(_middle(a, b))]
+    for k in {k + i for k in apart for i in (0, 1)} - {0, len(out) - 1}:
+        out[k] = None
+    return out
+
+
+def _middle(a: Pose, b: Pose) -> Pose:
+    """Posture half-way between two frames, as players of the motion have it."""
+    return Pose.of(0.5 * (a.root + b.root), slerp(a.rotations, b.rotations, np.array(0.5)))

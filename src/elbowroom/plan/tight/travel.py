@@ -50,8 +50,9 @@ def body_problem(
     start = actor.pose
     fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
     moved = bool(fingers) and float(angle_between(start.rotations[fingers], goal.rotations[fingers]).max()) > _MOVED_RAD
+    widest = BodyCheck(world, actor.who, actor.now, margin=settings.margin, fingers=moved)
     for margin in (settings.margin, *_MARGINS_M):
-        check = BodyCheck(world, actor.who, actor.now, margin=margin, fingers=moved)
+        check = widest.with_margin(min(margin, settings.margin))
         pairs = [check.blame(pose) for pose in (start, goal)]
         if pairs == [None, None]:
             break

@@ -1,4 +1,4 @@
-"""One person who moves an object: ways to hold it, hands on the way to it, with it, and off it (Y1 to Y6)."""
+"""One person who moves an object: grips, approach, carrying, and release (Y1 to Y6)."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from elbowroom.posing.grasps import grasps_of
 from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.own_pairs import tissue_contacts
 
-# Grips that are looked at without recordings; with recordings that guide postures; and tried of either.
+# Grips that are examined without recordings; with recordings that guide postures; and tried of either.
 _LOOKS = 12
 _GUIDED_LOOKS = 8
 _TRIES = 3
-# Metres that hands come from beside the object, and are off it before they go back.
+# Approach distance of hands beside the object, and their retreat before they return, metres.
 _BESIDE_M = 0.08
-# Shares of that way at which the body has to be free.
+# Shares of that distance at which the body must be free.
 _STRAIGHT = (0.25, 0.5, 0.75)
-# Seconds that hands take for a way at least: the whole body goes along.
+# Shortest motion of hands, seconds: the whole body moves along.
 _LEAST_S = 0.8
-# Where hands go first that find no way straight to an object: above it and nearer to the body, shares of its height.
+# Via points of hands without a straight path to an object: above it and nearer to the body, shares of its height.
 _OVER = 0.18
 _NEARER = 0.1
 # Shares of the gaze's turn that are tried.
@@ -50,8 +50,9 @@ _GAZES = (1.0, 0.5, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """A way to hold the object at its start and goal, the posture with open hands before that, and the
-    recordings to follow with their pull."""
+    """A grip on the object at its start and goal, the posture with open hands before it, and the recordings to follow
+    with their weight.
+    """
 
     grips: Grips
     before: Pose
@@ -64,7 +65,7 @@ class Carrier(Holding):
     """Somebody who moves an object."""
 
     def options(self, hands: Sequence[str]) -> Iterator[Option]:
-        """Ways to hold the object at its start and at its goal, the easiest first."""
+        """Grips on the object at its start and at its goal, the easiest first."""
         ranked = self.ranked(hands)
         failed: list[PlanningFailure] = []
         given = 0
@@ -81,8 +82,11 @@ class Carrier(Holding):
             raise next((stuck for stuck in failed if stuck.status == "too-heavy"), failed[0])
 
     def _without_balance(self, grips: Grips) -> list[PlanningFailure]:
-        """Reasons why the object cannot be held even if somebody could not fall: a load draws people off their feet
-        before their joints give way, and feet elsewhere would not help against its weight."""
+        """Reasons why the object cannot be held even without balance.
+
+        A load pulls people off their feet before their joints give way, and feet elsewhere would not help against its
+        weight.
+        """
         support, self.support = self.support, None
         try:
             self.held_at(grips, self.T_start, self.actor.pose)
@@ -93,7 +97,7 @@ class Carrier(Holding):
         return []
 
     def ranked(self, hands: Sequence[str]) -> list[Grips]:
-        """Ways to hold the object, the easiest first, whether they can be had or not."""
+        """Grips on the object, the easiest first, whether feasible or not."""
         actor = self.actor
         candidates = self._grips(hands)
         if not candidates:
@@ -132,32 +136,32 @@ class Carrier(Holding):
         return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
 
     def after(self, option: Option, last: Pose) -> Pose:
-        """A posture with open hands before the object at its goal, near that with which it came, or the option's."""
+        """A posture with open hands before the object at its goal, near that with which it arrived, or the option's."""
         try:
             return self.beside(option.grips, self.T_goal, last, _BESIDE_M)
         except PlanningFailure:
             return self.beside(option.grips, self.T_goal, option.goal, _BESIDE_M)
 
     def approach(self, option: Option) -> None:
-        """Open hands go to where they take the object from."""
+        """Move open hands to where the approach to the object starts."""
         opened = self.fingers(option.grips, closed=False)
         self.go(option.grips, option.before, opened, f"reach {self.thing}", self.T_start, self.T_start[:3, 3])
 
     def take(self, option: Option) -> None:
-        """Hands go straight to the object, and close."""
+        """Move hands straight to the object, and close them."""
         self._allow_hands(option.grips)
         self.straight(option.grips, self.T_start, option.start, f"take {self.thing}", away=False)
         self._turn_fingers(option.grips, closed=True)
 
     def leave(self, grips: Grips, after: Pose) -> None:
-        """Hands open, go straight off the object to a posture, and back to the base motion."""
+        """Open the hands, move them straight off the object to a posture, and back to the base motion."""
         self._allow_hands(grips)
         self._turn_fingers(grips, closed=False)
         self.straight(grips, self.T_goal, after, f"leave {self.thing}", away=True)
         self.back(grips)
 
     def wait(self, k: int) -> None:
-        """Stand as it is until frame k."""
+        """Stand still until frame k."""
         actor = self.actor
         count = k - actor.k
         if count > 0:
@@ -165,13 +169,13 @@ class Carrier(Holding):
             acting.add(self.d, actor, root, q, away=actor.away)
 
     def let_go(self, grips: Grips, under: Sequence[str]) -> None:
-        """End the grips at the goal, on what the object lies on there."""
+        """End the grips at the goal, on the object's support there."""
         for hand in grips.grasps:
             self.d.world = released(self.d.world, self.thing, self.actor.now, self.actor.who, under)
             self.actor.unpin(hand)
 
     def say_fit(self, grips: Grips) -> None:
-        """Tell in a note how well recordings fit (Y10)."""
+        """Note how well recordings fit (Y10)."""
         note = f"{self.what}: no recorded posture was followed"
         for far, database, answer in self.fits(grips):
             if database is self.guide:
@@ -183,7 +187,7 @@ class Carrier(Holding):
         self.d.world = self.d.world.with_(notes=(*self.d.world.notes, note))
 
     def allow_folds(self, first: int) -> None:
-        """Let belly and thighs press each other since a frame, as deep as the most folded posture has it."""
+        """Allow belly and thighs to press each other from a frame on, as deep as in the most folded posture."""
         d, actor = self.d, self.actor
         rows = slice(first, actor.k + 1)
         T = actor.body.transforms(actor.root[rows], actor.q[rows])
@@ -191,7 +195,7 @@ class Carrier(Holding):
         d.allow(tissue_contacts(actor.body, actor.who, during, d.world.caps.tissue, T))
 
     def hold(self, grips: Grips) -> None:
-        """Hands hold the object from now on."""
+        """Let the hands hold the object from now on."""
         d, actor = self.d, self.actor
         for hand in grips.grasps:
             actor.keep(joints_of(actor, hand))
@@ -202,7 +206,7 @@ class Carrier(Holding):
             )
 
     def play(self, grips: Grips, path: CarriedFrames) -> None:
-        """Add the frames of the carry; the object touches what it lies on only while it is lifted and set down."""
+        """Add the frames of the carry; the object touches its supports only while it is lifted and set down."""
         d, actor = self.d, self.actor
         begun = actor.k
         under = resting(d.world, self.thing, actor.now)
@@ -212,7 +216,7 @@ class Carrier(Holding):
         d.allow([*supported(self.thing, under, off), *supported(self.thing, goal_under, on)])
 
     def _allow_hands(self, grips: Grips) -> None:
-        """Let hands touch the object while they come to it, or leave it, straight."""
+        """Allow hands to touch the object while they move straight to or from it."""
         d, actor = self.d, self.actor
         closing = actor.frames(d.settings.close) if grips.closes else 0
         during = (actor.now, actor.time(actor.k + self._straight_frames + closing))
@@ -224,12 +228,12 @@ class Carrier(Holding):
         return self.actor.frames(_BESIDE_M / self.d.settings.slow)
 
     def _turn_fingers(self, grips: Grips, *, closed: bool) -> None:
-        """Fingers close on the object, or open; palms that press it stay flat."""
+        """Close fingers on the object, or open them; palms that press it stay flat."""
         if grips.closes:
             acting.move_fingers(self.d, self.actor, self.fingers(grips, closed=closed), self.d.settings.close)
 
     def back(self, grips: Grips) -> None:
-        """Hands go back to the base motion."""
+        """Return the hands to the base motion."""
         actor = self.actor
         mine = [j for hand in grips.grasps for j in joints_of(actor, hand)]
         goal = actor.neutral(actor.k + actor.frames(1.0), mine)
@@ -271,7 +275,7 @@ class Carrier(Holding):
         raise stuck
 
     def travel(self, goal: Pose, fingers: Mapping[str, Array], what: str, *, away: bool, straight: bool) -> None:
-        """Hands go to a posture, the body straight there, each arm straight or as its tier finds."""
+        """Move hands to a posture, the body directly, each arm straight or by its tiers."""
         d, actor = self.d, self.actor
         ways = [
             float(np.linalg.norm(hand_of(actor, h, goal)[:3, 3] - hand_of(actor, h, actor.pose)[:3, 3]))
@@ -279,10 +283,10 @@ class Carrier(Holding):
         ]
         far = max(*ways, float(np.linalg.norm(goal.root - actor.pose.root)))
         count = actor.frames(max(d.seconds_for(far), _LEAST_S))
-        acting.travel(d, actor, fingers, goal, count, what, straight=straight, back=not away)
+        acting.travel(d, actor, fingers, goal, count, what, "straight" if straight else "any", back=not away)
 
     def straight(self, grips: Grips, T_object: Array, end: Pose, what: str, *, away: bool) -> None:
-        """Hands go to the object, or off it, straight, the body to a posture `end`."""
+        """Move hands straight to the object, or off it, the body to a posture `end`."""
         start = self.actor.pose
         share = smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1))
         root, q = [start.root], [start.rotations]
@@ -298,7 +302,7 @@ class Carrier(Holding):
         return self.at(grips.targets(self.actor, T_object, gap), near, T_object, loaded=False, markers=False)
 
     def _require_straight(self, grips: Grips, T_object: Array, before: Pose, there: Pose) -> None:
-        """Raise where the body collides while hands go straight to the object at a place (4, 4)."""
+        """Raise where the body collides while hands move straight to the object at a placement (4, 4)."""
         postures = self.postures(grips, closed=False)
         for share in _STRAIGHT:
             pose = self._between(grips, T_object, before, there, share, (1.0 - share) * _BESIDE_M)
@@ -309,9 +313,9 @@ class Carrier(Holding):
     def _add(
         self, grips: Grips, root: Array, q: Array, what: str, places: Array, checks: int = 0, focus: Array | None = None
     ) -> None:
-        """Add frames of the whole body with the object at places (N, 4, 4), fingers as they are.
+        """Add frames of the whole body with the object at placements (N, 4, 4), fingers unchanged.
 
-        The gaze goes to a point (3,), or is as it was; less so where neck and shoulders would meet.
+        The gaze goes to a point (3,), or stays; less so where neck and shoulders would collide.
         """
         d, actor = self.d, self.actor
         fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]

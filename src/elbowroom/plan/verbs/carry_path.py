@@ -1,5 +1,6 @@
-"""Path of a held object from its start to its goal, searched in the object's space, and the frames of the bodies that
-follow it (Y2 to Y6)."""
+"""Path of a held object from its start to its goal, searched in the object's space, and frames of its carriers (Y2 to
+Y6).
+"""
 
 from __future__ import annotations
 
@@ -33,18 +34,18 @@ from elbowroom.world.pairs import Pair
 _LIFT_M = 0.04
 # An object that is farther than this from its place no longer touches what it lay on there, metres.
 _OFF_M = 0.02
-# Metres of the object's way, and radians of the farthest joint, from one look at a whole body to the next.
+# Travel of the object, metres, and rotation of the fastest joint, radians, between two checks of a whole body.
 _STEP_M = 0.03
 _TURN_RAD = 0.45
-# Turns of a joint in a step beyond this make the step slower, radians.
+# Joint rotations beyond this in a step make the step slower, radians.
 _EASY_RAD = 0.2
-# Postures at one place that differ by less are the same.
+# Postures at one placement that differ by less are the same.
 _ALIKE_M = 0.01
 _ALIKE_RAD = 0.06
-# Parts of a step in which a joint turns farther than that.
+# Parts of a step in which a joint rotates farther than that.
 _FINER = 4
-# Pushes of the pelvis that are tried where a step collides: ahead, to the left, up, shares of the height, and a turn to
-# the left, radians.
+# Pushes of the pelvis that are tried where a step collides: ahead, left, up, shares of the height, and a turn to the
+# left, radians.
 _PUSHES = (
     (-0.02, 0.0, 0.0, 0.0),
     (0.0, 0.0, 0.0, 0.12),
@@ -62,12 +63,12 @@ _NEAR_M = 0.003
 _CLEAR_STEP_M = 0.06
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
-# Steps of all detours, and limits of one search and of smoothing: a step takes two to three milliseconds. Searches of
-# benchmarks/object_moves.py that found a way took up to 264.
+# Steps of all detours, and limits of one search and of smoothing: a step takes two to three milliseconds. Successful
+# searches of benchmarks/object_moves.py took up to 264.
 _WALKS = 300
 _BUDGET = Budget(checks=320, nodes=600)
 _SMOOTH = Budget(checks=120)
-# Share by which a carry takes longer for each kilogram, and the longest: people slow down with what is heavy. Chosen,
+# Relative increase of a carry's duration per kilogram, and its largest: people slow down with heavy objects. Chosen,
 # not measured.
 _SLOWER_PER_KG = 0.04
 _SLOWEST = 2.5
@@ -75,13 +76,13 @@ _SLOWEST = 2.5
 _FREED_RAD = 0.14
 # Metres between parts in frames, where they can be had: what is nearer may meet between them.
 FRAME_ROOM_M = 0.001
-# Nodes to either side over which postures on the way are averaged.
+# Half-width of the average of postures on the way, nodes.
 _SOFTENED = 3
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedFrames:
-    """Frames of a body that carries an object: roots (N, 3), rotations (N, J, 4), the object's places (N, 4, 4).
+    """Frames of a body that carries an object: roots (N, 3), rotations (N, J, 4), the object's placements (N, 4, 4).
 
     `lifted` and `set_down` are frames at which the object has left its place, and from which on it is at its goal.
     """
@@ -128,7 +129,7 @@ def carried(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) ->
 def _path(
     team: Team, ends: Sequence[tuple[Pose, Pose]], room: float, *, searched: bool
 ) -> tuple[Array, list[Poses], int]:
-    """Path of the object (N, 7), the postures that follow it, and how many were checked."""
+    """Path of the object (N, 7), the postures that follow it, and the number of checks."""
     lead = team[0][0]
     d, T_start, T_goal = lead.d, lead.T_start, lead.T_goal
     turned = angle_between(state_of(T_start)[3:], state_of(T_goal)[3:]) > _SAME_TURN_RAD
@@ -184,8 +185,10 @@ def _clear(team: Team, stations: Sequence[Array], room: float) -> bool:
 
 
 def _gap(holding: Holding, grips: Grips, T: Array, under: Collection[str]) -> float:
-    """Metres, up to where speeds no longer depend on it, from the object at a place (4, 4), and hands on it, to all but
-    what it lies on at its start and goal."""
+    """Distance from the object at a placement (4, 4), and hands on it, to everything but its supports, metres.
+
+    At most as far as speeds depend on it.
+    """
     postures, hands = holding.postures(grips, lies=False), holding.hand_joints(grips, T)
     return postures.carried_gap(holding.actor.pose, hands, {holding.thing: T}, CLEAR_M, under)
 
@@ -194,14 +197,14 @@ def _follow(
     team: Team, lies: bool, room: float, pushes: Sequence[tuple[float, ...]],
     start: Array, poses: Poses, end: Array, tally: NDArray[np.int64],
 ) -> Poses | None:  # fmt: skip
-    """The postures one step on, None where there are none near those before that are free, pushed or not."""
+    """The postures one step on, None where no free ones are near those before, pushed or not."""
     tally[CHECKS] += 1
     if any(holding.carried_blame(grips, place_of(end), room, lies=lies) for holding, grips in team):
         return None
     out = []
     for (holding, grips), pose in zip(team, poses, strict=True):
         step = _Step(holding, grips, holding.postures(grips, lies=lies), room, start, pose, end)
-        # where recordings lead to a leap, or over the edge of balance, the posture before is kept to
+        # where recordings lead to a jump, or out of balance, stay at the previous posture
         found = _stepped(step, guided=True)
         if found is None and holding.guide is not None:
             found = _stepped(step, guided=False)
@@ -217,7 +220,7 @@ def _follow(
 
 
 def _remembered(follow: Follow) -> Follow:
-    """Steps that are remembered: detours that begin alike are walked once."""
+    """A step function with a cache: detours that begin alike are walked once."""
     seen: dict[tuple[int, bytes], tuple[Poses, Poses | None]] = {}
 
     def step(start: Array, poses: Poses, end: Array, tally: NDArray[np.int64]) -> Poses | None:
@@ -230,7 +233,7 @@ def _remembered(follow: Follow) -> Follow:
 
 
 class _Step(NamedTuple):
-    """A step of one person who holds an object, with what is checked: its states (7,), and the posture at the first."""
+    """A step of one carrier with its checks: its states (7,), and the posture at the first."""
 
     holding: Holding
     grips: Grips
@@ -244,8 +247,8 @@ class _Step(NamedTuple):
 def _stepped(step: _Step, *, guided: bool, push: tuple[float, ...] = ()) -> Pose | None:
     """The posture at the end of a step, None where there is none.
 
-    A joint that turns far, as shoulders do while hands are near them, is followed in smaller steps: what still turns
-    far then is a leap. A `push` moves and turns the pelvis before the posture is solved.
+    A joint that rotates far, as shoulders do while hands are near them, is followed in smaller steps: what still
+    rotates far then is a jump. A `push` moves the pelvis before the posture is solved.
     """
     holding = step.holding
     for count in (1,) if push else (1, _FINER):
@@ -277,7 +280,7 @@ def _alike(a: Poses, b: Poses) -> bool:
 
 
 def _pushed(holding: Holding, pose: Pose, push: tuple[float, ...]) -> Pose:
-    """A posture with the pelvis moved ahead, to the left and up, shares of the height, and turned left, radians."""
+    """A posture with the pelvis moved ahead, left and up, shares of the height, and turned left, radians."""
     front = front_of(holding.actor, holding.actor.body.skeleton.at(pose))
     up = np.array([0.0, 0.0, 1.0])
     ahead, left, rise, turn = push
@@ -324,7 +327,7 @@ def _followed(
     holding: Holding, grips: Grips, poses: Sequence[Pose], T: Array,
     shares: tuple[NDArray[np.int64], Array], carried_from_to: tuple[int, int],
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Roots and rotations with the object at places (N, 4, 4), near postures at rows and shares between them."""
+    """Roots and rotations with the object at placements (N, 4, 4), near postures at rows and shares between them."""
     (row, share), (lifted, set_down) = shares, carried_from_to
     stuck: PlanningFailure | None = None
     for width, most_rad, room in (
@@ -352,7 +355,7 @@ def _followed(
 
 
 def _averaged(poses: Sequence[Pose], width: int) -> list[Pose]:
-    """Postures, each the mean of those up to `width` before and after it; the ends stay."""
+    """Postures averaged over up to `width` before and after each; the ends stay."""
     if width == 0:
         return list(poses)
     root, q = np.stack([p.root for p in poses]), np.stack([p.rotations for p in poses])

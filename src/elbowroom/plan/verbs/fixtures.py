@@ -53,7 +53,7 @@ _NEARLY = np.radians(5.0)
 # Mean speed of a moved fixture, m/s, and the shortest time, seconds.
 _PULL, _LEAST = 0.32, 0.6
 
-# What it costs to press with the fingers stretched rather than with the index finger alone.
+# Cost of pressing with stretched fingers rather than with the index finger alone.
 _FLAT = 0.5
 
 

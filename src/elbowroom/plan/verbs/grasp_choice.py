@@ -1,4 +1,4 @@
-"""Which hand takes a thing by which grasp, in which posture, and why none does (K9)."""
+"""Choice of hand, grasp and posture for taking an object, and the reason where there is none (K9)."""
 
 from __future__ import annotations
 
@@ -31,57 +31,57 @@ from elbowroom.stopping import may_stop_here
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture
 
-# How many grasps with room for the hand are looked at in earnest, how many that suit are compared at a time, and how
-# many of these are tried: each look takes 10 to 70 ms, and the best is among the first few that suit.
+# Grasps with room for the hand that are examined, feasible ones that are compared at a time, and those of these that
+# are tried: each examination takes 10 to 70 ms, and the best is among the first few feasible ones.
 _LOOKS, _ENOUGH, _TRIES = 24, 3, 5
 
-# How many of what lies lower than this share of the height: each look at a squat takes 100 to 200 ms, and where the
-# first few meet the thighs another place to stand is better than another grasp.
+# The number examined for objects below this share of the height: each squat takes 100 to 200 ms, and if the first few
+# hit the thighs another stance is better than another grasp.
 _LOW_LOOKS, _LOW = 9, 0.2
 
-# How many are compared at a time over a motion, where fingers close quickly: with three, the little finger of
-# `ring-idle` jerks twice as much.
+# The number compared at a time over a motion, where fingers close quickly: with three, the little finger of `ring-idle`
+# jerks twice as much.
 _ENOUGH_PASSING = 6
 
-# How far a shoulder goes before somebody would rather walk, share of the height.
+# Shoulder travel beyond which a person would rather walk, share of the height.
 _LEANS = 0.25
 
-# Stages of looking for a grasp: whether the thing is seen as lying on something, and whether hands are drawn back.
+# Stages of the search for a grasp: whether the object counts as lying on something, and whether hands are retreated.
 _STAGES = ((False, False), (True, False), (False, True))
 
-# What it costs that thumb or palm and fingers press at right angles rather than against each other.
+# Cost of thumb or palm and fingers that press at right angles rather than against each other.
 _NOT_ACROSS = 0.5
 
-# How a thing is taken: the body helps and, if it lies somewhere, fingers have it between them and thumb or palm; by the
-# 'alone' arm, the body as it stands; or 'loose', by hands that hold nothing.
+# Manner of taking an object: the body helps and, if the object lies somewhere, fingers hold it against thumb or palm;
+# by the 'alone' arm, the body in place; or 'loose', by hands that hold nothing.
 Manner = Literal["usual", "alone", "loose"]
 
-# Shares of the approach that a hand may begin it at.
+# Shares of the approach at which a hand may begin it.
 _NEARER = (1.0, 0.7, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class Taking:
-    """One way to take a thing: the posture at it, fingers open, and the posture from which the hand approaches."""
+    """One option to take an object: the posture at it, open fingers, and the posture at the start of the approach."""
 
     hand: str
-    k: int  # the frame in which the hand is there
+    k: int  # frame of contact
     grasp: Grasp
-    T_world_hand: Array  # (4, 4) where it is then
+    T_world_hand: Array  # (4, 4) hand transform then
     target: Pose
     before: Pose
-    open: Array  # (n, 4) of the fingers' joints
-    approach: Array  # (3,) the way of the hand in the world, metres
-    cost: float = 0.0  # of the grasp and the posture, lower is better
+    open: Array  # (n, 4) of the finger joints
+    approach: Array  # (3,) of the hand in the world, metres
+    cost: float = 0.0  # of grasp and posture, lower is better
 
 
-# How bad a failure is, the least bad is told; and the failure.
+# Severity of a failure, and the failure; the least severe is reported.
 Failed = tuple[float, PlanningFailure]
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Place where an object is taken or put, (4, 4), in which frame, postures then, and what is done, in words."""
+    """Placement (4, 4) of an object that is taken or put, with frame, posture check and description."""
 
     T_world_thing: Array
     k: int
@@ -123,7 +123,7 @@ def takings(
             if proposed is not None:
                 grasps = proposed(hand)
             else:
-                named = task.grasp is not None and lies  # any of them may be asked for by its name
+                named = task.grasp is not None and lies  # any of them may be requested by name
                 kinds = (False, True) if named else (lying,)
                 grasps = [
                     g for low in kinds for g in grasps_of(d.world, actor.who, hand, thing, actor.time(k), lying=low)
@@ -132,7 +132,7 @@ def takings(
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
             here = Place(T_world_thing, k, postures, what)
             then = [] if alone else next_places(d, actor, hand, thing, T_world_thing, k)
-            # of several places that it may go to next any will do
+            # of several next placements any will do
             places = [here, *(then if len(then) == 1 else ())]
             fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
             if choosy:
@@ -158,9 +158,9 @@ def takings(
 
 
 def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
-    """Return whether closed fingers have a thing between them and thumb or palm, as far as a hand has fingers.
+    """Return whether closed fingers hold an object against thumb or palm, as far as a hand has fingers.
 
-    Grasps that are marked on the thing count as they are.
+    Grasps marked on the object are accepted as they are.
     """
     what = d.world.objects[thing]
     if grasp.name in what.grasps:
@@ -182,7 +182,7 @@ def holdable(d: Director, actor: Actor, thing: str) -> bool:
 
 
 def _opposed(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Taking | Failed:
-    """A way to take a thing with what it costs that thumb and fingers are not across from each other."""
+    """An option with the cost of thumb and fingers that are not opposite each other."""
     if not isinstance(found, Taking):
         return found
     across = closed_on(actor.body, d.world.objects[thing].mesh, found.grasp).across
@@ -190,12 +190,12 @@ def _opposed(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> T
 
 
 def _lies(d: Director, thing: str, t: float) -> bool:
-    """Return whether a thing lies somewhere by itself at a time: no fixture, and in nobody's hand."""
+    """Return whether an object lies by itself at a time: no fixture, and in nobody's hand."""
     return not isinstance(d.world.objects[thing], Fixture) and holder_of(d.world, thing, t) is None
 
 
 def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: str | None) -> list[Grasp]:
-    """Grasps of a thing with a name, if one is asked for, that did not lead nowhere before."""
+    """Grasps of an object, with a given name if any, without those that led to later failures."""
     if name is not None and all(g.name != name for g in grasps):
         raise UnknownName(f"grasp of {thing}", name, dict.fromkeys(g.name for g in grasps))
     refused = d.refused.get(thing, set())
@@ -205,10 +205,10 @@ def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: 
 def fitting(
     d: Director, grasps: Iterable[Grasp], pose: Pose, places: Sequence[Place], failed: list[Failed], *, back: bool
 ) -> Iterator[Grasp]:
-    """Grasps of an object with room for the hand at all its places, open and while it closes; others join `failed`.
+    """Grasps with room for the hand at all placements, open and while it closes; others join `failed`.
 
-    With `back` those that have none at the first place, drawn back until they have. The body is in `pose`, which does
-    not count.
+    With `back`, those without room at the first placement, retreated until they have it. The body is in `pose`, which
+    does not count.
     """
     looked = places if d.settings.tier != "ik" else ()
     for grasp in grasps if looked or not back else ():
@@ -230,7 +230,7 @@ def fitting(
 
 
 def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:
-    """Grasps in the order in which they suit: near, within the joints' ranges, wrist and elbow at ease."""
+    """Grasps in order of suitability: near, within joint limits, wrist and elbow at ease."""
     if not grasps:
         return []
     ends = T_world_thing @ np.stack([g.T_thing_hand for g in grasps])
@@ -239,7 +239,7 @@ def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Arra
 
 
 def sifted(looks: Iterable[Taking | Failed], enough: int, failed: list[Failed]) -> list[Taking]:
-    """Ways that can be done, those most at ease first, after `enough` of them were found; the others join `failed`."""
+    """Feasible options, the easiest first, after `enough` of them were found; failures join `failed`."""
     suited: list[Taking] = []
     for found in looks:
         if isinstance(found, Taking):
@@ -253,7 +253,7 @@ def sifted(looks: Iterable[Taking | Failed], enough: int, failed: list[Failed]) 
 
 
 def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Taking | Failed:
-    """A grasp as something to do, or how far it is from that and why."""
+    """A grasp as an option, or the severity and reason of its failure."""
     k, postures, what = place.k, place.postures, place.what
     fingers, T_target = _opened(actor, hand, grasp, place)
     there = d.reach(actor, hand, T_target, k, postures)
@@ -265,7 +265,7 @@ def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Ta
         way = share * d.settings.approach * toward
         before = d.near(actor, hand, there.pose, shifted(T_target, -way), k, postures)
         if isinstance(before, Pose):
-            # The trunk that stands before the thing stays as it is for the last bit where it can.
+            # The trunk stays as it is for the last part of the approach where it can.
             stayed = arm_to(actor, hand, before, T_target)
             target = there.pose if stayed is None or not postures.valid(stayed) else stayed
             cost = grasp.cost + discomfort(actor, hand, target) + discomfort(actor, hand, before)
@@ -277,7 +277,7 @@ def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Ta
 
 
 def _look_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Taking | Failed:
-    """A grasp as something to do by the arm with the body as it stands, or how far it is from that and why."""
+    """A grasp as an option by the arm with the body in place, or the severity and reason of its failure."""
     fingers, T_target = _opened(actor, hand, grasp, place)
     way = d.settings.approach * place.T_world_thing[:3, :3] @ grasp.approach
     target, before = (arm_to(actor, hand, actor.pose, T) for T in (T_target, shifted(T_target, -way)))
@@ -291,15 +291,16 @@ def _look_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place
 
 
 def _opened(actor: Actor, hand: str, grasp: Grasp, place: Place) -> tuple[Array, Array]:
-    """Rotations (n, 4) of fingers open for a grasp, which postures at the place have from now on, and the hand's
-    place (4, 4)."""
+    """Rotations (n, 4) of open fingers for a grasp, set in the placement's posture check, and the hand's transform (4,
+    4).
+    """
     fingers = finger_rotations(actor.body, hand, grasp.open)
     place.postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
     return fingers, place.T_world_thing @ grasp.T_thing_hand
 
 
 def _borne(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Taking | Failed:
-    """A way to take a thing, if hand, arm and back can bear its mass there; a fixture is borne by its joint."""
+    """An option, if hand, arm and back can bear the object's mass there; a fixture is borne by its joint."""
     what = d.world.objects[thing]
     if not isinstance(found, Taking) or not what.mass or isinstance(what, Fixture):
         return found
@@ -312,7 +313,7 @@ def _borne(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Tak
 
 
 def failure(there: Reached, postures: Postures, what: str) -> Failed:
-    """A reach that failed, as a reason, and how bad it is: the least bad is told."""
+    """Severity and reason of a failed reach: the least severe is reported."""
     if there.status == "out-of-reach":
         far = f"{what}: the goal is {there.missing:.2f} m out of reach"
         return 2.0 + there.missing, PlanningFailure("target-out-of-reach", far, missing=there.missing)
@@ -325,7 +326,7 @@ def failure(there: Reached, postures: Postures, what: str) -> Failed:
 
 
 def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequence[Place]) -> Taking | Failed:
-    """A way to take a thing, if it can put it at one of the places where it may go next; one that cannot is none."""
+    """An option, if it can put the object at one of its next placements; a failure otherwise."""
     if not isinstance(found, Taking) or not then:
         return found
     failed: list[Failed] = []
@@ -338,7 +339,7 @@ def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequenc
 
 
 def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> list[Place]:
-    """Places where a thing that is taken from one (4, 4) in frame k may be put next by the same hand, lying there."""
+    """Placements where an object taken from one (4, 4) in frame k may be put next by the same hand."""
     task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
     if task is None or task.who != actor.who or task.hand not in (None, hand):
         return []
@@ -349,7 +350,7 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
         and (_walks_before(d, task) or _afar(d, actor, hand, task))
     ):
         return []
-    if actor.layered:  # on top of a motion it is known when, or nothing is
+    if actor.layered:  # on top of a motion the time is known, or nothing is
         at = k if task.at is None else actor.frame(task.at)
         if not k < at < len(actor.base):
             return []
@@ -364,13 +365,13 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
 
 
 def _walks_before(d: Director, task: Put) -> bool:
-    """Return whether somebody goes elsewhere before a task."""
+    """Return whether the actor walks elsewhere before a task."""
     earlier = takewhile(lambda other: other is not task, d.coming)
     return any(isinstance(other, Go) and other.who == task.who for other in earlier)
 
 
 def _afar(d: Director, actor: Actor, hand: str, task: Put) -> bool:
-    """Return whether somebody would step up to where a thing is to be put."""
+    """Return whether the actor would step up to where an object is to be put."""
     found = target_of(d.world, task, actor.now)
     if found is None:
         return False
@@ -379,8 +380,7 @@ def _afar(d: Director, actor: Actor, hand: str, task: Put) -> bool:
 
 
 def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
-    """Return how little a hand is at ease at places (N, 4, 4) at a frame, (N,): reach, joints' ranges, wrist and
-    elbow."""
+    """Effort (N,) of a hand at transforms (N, 4, 4) at a frame: reach, joint limits, wrist and elbow."""
     pose = actor.neutral(k)
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
     out = search_orbits(ik, ik.T_world_parent(pose), ends)
@@ -394,8 +394,7 @@ def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
 
 
 def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
-    """Return how little a posture is at ease: the wrist bent, the elbow up or turned out, the trunk bent, more so
-    aside."""
+    """Discomfort of a posture: wrist bent, elbow up or turned out, trunk bent, more so sideways."""
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
     T = actor.body.skeleton.at(pose)
     shoulder, elbow = (T[j, 2, 3] for j in ik.joints[:2])

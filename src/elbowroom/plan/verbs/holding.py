@@ -1,4 +1,4 @@
-"""Postures of a whole body that holds an object with one hand or both, the feet where they stand (Y3)."""
+"""Whole-body postures that hold an object with one hand or both, feet in place (Y3)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.pairs import Pair
 
-# A posture is solved from itself up to so often, until no joint turns by more than this, radians.
+# Iterations of a posture solved from itself, until no joint rotates by more than this, radians.
 _SETTLES = 5
 _SETTLED_RAD = 0.03
-# Where the pelvis starts from when a posture is solved: back and down, shares of the body's height, and tilted ahead,
-# radians. The last ones are a stoop and two squats.
+# Initial pelvis placements for the solver: back and down, shares of the body's height, and tilted ahead, radians. The
+# last ones are a stoop and two squats.
 _PELVIS = (
     (0.0, 0.0, 0.0),
     (0.06, 0.0, 0.0),
@@ -48,9 +48,9 @@ _PELVIS = (
     (0.14, 0.2, 0.5),
     (0.08, 0.28, 0.2),
 )
-# Metres between the body and all else, its own forearms included, in postures that a motion goes through.
+# Clearance between the body and everything else, its own forearms included, in postures of a motion, metres.
 _ROOM_M = 0.004
-# Pulls of the recorded markers against that of the posture before, per marker, in the order in which they are tried.
+# Weights of recorded markers against that of the previous posture, per marker, in the order in which they are tried.
 # The first is nearest to left-out takes (benchmarks/object_moves_natural.py), the second leaves room where rigid shapes
 # cannot fold as people do.
 PULLS = (0.5, 0.15)
@@ -68,8 +68,11 @@ class Grips:
         return any(grasp.open is not grasp.shape for grasp in self.grasps.values())
 
     def targets(self, actor: Actor, T_object: Array, aside_m: float = 0.0) -> dict[str, Array]:
-        """Places of the hands' joints (..., 4, 4) with the object at places (..., 4, 4), `aside_m` before they touch
-        it, which is for one place."""
+        """Transforms of the hands' joints (..., 4, 4) with the object at placements (..., 4, 4), `aside_m` before
+        contact.
+
+        `aside_m` is for a single placement.
+        """
         out = {}
         for hand, grasp in self.grasps.items():
             T_hand = T_object @ grasp.T_thing_hand
@@ -80,7 +83,7 @@ class Grips:
 
 
 class Holding:
-    """Somebody who is to hold an object, at its start, at its goal, and on the way; one of several `people`."""
+    """A person who holds an object at its start, at its goal, and on the way; one of several `people`."""
 
     def __init__(self, d: Director, actor: Actor, task: Move, what: str, people: int = 1) -> None:
         self.d, self.actor, self.what, self.thing, self.people = d, actor, what, task.object, people
@@ -110,15 +113,15 @@ class Holding:
         return found.pose
 
     def _borne_at(self, targets: Mapping[str, Array], T_object: Array) -> Array:
-        """Point (3,) at which the load is borne: the object's middle, or between the hands of one of several people."""
+        """Point (3,) at which the load acts: the object's middle, or between the hands of one of several people."""
         if self.people == 1:
             return np.asarray(apply(T_object, self.center[None])[0])
         return np.mean([T[:3, 3] for T in targets.values()], axis=0)
 
     def held_at(self, grips: Grips, T_object: Array, near: Pose) -> Pose:
-        """A posture that holds the object at a place (4, 4) and is free; raises `PlanningFailure`.
+        """A free posture that holds the object at a placement (4, 4); raises `PlanningFailure`.
 
-        Where it is not free, it is solved again from postures with the pelvis elsewhere.
+        If it collides, it is solved again from other pelvis placements.
         """
         met = self.carried_blame(grips, T_object, _ROOM_M)
         if met is not None:
@@ -142,17 +145,17 @@ class Holding:
         raise stuck
 
     def carried_blame(self, grips: Grips, T_object: Array, room: float, *, lies: bool = True) -> Pair | None:
-        """A pair that collides with the object at a place (4, 4), or with hands on it, whatever the body does."""
+        """A colliding pair of the object at a placement (4, 4), or the hands on it, whatever the body does."""
         hands = self.hand_joints(grips, T_object)
         return self.postures(grips, lies=lies).carried_blame(self.actor.pose, hands, {self.thing: T_object}, room)
 
     def hand_joints(self, grips: Grips, T_object: Array) -> dict[int, Array]:
-        """Places (4, 4) of the hands' joints with the object at a place (4, 4)."""
+        """Transforms (4, 4) of the hands' joints with the object at a placement (4, 4)."""
         body = self.actor.body
         return {body.role(hand): T_hand for hand, T_hand in grips.targets(self.actor, T_object).items()}
 
     def _strong(self, pose: Pose, T_object: Array, grips: Grips) -> Pose:
-        """A posture in which no joint has to give more torque than it can; raises `PlanningFailure`."""
+        """A posture in which no joint exceeds its strength; raises `PlanningFailure`."""
         body, center = self.actor.body, self._borne_at(grips.targets(self.actor, T_object), T_object)
         why = too_heavy(body, body.skeleton.at(pose), self.mass, center, tuple(grips.grasps))
         if why:
@@ -160,7 +163,7 @@ class Holding:
         return pose
 
     def _settled(self, targets: Mapping[str, Array], near: Pose, T_object: Array) -> Pose:
-        """A posture at which the solver stays: solved from afar it would go on turning at the first step from there."""
+        """A fixed point of the solver: a posture solved from afar would go on changing at the first step from there."""
         pose = self.at(targets, near, T_object, loaded=True)
         for _ in range(_SETTLES):
             before, pose = pose, self.at(targets, pose, T_object, loaded=True)
@@ -169,7 +172,9 @@ class Holding:
         return pose
 
     def beside(self, grips: Grips, T_object: Array, near: Pose, aside_m: float) -> Pose:
-        """A free posture with open hands `aside_m` before the object at a place (4, 4); raises `PlanningFailure`."""
+        """A free posture with open hands `aside_m` before the object at a placement (4, 4); raises
+        `PlanningFailure`.
+        """
         pose = self.at(grips.targets(self.actor, T_object, aside_m), near, T_object, loaded=False)
         return self._required(self.freed(self.postures(grips, closed=False), pose, T_object, room=_ROOM_M))
 
@@ -181,9 +186,10 @@ class Holding:
     def freed(
         self, postures: Postures, pose: Pose, T_object: Array, most_rad: float = np.inf, room: float = 0.0
     ) -> Pose | Pair:
-        """A posture with elbows and knees turned until it is free with the object at a place (4, 4), see `freed`.
+        """A posture with elbows and knees swivelled until it is free with the object at a placement (4, 4), see
+        `freed`.
 
-        Other things, forearms and hands have to be `room` metres away.
+        Everything else, forearms and hands keep `room` metres of clearance.
         """
 
         def blame(pose: Pose) -> Pair | None:
@@ -198,8 +204,9 @@ class Holding:
         return found.markers, self.pull * found.weights
 
     def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, Posture]]:
-        """Databases, the one that fits best first: metres to its nearest constraints, at start and goal, and the answer
-        where it fits worse (Y10)."""
+        """Databases, best fit first: metres to the nearest constraints, at start and goal, and the worse answer of the
+        two (Y10).
+        """
         out = []
         for database in self.databases:
             answers = [
@@ -221,9 +228,9 @@ class Holding:
         }
 
     def postures(self, grips: Grips, *, closed: bool = True, lies: bool = True) -> Postures:
-        """Check of postures with the object at places that are given, hands on it, fingers open or closed.
+        """Posture check with the object at given placements, hands on it, fingers open or closed.
 
-        With `lies` the object may touch what it lies on at its start and at its goal.
+        With `lies` the object may touch its supports at start and goal.
         """
         shapes = tuple((hand, grasp.name if grips.closes else grasp.shape.name) for hand, grasp in grips.grasps.items())
         key = (shapes, closed and grips.closes, lies)
@@ -243,7 +250,7 @@ class Holding:
 
 
 def _databases(actor: Actor, task: Move) -> list[PostureDatabase]:
-    """Recorded postures for a body: those of the task's files, or the built-in ones, of the kind that is asked for."""
+    """Recorded postures for a body: those of the task's files, or the built-in ones, of the requested kind."""
     if task.posture == "none":
         return []
     found = [_from_file(path) for path in task.postures] if task.postures else [recorded_postures()]

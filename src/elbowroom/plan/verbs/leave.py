@@ -46,7 +46,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
         distance = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
         count = actor.frames(max(distance / d.settings.slow, least))
         try:
-            acting.travel(d, actor, {hand: None}, goal, count, what, margin=0.0, straight=True)
+            acting.travel(d, actor, {hand: None}, goal, count, what, "contact")
         except PlanningFailure as reason:
             failure = failure or reason
         else:

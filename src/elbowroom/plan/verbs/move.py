@@ -1,4 +1,4 @@
-"""People move an object that leads their whole bodies, the feet where they stand (Y1 to Y6)."""
+"""People move an object that leads their whole bodies, feet in place (Y1 to Y6)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SEARCHES = 2
 # Ways to hold the object of each of several people that are combined.
 _OF_EACH = 2
 
-# A way for each of the people to hold the object.
+# One option per person.
 Options = tuple[Option, ...]
 
 
 def move(d: Director, task: Move) -> None:
-    """Take an object, carry it to its place, set it down, and let go, alone or with helpers."""
+    """Take an object, carry it to its goal, set it down, and release it, alone or with helpers."""
     what = f"move {task.object}"
     actors = crew_of(d, task, what)
     hands = [free_hands(d, actor, task.hands, what) for actor in actors]
@@ -48,7 +48,7 @@ def move(d: Director, task: Move) -> None:
 
 
 def crew_of(d: Director, task: Move | Carry, what: str) -> list[Actor]:
-    """All who take an object together, the first of them leading; raises where the task cannot be meant."""
+    """Everyone who takes an object together, the leader first; raises for an invalid task."""
     if task.object not in d.world.objects:
         raise UnknownName("object", task.object, d.world.objects)
     if isinstance(d.world.objects[task.object], Fixture):
@@ -65,7 +65,9 @@ def crew_of(d: Director, task: Move | Carry, what: str) -> list[Actor]:
 
 
 def free_hands(d: Director, actor: Actor, hands: str, what: str) -> list[str]:
-    """Hands, 'both' or one, with which somebody takes an object; raises where they are not free, or nobody stands."""
+    """Hands, 'both' or one, with which an actor takes an object; raises where they are not free, or the actor does not
+    stand.
+    """
     wanted = arms_of(actor, None) if hands == "both" else arms_of(actor, hands)
     busy = [h for h in wanted if held_by(d.world, actor.who, h, actor.now) is not None]
     if busy or (hands == "both" and len(wanted) < 2):
@@ -78,7 +80,7 @@ def free_hands(d: Director, actor: Actor, hands: str, what: str) -> list[str]:
 
 
 class Crew:
-    """Those who move one object, the first of them leading; `follow` lets robots go with it up to a time."""
+    """The carriers of one object, the leader first; `follow` lets robots hold it until a time."""
 
     def __init__(
         self,
@@ -107,7 +109,7 @@ class Crew:
         self.d.first(firsts[:_SEARCHES], partial(self.do, searched=True))
 
     def options(self) -> Iterator[Options]:
-        """Ways for all of them to hold the object, the easiest first."""
+        """Options of all carriers to hold the object, the easiest first."""
         each = [carrier.options(hands) for carrier, hands in zip(self.carriers, self.hands, strict=True)]
         if len(each) == 1:
             return ((option,) for option in each[0])
@@ -126,9 +128,9 @@ class Crew:
         self._checked(first)
 
     def lift(self) -> Options:
-        """Reach, take, and carry to where the object stays in everybody's hands; return how they hold it.
+        """Reach, take, and lift the object into everybody's hands; return their options.
 
-        Each of them has the first option with which they could reach it and lift it alone.
+        Each carrier has the first option with which it could reach and lift the object alone.
         """
         chosen: list[Option] = []
         first = [carrier.actor.k for carrier in self.carriers]
@@ -148,7 +150,7 @@ class Crew:
         return options
 
     def set_down(self, options: Options) -> None:
-        """Carry what is in everybody's hands, feet in place, to its goal, let go, and go back."""
+        """Carry the object in everybody's hands, feet in place, to its goal, release it, and return."""
         paths = self._paths(options, searched=False)
         afters = self._afters(options, paths)
         first = [carrier.actor.k for carrier in self.carriers]
@@ -198,7 +200,7 @@ class Crew:
         require_free(self.d, (begin, end), self.carriers[0].what)
 
     def _in_step(self) -> None:
-        """Those who are ready before the others wait for them."""
+        """Let those that are ready first wait for the others."""
         latest = max(carrier.actor.now for carrier in self.carriers)
         for carrier in self.carriers:
             carrier.wait(carrier.actor.frame(latest))

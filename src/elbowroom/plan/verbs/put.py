@@ -138,7 +138,7 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
             reason = blamed(above) or "the arm does not get there"
             raise PlanningFailure("target-in-collision", f"{what}: there is no room before its place ({reason})")
         carry_to(d, actor, hand, above, acting.set_out(d, actor, distance, count), what, direct=task.at is not None)
-        acting.travel(d, actor, {hand: None}, goal, slow, what, margin=0.0, straight=True)
+        acting.travel(d, actor, {hand: None}, goal, slow, what, "contact")
         acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now, on=under)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")

@@ -1,4 +1,4 @@
-"""A flat thing is drawn by flat fingers over the edge of what it lies on, where a hand finds room to take it (K9)."""
+"""A flat object is drawn by flat fingers over the edge of its support, where a hand has room to take it (K9)."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from elbowroom.plan.verbs.leave import depart, let_go
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 
-# Things up to this height are slid, metres, and if they are this many times as wide.
+# Largest height of objects that are slid, metres, and smallest ratio of width to height.
 _FLAT_M, _WIDER = 0.045, 2.5
 
-# How far a thing stands out over the edge then, metres, and at most, as a share of its length that way.
+# Overhang of the object then, metres, and its largest share of the length that way.
 _OVER_M, _OVER_SHARE = 0.075, 0.42
 
-# How far away an edge is looked for, in which steps, metres, and turned from the way to the person by which angles.
+# Distance and step of the search for an edge, metres, and its angles from the direction to the actor.
 _FAR_M, _STEP_M = 0.6, 0.004
 _TURNS = tuple(np.radians([0.0, 30.0, -30.0, 60.0, -60.0]))
 
-# Something carries a thing where it is no lower than this below it, metres.
+# A support is no lower than this below an object, metres.
 _CARRIES_M = 0.005
 
-# Places of the fingers on the thing, from its middle towards the edge, as shares of half its length; ways that are
-# looked at, and tried.
+# Positions of the fingers on the object, from its middle towards the edge, as shares of half its length; options that
+# are examined, and tried.
 _SPOTS = (0.0, -0.35, 0.35)
 _LOOKS, _TRIES = 24, 8
 
 
 def slide_to_edge(d: Director, actor: Actor, task: Grab) -> Array:
-    """Draw a flat thing over an edge and let go of it; the way (3,) by which it went, metres.
+    """Draw a flat object over an edge and release it; return its displacement (3,), metres.
 
     Raises `PlanningFailure` where that is not possible.
     """
@@ -58,7 +58,7 @@ def slide_to_edge(d: Director, actor: Actor, task: Grab) -> Array:
 
 
 def _way_to_edge(d: Director, actor: Actor, mesh: Mesh, under: list[str]) -> Array | None:
-    """Way (3,) of a flat thing until it stands out over an edge of what it lies on; None where there is none."""
+    """Displacement (3,) of a flat object until it overhangs an edge of its support; None where there is none."""
     low, high = mesh.bounds
     size = high - low
     if size[2] > _FLAT_M or _WIDER * size[2] > size[:2].min() or "floor" in under:
@@ -86,7 +86,7 @@ def _placed(d: Director, name: str, t: float) -> Mesh:
 
 
 def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what: str) -> Iterator[Taking]:
-    """Ways to lay flat fingers on a thing, the best first; raises `PlanningFailure` where there is none."""
+    """Options to lay flat fingers on an object, the best first; raises `PlanningFailure` where there is none."""
     failed: list[Failed] = []
     T_thing, along = d.world.frame(task.object, actor.now), normalize(way)
     middle = mesh.bounds.mean(axis=0)
@@ -112,7 +112,7 @@ def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what
 
 
 def _slide(d: Director, actor: Actor, thing: str, under: list[str], way: Array, what: str, taking: Taking) -> None:
-    """Lay the fingers on a thing, draw it along, and leave it."""
+    """Lay the fingers on an object, draw it along, and leave it."""
     hand = taking.hand
     take(d, actor, taking, thing, what, None, close=False)
     begin, T_hand = actor.now, hand_of(actor, hand, actor.pose)

@@ -40,7 +40,7 @@ def take(
     if thing:
         d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, end), PRESS))
     target = d.looking(actor, taking.target, focus)
-    acting.travel(d, actor, {hand: None}, target, slow, what, margin=0.0, straight=True)
+    acting.travel(d, actor, {hand: None}, target, slow, what, "contact")
     acting.join(d, actor, hand, actor.k - slow, actor.k - slow - count)
     if not close:
         return

@@ -1,4 +1,4 @@
-"""Stepping up to what is out of reach: places to stand for a task, and walking there before it is done."""
+"""Stepping up to a target out of reach: positions to stand for a task, and the walk there before it."""
 
 from __future__ import annotations
 
@@ -24,32 +24,36 @@ from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
 from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end, ways_to
 
-# What standing elsewhere may help against.
+# Failures that standing elsewhere may resolve.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
-# Places that are tried, those of them to which walks are repaired by all means, and those tried for an easier posture.
+# Positions that are tried, those to which walks are repaired by all means, or unusual postures searched, and those
+# tried for an easier posture.
 _TRIES, _REPAIRED, _EASIER = 6, 2, 2
+# Efforts of walks to positions, in turn, and whether unusual postures are searched there.
+_QUICKLY: tuple[tuple[Effort, bool], ...] = (("leans", False),)
+_AT_LENGTH: tuple[tuple[Effort, bool], ...] = (*_QUICKLY, ("leans", True), ("all", True))
 # The same where whole bodies are planned, which takes longer.
 _TIGHT_TRIES = 2
 # Stances of a move that are tried: each is known to hold the object at its start and goal.
 _STANCES = 3
-# Distances of the middle of the body from the target that are looked at, and the best one, shares of its height: there
-# the arm is bent at ease and the hand has room before the belly.
+# Distances of the body's middle from the target, smallest and largest, and the best one, shares of its height: there
+# the arm is comfortably bent and the hand has room before the belly.
 _FAR, _EASY = np.array([0.24, 0.28, 0.32, 0.36, 0.4, 0.45, 0.5]), 0.33
-# Angle by which the target is to the side of the hand that is to reach it, radians.
+# Angle of the target to the side of the reaching hand, radians.
 _ASIDE = np.radians(12.0)
-# Lean of the chest from the vertical, radians, and drop of the pelvis, share of the height, from which on a posture is
-# strained: people step up to what they would have to bow to by more.
+# Lean of the chest from the vertical, radians, and drop of the pelvis, share of the height, beyond which a posture is
+# strained: people step up rather than bow more.
 _BOW_RAD, _SQUAT = np.radians(38.0), 0.12
-# Distance from the target beyond which a step brings a body nearer to it, share of the height, and angle to the side.
+# Distance from the target beyond which a step brings a body nearer, share of the height, and angle to the side.
 _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
 
 def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
-    """Do a task where somebody stands, or else from other places that they walk to; raises `PlanningFailure`.
+    """Carry out a task from the present stance, or else from other positions; raises `PlanningFailure`.
 
-    A task that takes a deep bow or a squat is done from another place where that is easier.
+    A task that takes a deep bow or a squat is done from another position if that is easier.
     """
     actor = d.actor(task.who)
     if isinstance(task, Open | Close):
@@ -93,12 +97,12 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
 def _from_elsewhere(
     d: Director, task: Task, target: tuple[str, Array], do: Callable[[], None], easier: bool = False
 ) -> PlanningFailure | None:
-    """Do a task from the first of some places where it can be done; why not, and all as before, where there is none.
+    """Carry out a task from the first feasible of some positions; otherwise restore the state and return the reason.
 
-    For an `easier` posture fewer places are tried, and no walk is repaired at length.
+    For an `easier` posture fewer positions are tried, and no walk is repaired at length.
     """
     actor, saved = d.actor(task.who), d.save()
-    if actor.away:  # what is in the hands is carried at ease, wherever to
+    if actor.away:  # held objects are carried in a comfortable posture
         try:
             rest(d, Rest(who=actor.who))
         except PlanningFailure as stuck:
@@ -106,21 +110,26 @@ def _from_elsewhere(
             return stuck
     ready = d.save()
     spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand)
-    most = _STANCES if isinstance(task, Move) else _EASIER if easier else _TRIES
+    brief = easier or d.brief
+    most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
     errand = Errand(f"step up to {target[0]}")
     why: PlanningFailure | None = None
-    efforts: tuple[Effort, ...] = ("leans",) if easier else ("leans", "all")
-    # a walk that needs little change comes first: to repair one at length takes long
-    for effort in efforts:
-        blocked: list[Spot] = []
+    blocked: list[Spot] = []
+    missed: list[Spot] = []
+    settings = d.settings
+    # quick attempts first: long repairs of a walk, and searches for unusual postures, take time
+    for effort, thorough in _QUICKLY if brief else _AT_LENGTH:
+        if thorough or effort == "all":
+            untried = (missed if effort == "leans" else blocked)[:_REPAIRED]
+        d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
         for spot in untried:
-            errand = replace(errand, effort=effort)
             try:
-                walk_through(d, actor, spot, errand)
+                walk_through(d, actor, spot, replace(errand, effort=effort))
                 arrived = actor.k
                 do()
                 set_out_early(d, actor, arrived)
+                d.settings = settings
                 return None
             except Blocked as stuck:
                 why = why or stuck
@@ -130,14 +139,15 @@ def _from_elsewhere(
                     errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
             except PlanningFailure as stuck:
                 why = stuck
+                missed.append(spot)
                 d.restore(ready)
-        untried = blocked[:_REPAIRED]
+    d.settings = settings
     d.restore(saved)
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
 
 
 def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
-    """Return whether a step would bring somebody who stands freely nearer to a target (3,), or in front of it."""
+    """Return whether a step would bring a freely standing actor nearer to a target (3,), or in front of it."""
     place, heading = stance_of(actor.body, actor.pose)
     far = float(np.linalg.norm(target[:2] - place)) > _STEP_FROM * actor.body.height
     aside = abs(wrapped(towards(place, target) - heading)) > _STEP_ASIDE
@@ -148,7 +158,7 @@ def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
 def _eased(
     d: Director, actor: Actor, saved: Saved, strain: float, elsewhere: Callable[..., PlanningFailure | None]
 ) -> None:
-    """Do a task that was done with some `strain` from another place, where that is clearly easier."""
+    """Repeat a task that was done with some `strain` from another position, if that is clearly easier."""
     stayed, begun = d.save(), saved.actors[actor.who].k
     d.restore(saved)
     if elsewhere(easier=True) is not None or _strain(actor, begun) > _WORTH_IT * strain:
@@ -156,7 +166,7 @@ def _eased(
 
 
 def _strain(actor: Actor, begun: int) -> float:
-    """Bow of the chest and drop of the pelvis since a frame, the larger, against those of a strained posture."""
+    """Bow of the chest and drop of the pelvis since a frame, the larger, relative to those of a strained posture."""
     body = actor.body
     T = body.transforms(actor.root[begun:], actor.q[begun:])
     chest, pelvis = body.role("chest"), body.role("pelvis")

@@ -1,4 +1,4 @@
-"""Ground under feet: carpets and sills that are walked on rather than round, stairs, and what is stepped over."""
+"""Ground under feet: carpets and sills that are walked on rather than around, stairs, and what is stepped over."""
 
 from __future__ import annotations
 
@@ -18,37 +18,38 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 
 NOWHERE = np.zeros((0, 2))
-# Metres above the floor up to which things are stood on as if they were the floor.
+# Height above the floor up to which things are stood on as if they were the floor, metres.
 LOW_M = 0.06
 # Metres above the ground up to which feet are lifted over things, and from where the way leads over them.
-_OVER_M, _OVER_NEAR_M = 0.5, 0.6
+_OVER_M, _OVER_NEAR_M = 0.56, 0.6
 # Metres of a foot before and behind the ankle and to its sides at which the ground is felt, for a leg of 0.92 m, and
 # between which it carries.
 _FOOT_M = np.stack(np.meshgrid(np.linspace(-0.08, 0.2, 15), np.linspace(-0.055, 0.055, 5)), axis=-1).reshape(-1, 2)
 _CARRIES = (_FOOT_M[:, 0] > -0.03) & (_FOOT_M[:, 0] < 0.12)
-# Metres by which a foothold may be lower somewhere, and along the foot at which others are looked for, nearest first.
+# Unevenness of a foothold, and distances along the foot at which others are searched, nearest first, metres.
 _UNEVEN_M = 0.015
-# Metres by which a ramp may be uneven under a foot, and its steepest slope, metres a metre.
+# Unevenness of a ramp under a foot, metres, and its steepest slope.
 _BUMPY_M, _STEEPEST = 0.006, 0.3
 # Metres behind and before a foot in which no ground is higher, the most of them first.
 # Who steps over something lands farther beyond it: the shin leans back.
-_MARGINS_OVER_M = ((-0.3, 0.1), (-0.22, 0.08), (-0.16, 0.06))
+_MARGINS_OVER_M = ((-0.3, 0.14), (-0.3, 0.1), (-0.22, 0.08), (-0.16, 0.06))
 _MARGINS_M = ((-0.1, 0.06), (-0.06, 0.025), (-0.03, 0.015), (0.0, 0.0))
-_AHEAD_M = np.array(sorted(np.arange(-0.3, 0.301, 0.02), key=abs))
+# Those farther off are looked at where something is stepped over.
+_AHEAD_M = np.array(sorted(np.arange(-0.42, 0.421, 0.02), key=abs))
+_AHEAD_LEVEL = 31
 # Metres between points whose height is known, and around a way.
 _SPACING_M, _AROUND_M = 0.02, 0.6
-# Metres that soles may press into what they stand on, and that they stay above it.
+# Depth to which soles may press into their support, and their gap above it, metres.
 _PRESS_M, _ABOVE_M = 0.004, 0.0005
-# Seconds that somebody stands before anything is asked.
+# Seconds of standing before the first task.
 _MOMENT_S = 0.3
 
 
 class Ground(Terrain):
-    """Heights above a floor of what somebody may stand on, near points (N, 2); `stood` are the names of all that a foot
-    was put on.
+    """Heights above a floor of the ground near points (N, 2); `stood` are the names of everything a foot was put on.
 
-    columns: of somebody who climbs; without, what is low is stood on alone. Near places `over` (K, 2) feet are lifted
-    over what is there.
+    columns: for a walker who climbs; otherwise only low things are stood on. Near positions `over` (K, 2) feet are
+    lifted over what is there.
     """
 
     def __init__(
@@ -80,7 +81,8 @@ class Ground(Terrain):
 
     def foothold(self, place: Array, heading: float, fixed: bool = False) -> Foothold:
         """Foothold at the place (2,) for an ankle that is wished for, or near it unless it is `fixed`."""
-        tried = place + (_AHEAD_M[: 1 if fixed else None] * self._scale)[:, None] * facing(heading)
+        most = 1 if fixed else None if self._margins is not _MARGINS_M else _AHEAD_LEVEL
+        tried = place + (_AHEAD_M[:most] * self._scale)[:, None] * facing(heading)
         facings = np.full(len(tried), heading)
         heights = self._heights(self._stood_on, tried, facings)
         ramp = self._ramp(heights[0])
@@ -97,7 +99,7 @@ class Ground(Terrain):
         return self._stood(place, heading, float(heights[0].max()))
 
     def _ramp(self, heights: Array) -> tuple[float, float] | None:
-        """Height under the ankle and slope of even ground that rises or falls under a foot, heights (K,); else None."""
+        """Height under the ankle and slope of an even ramp under a foot, heights (K,); else None."""
         if np.ptp(heights) < _UNEVEN_M:
             return None
         along = np.column_stack([np.ones(len(_FOOT_M)), self._scale * _FOOT_M[:, 0]])
@@ -108,7 +110,7 @@ class Ground(Terrain):
         return float(line[0] + off.max()), float(np.arctan(line[1]))
 
     def _stood(self, place: Array, heading: float, high: float, slope: float = 0.0) -> Foothold:
-        """Foothold at a height, and a note of what it is on."""
+        """Foothold at a height, registered with its support."""
         owners = self._heights(self._owner, place[None], np.array([heading]))[0]
         self.stood |= {self._names[k] for k in owners if k >= 0}
         return Foothold(place, high + _ABOVE_M if high > 0.0 else 0.0, slope)
@@ -119,12 +121,12 @@ class Ground(Terrain):
         return np.asarray((self._heights(self._over, ankles, heading) - tilted).max(axis=1))
 
     def along(self, places: Array) -> Array:
-        """Height of the ground (N,) at places (N, 2), metres."""
+        """Height of the ground (N,) at positions (N, 2), metres."""
         i, j = self._index(places)
         return np.asarray(self._over[j, i])
 
     def contacts(self, who: str, body: Character, during: tuple[float, float]) -> list[Contact]:
-        """Contacts of somebody's feet with what they stand on during an interval."""
+        """Contacts of a character's feet with their supports during an interval."""
         joints = {j for side in SIDES for j in body.subtree(body.role(f"{side}_foot"))}
         feet = dict.fromkeys(shape.name for shape in body.shapes if shape.joint in joints)
         return [
@@ -134,7 +136,7 @@ class Ground(Terrain):
         ]
 
     def _surface(self, meshes: dict[str, Mesh], above: Array) -> tuple[Array, Array]:
-        """Heights (ny, nx) above the floor of the highest surfaces up to so far above ground, and whose they are."""
+        """Heights (ny, nx) above the floor of the highest surfaces up to `above` over the ground, and their owners."""
         heights = np.full(self._ground.shape, self._floor + 1e-4)
         owner = np.full(self._ground.shape, -1)
         below = self._floor + self._ground + above
@@ -151,13 +153,13 @@ class Ground(Terrain):
         return heights - self._floor, owner
 
     def _index(self, points: Array) -> tuple[Array, Array]:
-        """Columns and rows (...) of the nearest known points to some (..., 2)."""
+        """Columns and rows (...) of the nearest grid points to some (..., 2)."""
         at = np.rint((points - self._origin) / _SPACING_M).astype(int)
         ny, nx = self._ground.shape
         return np.clip(at[..., 0], 0, nx - 1), np.clip(at[..., 1], 0, ny - 1)
 
     def _heights(self, surface: Array, ankles: Array, heading: Array) -> Array:
-        """Heights (N, K) of a surface at the points of feet with ankles over places (N, 2)."""
+        """Heights (N, K) of a surface at the points of feet with ankles over positions (N, 2)."""
         along, across = (self._scale * part[:, None] for part in _FOOT_M.T)
         points = ankles[:, None] + along * facing(heading)[:, None] + across * leftwards(heading)[:, None]
         i, j = self._index(points)
@@ -167,7 +169,7 @@ class Ground(Terrain):
 def standing_at(
     world: World, who: str, character: Character, place: tuple[float, float], heading: float, fps: float
 ) -> World:
-    """The world with somebody more, who stands at ease at a place for a moment, on what lies there.
+    """The world with another character, who stands at ease at a position for a moment, on what lies there.
 
     heading: radians counter-clockwise from -Y.
     """

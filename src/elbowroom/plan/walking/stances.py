@@ -1,4 +1,4 @@
-"""Stances from which an object can be held at its start and at its goal, for moves over feet that stay (Y1)."""
+"""Stances from which an object can be held at its start and at its goal, for moves over fixed feet (Y1)."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ from elbowroom.plan.verbs.move import free_hands
 from elbowroom.plan.walking.walked import Spot, ways_of
 from elbowroom.posing.whole_body import WholeBody
 
-# Distances of the ankles from the object's side, and how far apart feet are from the middle, shares of the height; how
-# far toes are turned out, radians: first as people stand, then wider for what is low. Tuned on crates of 24 cm on the
-# floor before a woman: toes turned out make room for the belly between the thighs.
+# Distances of the ankles from the object's side, and of the feet from the middle, shares of the height; turn-out of the
+# toes, radians: first as people stand, then wider for low objects. Tuned on crates of 24 cm on the floor before a
+# woman: toes turned out make room for the belly between the thighs.
 _GAPS = (0.19, 0.16, 0.22, 0.13)
 _EASY_GAP = 0.19
 _SHAPES = ((0.052, np.radians(6.0)), (0.055, np.radians(25.0)), (0.085, np.radians(25.0)))
 _LOW_SHAPES = (*_SHAPES[1:], (0.055, np.radians(40.0)), _SHAPES[0])
 # Objects whose middle is below this at their start or goal are low, share of the height.
 _LOW = 0.3
-# Directions around the object from which it is looked at; radians that start and goal may be aside of the front.
+# Sampled directions around the object; largest angle of start and goal from the front, radians.
 _AROUND = 24
 _ASIDE_RAD = np.radians(65.0)
-# Gap of the goal that costs nothing, a share of the height: arms are stretched farther than trunks are bent.
+# Free gap of the goal, a share of the height: arms are stretched farther than trunks are bent.
 _FAR_GAP = 0.36
 # Gap of the goal that is out of reach, the same: arms are 0.33 to 0.45 long, and trunks bend by as much again.
 _FARTHEST_GAP = 0.8
-# Cost of a metre of way, of squared radians by which start and goal are aside, and of a goal that is farther, against
-# one of a gap at the start.
+# Costs of a metre of path, of squared angles of start and goal from the front, and of a farther goal, relative to a gap
+# at the start.
 _WAY, _TURNS, _FARTHER = 0.03, (1.0, 0.3), 0.5
-# The same for squared radians by which somebody faces an object's sides askew: palms press opposite sides of it.
+# The same for squared angles between the heading and an object's sides: palms press opposite sides of it.
 _ASKEW = 0.5
-# Places that are looked at with the whole body, in each shape of the stance, and grips that are looked at there.
+# Positions that are tested with the whole body, for each shape of the stance, and grips that are tested there.
 _LOOKS = 3
 _GRIPS = 2
 
 
 def spot_on(actor: Actor, feet: Sequence[Footprint]) -> Spot:
-    """The spot of somebody who stands on a left and a right footprint."""
+    """The spot of a character on a left and a right footprint."""
     prints = {side: (np.array([x, y]), heading) for side, (x, y, heading) in zip(SIDES, feet, strict=True)}
     return Spot(*stance_on(actor.body, prints), prints)
 
@@ -101,19 +101,19 @@ def _places(
 
 
 def _askew(T_object: Array, face: float) -> float:
-    """Radians from a heading to the nearest of an object's own axes on the floor, at a place (4, 4)."""
+    """Angle from a heading to the nearest of an object's own axes on the floor, at a placement (4, 4), radians."""
     quarter = 0.5 * np.pi
     return abs((face - float(heading_of(T_object[:2, 0])) + 0.5 * quarter) % quarter - 0.5 * quarter)
 
 
 def _footprints(actor: Actor, place: Array, face: float, half: float, toes_out: float) -> Footprints:
-    """Footprints about a place (2,) between the ankles: shares of the height to either side, toes turned out."""
+    """Footprints around a position (2,) between the ankles: shares of the height to either side, toes turned out."""
     aside = half * actor.body.height * leftwards(face)
     return {side: (place + sign * aside, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
 
 
 def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
-    """Somebody as they would stand on footprints, from how they stand now; None where legs do not reach."""
+    """An actor on footprints, from its present posture; None where legs do not reach."""
     body, pose = actor.body, actor.pose
     T, now, (place, heading) = body.skeleton.at(pose), footprints_of(body, pose), stance_of(body, pose)
     targets = {}
@@ -136,7 +136,7 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
 
 
 def _holds(d: Director, actor: Actor, task: Move) -> bool:
-    """Return whether somebody can hold the object at its start and at its goal from where they stand."""
+    """Return whether an actor can hold the object at its start and at its goal from its present stance."""
     carrier = Carrier(d, actor, task, f"move {task.object}")
     hands = free_hands(d, actor, task.hands, carrier.what)
     failed: list[PlanningFailure] = []

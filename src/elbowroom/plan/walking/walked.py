@@ -1,4 +1,4 @@
-"""Walks worked into somebody's motion: along a way, free of what is met on it, round people who cross it."""
+"""Walks worked into a character's motion: along a path, free of collisions, past people who cross it."""
 
 from __future__ import annotations
 
@@ -19,60 +19,62 @@ from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
-from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.repair.repair import repair_near
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.crossing import discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
-from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along
+from elbowroom.plan.walking.heights import barrier
+from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along, trodden
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
+from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
 
-# Metres a second by gait.
+# Speed by gait, m/s.
 SPEEDS: dict[Gait, float] = {
     "any": 1.25, "walk": 1.25, "brisk": 1.6, "run": 2.8, "crouch": 0.8, "sidle": 0.5, "back": 0.7,
 }  # fmt: skip
-# Who is so near to a place, and faces it so, is there: metres and radians.
+# Distance and angle within which a character already stands at a spot, metres and radians.
 _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
-# The same for a foot whose place was given.
+# The same for a foot with a given footprint.
 _FOOT_THERE_M = 0.005
-# Ways that are tried, each without the places where those before it failed.
+# Paths that are tried, each without the places where earlier ones failed.
 _WAYS = 4
-# The same where walks are changed little, since other places are tried, too.
+# The same where walks are changed little, since other positions are tried, too.
 _QUICK_WAYS = 2
-# Metres from the start or the end of a walk within which what is met there calls for another start or end of it.
+# Distance from the start or the end of a walk within which a collision calls for another start or end, metres.
 _AT_AN_END_M = 0.75
-# Collisions of arms that are leaned aside before another place is tried.
+# Collisions of arms that are resolved by offsets before another position is tried.
 _FEW = 6
-# Metres around such a place that the next way leaves out.
+# Radius around a failed place that the next path avoids, metres.
 _AVOID_M = 0.35
-# Walks past people who cross that are tried, and seconds by which their delays differ on one path.
+# Walks past people who cross that are tried, and the difference of their delays on one path, seconds.
 _PAST_PEOPLE, _OTHER_DELAY_S = 4, 0.5
-# Metres above the floor from which a target may be upstairs.
+# Height above the floor from which a target may be upstairs, metres.
 _UPSTAIRS_M = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """Place to stand (2,) and heading to face there; None: as one arrives. `feet` where they are to stand, if given."""
+    """Position to stand (2,) and heading there; None: that of arrival. `feet` are footprints, if given."""
 
     place: Array
     face: float | None
     feet: Footprints = field(default_factory=dict)
 
 
-# How much a walk may be changed to bring it out of what it meets: not at all, limbs leaned aside, or all that is known.
+# Effort of repairing a walk: none, limb offsets, or everything.
 Effort = Literal["none", "leans", "all"]
 
 
 @dataclass(frozen=True, eq=False)
 class Errand:
-    """Reason for a walk in words, gait, time of arrival, and the effort of bringing it out of what it meets.
+    """Reason for a walk in words, gait, time of arrival, and effort of repairs.
 
-    Paths leave out the discs in `avoid`, where earlier walks failed.
+    Paths avoid the discs in `avoid`, where earlier walks failed.
     """
 
     what: str = "go"
@@ -84,7 +86,7 @@ class Errand:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A path to walk to a spot on an errand, at a speed in m/s, `delay` frames from now.
+    """A path to a spot for an errand, at a speed in m/s, `delay` frames from now.
 
     `not_before`: see `walk_route`. People who cross it are passed elsewhere unless the walk is to `mend` that.
     """
@@ -99,8 +101,9 @@ class Walk:
 
 
 class Blocked(PlanningFailure):
-    """A walk that cannot be made free: place (2,) on the path, discs for the next path to leave out, and whether
-    somebody is there."""
+    """A walk that cannot be made free: position (2,) on the path, discs for the next path to avoid, and whether it is a
+    person.
+    """
 
     def __init__(self, why: str, at: Array, discs: Sequence[Disc], person: bool) -> None:
         super().__init__("no-path", why)
@@ -108,7 +111,7 @@ class Blocked(PlanningFailure):
 
 
 class NoWay(PlanningFailure):
-    """There is no way to a place, as the scene is."""
+    """There is no path to a position in the scene as it is."""
 
 
 def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
@@ -118,7 +121,7 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
     there = float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD
     if there and _stands_on(actor, spot.feet):
         return
-    if actor.away:  # what is in the hands is carried at ease
+    if actor.away:  # held objects are carried in a comfortable posture
         rest(d, Rest(who=actor.who))
     ways = ways_of(d, actor, [spot.place], errand.gait)
     first = ways.find(start, spot.place, errand.avoid)
@@ -143,7 +146,7 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
 
 
 def _past_people(d: Director, actor: Actor, walk: Walk, ways: Ways, stuck: Blocked) -> Iterator[Walk]:
-    """Walks on the same path, or past where somebody was met, sooner or later, faster or slower: the most promising."""
+    """Walks on the same path, or past the meeting place, earlier or later, faster or slower: the most promising."""
     if walk.errand.at is not None:
         return
     round_them = ways.find(walk.way.points[0], walk.spot.place, [*walk.errand.avoid, *stuck.discs])
@@ -159,10 +162,10 @@ def _past_people(d: Director, actor: Actor, walk: Walk, ways: Ways, stuck: Block
 
 
 def _first_free(d: Director, actor: Actor, walk: Walk, ways: Ways, heading: float) -> Blocked | None:
-    """Walk the first of several paths on which nothing is met; the failure of the first one where there is none.
+    """Walk the first free path of several; the failure of the first one where there is none.
 
     Where a walk fails near its start the next one backs off first, near its end it comes straight up to the spot;
-    elsewhere the next path leaves out that place in that mode.
+    elsewhere the next path avoids that place in that mode.
     """
     start, spot = walk.way.points[0], walk.spot
     avoid = list(walk.errand.avoid)
@@ -177,7 +180,7 @@ def _first_free(d: Director, actor: Actor, walk: Walk, ways: Ways, heading: floa
             walked(d, actor, replace(walk, way=way))
             return None
         except Blocked as blocked:
-            if blocked.person:  # who is there at other times
+            if blocked.person:  # the person is there at other times
                 return blocked
             stuck, end = stuck or blocked, near_an_end(blocked, start, spot)
             if end == "start" and leaving is None and ways.before(start, heading) is not None:
@@ -191,14 +194,14 @@ def _first_free(d: Director, actor: Actor, walk: Walk, ways: Ways, heading: floa
 
 
 def near_an_end(blocked: Blocked, start: Array, spot: Spot) -> Literal["start", "goal"] | None:
-    """Return near which end a walk from a place (2,) to a spot was blocked; None where it was between them."""
+    """The end near which a walk from a position (2,) to a spot was blocked; None where it was between them."""
     if float(np.linalg.norm(blocked.at - start)) < _AT_AN_END_M:
         return "start"
     return "goal" if float(np.linalg.norm(blocked.at - spot.place)) < _AT_AN_END_M else None
 
 
 def _stands_on(actor: Actor, feet: Footprints) -> bool:
-    """Return whether feet are where they are to stand."""
+    """Return whether feet are on their footprints."""
     now = footprints_of(actor.body, actor.pose)
     return all(
         float(np.linalg.norm(now[side][0] - place)) < _FOOT_THERE_M and abs(wrapped(now[side][1] - face)) < _THERE_RAD
@@ -207,12 +210,15 @@ def _stands_on(actor: Actor, feet: Footprints) -> bool:
 
 
 def walked(d: Director, actor: Actor, walk: Walk) -> None:
-    """Work a walk into somebody's motion, free of what is met on it; raises `Blocked`, with all as before."""
+    """Work a free walk into a character's motion; raises `Blocked`, with the state restored."""
     begin, saved = actor.now, d.save()
     ground = _set_out(d, actor, walk)
     d.world = actor.placed(d.world)
-    # somebody who stands on something goes on standing there
+    # a character that stands on something keeps standing there
     d.allow(ground.contacts(actor.who, actor.body, (begin, FOREVER)))
+    if any(mode.high < 1.0 for mode in walk.way.modes):  # bellies of people who stoop give way to their thighs
+        T = actor.body.transforms(actor.root[actor.frame(begin) :], actor.q[actor.frame(begin) :])
+        d.allow(tissue_contacts(actor.body, actor.who, (begin, actor.now), d.world.caps.tissue, T))
     if d.settings.tier == "ik":
         return
     found = certify(d.world, during=(begin, actor.now), clearance=False)
@@ -232,7 +238,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
 
 
 def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
-    """Add the frames of a walk, whatever it meets; the ground that it is on."""
+    """Add the frames of a walk, whether free or not; return its ground."""
     way, at, fps = walk.way, walk.errand.at, actor.base.fps
     over = way.points[[mode.low > 0.0 for mode in way.modes]]
     ground = Ground(d.world, actor.now, figure(actor.body).scale, way.points, way.columns, over)
@@ -241,7 +247,8 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
         library=d.settings.library, low=crouching_along(way), not_before=walk.not_before,
     )  # fmt: skip
     floor = 0.0 if d.world.floor is None else d.world.floor
-    clip = walk_from(actor.body, actor.pose, way.points, walk.spot.face, manners_along(way), floor, options=options)
+    points = trodden(way, actor.body)
+    clip = walk_from(actor.body, actor.pose, points, walk.spot.face, manners_along(way), floor, options=options)
     delay = walk.delay
     if at is not None:
         delay = actor.frame(at) - actor.k - (len(clip) - 1)
@@ -253,11 +260,11 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
 
 
 def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
-    """Bring a walk out of what it meets by the ladder of repairs; raises `Blocked`."""
+    """Resolve the collisions of a walk by the ladder of repairs; raises `Blocked`."""
     why, certificate = f"{actor.who} collides along the path", None
     effort = walk.errand.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
-        plan = repair(d.world, actor.who, seed=d.settings.seed, searches=effort == "all")
+        plan = repair_near(d.world, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
         if plan.found or (plan.certificate is not None and not any(met(d.world, plan.certificate, actor.who))):
             return _adopt(d, actor, plan)
         why, certificate = plan.why, plan.certificate
@@ -271,7 +278,7 @@ def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], wal
 
 
 def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> bool:
-    """Return whether leaning arms aside may do: they, or what they hold, are all that meets something."""
+    """Return whether arm offsets may suffice: only arms, or what they hold, collide."""
     body = actor.body
     arms = {body.joint_names[j] for name, chain in body.chains.items() if chain.kind == "arm"
             for j in body.subtree(chain.joints[0])}  # fmt: skip
@@ -280,12 +287,12 @@ def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) ->
 
 
 def _place_of(actor: Actor, hit: Collision | Unproven) -> Array:
-    """Place (2,) of the body in the middle of what it meets."""
+    """Position (2,) of the body in the middle of a collision."""
     return actor.root[min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1), :2]
 
 
 def _adopt(d: Director, actor: Actor, plan: Plan) -> None:
-    """Go on from a repaired walk."""
+    """Continue from a repaired walk."""
     new = plan.world.motion(actor.who)
     assert isinstance(new, Clip)
     q = np.array(new.rotations)
@@ -305,7 +312,9 @@ def ways_of(
     climbs: bool = False,
     without: Sequence[str] = (),
 ) -> Ways:
-    """Ways of somebody from where they stand, among all that does not move with them; on one level unless `climbs`."""
+    """Path search of an actor from its stance, among everything that does not move with it; on one level unless
+    `climbs`.
+    """
     held = [*without]
     held += [hold.object for hold in d.world.holds if hold.by == actor.who and hold.during[1] > actor.now]
     start = stance_of(actor.body, actor.pose)[0]
@@ -320,7 +329,7 @@ def ways_of(
 
 
 def ways_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> Ways:
-    """Ways of somebody to a target (3,): on one level unless it is above ground that is climbed to."""
+    """Path search of an actor to a target (3,): on one level unless it is above ground that can be climbed to."""
     level = ways_of(d, actor, [target[:2]], gait)
     high = float(target[2]) - level.columns.floor
     if high < _UPSTAIRS_M:
@@ -332,14 +341,14 @@ def ways_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> Way
 
 
 def until_end(d: Director, actor: Actor) -> None:
-    """Go on until the base motion ends, unless somebody stands."""
+    """Advance to the end of the base motion, unless the actor stands."""
     if not actor.stands and actor.k < len(actor.base) - 1:
         actor.go_on(len(actor.base) - 1)
         d.world = actor.placed(d.world)
 
 
 def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, what: str) -> PlanningFailure:
-    """Reason why there is no way: what stands at the goal, or the place that is too narrow."""
+    """Reason why there is no path: the obstacle at the goal, or the narrowest place."""
     if not ways.stands(goal):
         near = _nearest(d.world, goal, actor.now)
         return PlanningFailure("target-in-collision", f"{what}: there is no room to stand at {told(goal)}, {near}")
@@ -349,7 +358,10 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
         if modes:
             return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
-        return NoWay("no-path", f"{what}: walls or low obstacles block {told(goal)}")
+        met = barrier(ways, start, goal)
+        if met is not None:
+            return NoWay("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")
+        return NoWay("no-path", f"{what}: walls block {told(goal)}")
     return NoWay(
         "no-path",
         f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "
@@ -358,7 +370,7 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
 
 
 def _nearest(world: World, point: Sequence[float] | Array, t: float) -> str:
-    """Words for what is nearest to a point on the floor."""
+    """Description of what is nearest to a point on the floor."""
     best, name = np.inf, ""
     meshes = dict(world.static) | {n: o.mesh.moved(np.asarray(o.path(t))) for n, o in world.things.items()}
     for n, mesh in meshes.items():
@@ -372,5 +384,5 @@ def _nearest(world: World, point: Sequence[float] | Array, t: float) -> str:
 
 
 def told(point: Sequence[float] | Array) -> str:
-    """Words for a point on the floor."""
+    """Description of a point on the floor."""
     return f"({float(point[0]):.2f}, {float(point[1]):.2f})"

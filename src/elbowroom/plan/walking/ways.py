@@ -1,7 +1,7 @@
-"""Ways for somebody who walks: the cheapest over the floor, upright where there is room, else as there is.
+"""Paths of a walker: the cheapest over the floor, upright where there is room, otherwise in another mode.
 
-A way is searched over columns of the scene with what a body takes of them in each mode of going. What is found is a
-proposal: the motion along it is looked at with the whole body afterwards.
+A path is searched over columns of the scene with the room that a body takes in each mode. It is a proposal: the motion
+along it is checked with the whole body afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.envelope import envelope
@@ -24,43 +24,43 @@ from elbowroom.world.columns import CELL_M, Columns
 
 Gait = Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"]
 
-# Metres beside the arms that are as good as open floor, and how much dearer a path is without any. Tuned on 150 paths
+# Clearance beside the arms that is as good as open floor, metres, and the cost factor without any. Tuned on 150 paths
 # in three scenes: with 3.0 19 of them are longer than the shortest one by more than a tenth, with 0.7 five.
 _COMFORT_M, _NARROW, _MOST_NARROW = 0.25, 0.7, 2.2
-# Metres that a trunk keeps from things at least; arms may have to give way.
+# Smallest clearance of a trunk, metres; arms may have to give way.
 _KEEPS_M = 0.02
-# Metres that a thing may be farther away than the middle of the cell that it takes.
+# Largest distance of an obstacle from the middle of its cell, metres.
 _WITHIN_M = 0.4 * CELL_M
-# Metres of half of what is stepped over, at most.
+# Largest half depth of what is stepped over, metres.
 _OVER_M = 0.15
-# What a change of mode costs, metres.
+# Cost of a change of mode, metres.
 _SWITCH_M = 0.5
-# Metres around start and goal in which things may be as near as the person already stands to them.
+# Radius around start and goal in which obstacles may be as near as the person already stands to them, metres.
 _NEAR_M, _NEAR_COST = 0.4, 4.0
-# Floors are uneven: what is lower than this is stood on, metres.
+# Lower obstacles are stood on, since floors are uneven, metres.
 _FLAT_M = 0.04
-# A shortcut may cost this much more than the cells that it replaces: those zigzag.
+# Relative extra cost of a shortcut over the cells that it replaces: those zigzag.
 _AS_GOOD = 1.02
-# Directions about a point in which places to stand are looked for, and metres that they are apart.
+# Directions around a point in which positions to stand are searched, and their distance, metres.
 _AROUND, _APART_M = 32, 0.12
-# Metres from the easiest distance that a place is worth for each unit of its cost, up to a cost, and for each metre of
-# the path to it.
+# Metres from the easiest distance that a position is worth per unit of its cost, up to a cost, and per metre of the
+# path to it.
 _TIGHT_M, _TIGHTEST, _AWAY_M = 0.2, 1.7, 0.05
-# Metres by which somebody backs off from a place before turning away, or comes straight up to it, tried in turn.
+# Distances for backing off from a place before turning away, or for coming straight up to it, tried in turn, metres.
 _BEHIND_M = (0.45, 0.3)
-# Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
+# Metres before and after a low place in crouch, those of the transition, and between samples.
 _CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
-# Metres before and after a narrow place in which somebody goes sideways already.
+# Metres before and after a narrow place that are walked sideways already.
 _TURNED_M = 0.35
-# Metres between points of a way.
+# Metres between points of a path.
 _SPACED_M = 0.25
-# Cost of a metre for each metre that is missing, where the narrowest place is looked for.
+# Cost of a metre per metre of missing width, in the search for the narrowest place.
 _SQUEEZED = 200.0
 
 
 @dataclass(frozen=True)
 class Mode:
-    """A way of getting past things: how the body goes, between which shares of its height, what a metre costs."""
+    """A mode of passing obstacles: manner of the body, band of its height in shares, cost per metre."""
 
     name: str
     manner: Manner
@@ -72,7 +72,7 @@ class Mode:
 WALK = Mode("walk", "forward")
 SIDLE = Mode("sidle", "left", factor=3.0)
 DUCK = Mode("duck", "forward", high=0.8, factor=3.0)
-STOOP = Mode("stoop", "forward", high=0.66, factor=6.0)
+STOOP = Mode("stoop", "forward", high=0.645, factor=6.0)
 OVER = Mode("step over", "forward", low=0.19, factor=6.0)
 HIGH_OVER = Mode("step high over", "forward", low=0.3, factor=12.0)
 BACK = Mode("back", "back", factor=1.0)
@@ -89,7 +89,7 @@ _MODES: dict[str, tuple[Mode, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """Points (N, 2) of a way over columns, the mode in which each is passed, its length in metres and its cost."""
+    """Points (N, 2) of a path over columns, the mode of each, its length in metres and its cost."""
 
     points: Array
     modes: tuple[Mode, ...]
@@ -100,7 +100,7 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Disc:
-    """Cells that a way leaves out, in one mode or in all: centre (2,) and radius, metres."""
+    """Cells that a path avoids, in one mode or in all: centre (2,) and radius, metres."""
 
     centre: Array
     radius: float
@@ -109,7 +109,7 @@ class Disc:
 
 @dataclass(frozen=True)
 class Narrow:
-    """The narrowest place (2,) of a way that cannot be gone: its width and what would do, metres."""
+    """The narrowest place (2,) of an impassable path: its width and what would do, metres."""
 
     at: tuple[float, float]
     width: float
@@ -117,10 +117,12 @@ class Narrow:
 
 
 class Ways:
-    """Ways of one character over the columns of a scene, in the modes of a gait."""
+    """Ways of one character over the columns of a scene, in the modes of a gait, or those given."""
 
-    def __init__(self, columns: Columns, character: Character, gait: Gait = "any") -> None:
-        self.columns, self.character, self.modes = columns, character, _MODES[gait]
+    def __init__(
+        self, columns: Columns, character: Character, gait: Gait = "any", modes: tuple[Mode, ...] = ()
+    ) -> None:
+        self.columns, self.character, self.modes = columns, character, modes or _MODES[gait]
         self._room: dict[tuple[float, float], Array] = {}
         spare = [self._spare(mode) for mode in self.modes]
         self._least = np.stack([least for least, _ in spare])
@@ -135,12 +137,14 @@ class Ways:
         return bool((self._least[:, j, i] >= 0.0).any())
 
     def comfort(self, points: Array) -> Array:
-        """Cost of a metre (N,) at points (N, 2) in the first mode; inf where the body does not fit."""
+        """Cost per metre (N,) at points (N, 2) in the first mode; inf where the body does not fit."""
         cells = np.array([self.columns.cell(p) for p in points])
         return np.asarray(self._cost[0, cells[:, 0], cells[:, 1]] / CELL_M)
 
     def before(self, place: Array, face: float | None) -> Array | None:
-        """A point (2,) behind a place (2,) that is faced from there, with room to stand; None where there is none."""
+        """A point (2,) behind a position (2,) that is faced from there, with room to stand; None where there is
+        none.
+        """
         if face is None:
             return None
         behind = (place - far * facing(face) for far in _BEHIND_M)
@@ -178,10 +182,23 @@ class Ways:
             cost = np.where(which[:, None, None] & self.columns.within(disc.centre, disc.radius), np.inf, cost)
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
-        return self._way(cells, cost, start, goal) if len(cells) else None
+        return self._way(self._faced(cells, cost), cost, start, goal) if len(cells) else None
+
+    def _faced(self, cells: Array, cost: Array) -> Array:
+        """Cells (N, 3) of a path on which people face what they step over, rather than coming up to it sideways."""
+        cells = cells.copy()
+        cuts = [0, *(np.flatnonzero(np.diff(cells[:, 0])) + 1), len(cells)]
+        runs = list(pairwise(cuts))
+        for k, (a, b) in enumerate(runs):
+            beside = [int(cells[runs[j][0], 0]) for j in (k - 1, k + 1) if 0 <= j < len(runs)]
+            over = [mode for mode in beside if self.modes[mode].low > 0.0]
+            fits = over and np.isfinite(cost[over[0], cells[a:b, 1], cells[a:b, 2]]).all()
+            if self.modes[int(cells[a, 0])].manner != "forward" and fits:
+                cells[a:b, 0] = over[0]
+        return cells
 
     def around(self, centre: Array, radii: Array, easy: float, start: Array) -> Iterator[Array]:
-        """Places (2,) to stand at some distances from a point (2,), the best first, each apart from those before.
+        """Positions (2,) to stand at some distances from a point (2,), the best first, each apart from those before.
 
         Best is one at the `easy` distance, with room beside the arms, and near to `start` (2,).
         """
@@ -198,25 +215,25 @@ class Ways:
                 yield places[k]
 
     def costs_to(self, goal: Array, points: Array) -> Array:
-        """Cost (N,) of the cheapest way from each of some points (N, 2) to a goal (2,); inf where there is none."""
+        """Cost (N,) of the cheapest path from each of some points (N, 2) to a goal (2,); inf where there is none."""
         cost = self._near(self._cost, goal, goal)
         cells = np.array([self.columns.cell(p) for p in points])
         return np.asarray(costs_from(cost, _SWITCH_M, np.array(self.columns.cell(goal)))[cells[:, 0], cells[:, 1]])
 
     @property
     def spare(self) -> Array:
-        """Metres (M, ny, nx) beside the trunk in each mode; negative where it does not fit."""
+        """Clearance (M, ny, nx) beside the trunk in each mode, metres; negative where it does not fit."""
         return self._least
 
     def shortest(self, start: Array, goal: Array) -> float | None:
-        """Length of the shortest way, however narrow it is, metres; None where there is none."""
+        """Length of the shortest path, however narrow, metres; None where there is none."""
         open_ = self._near(np.where(self._least >= 0.0, CELL_M, np.inf), start, goal)
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(open_, 0.0, np.array(a), np.array(b), CELL_M)
         return self._way(cells, open_, start, goal).length if len(cells) else None
 
     def narrowest(self, start: Array, goal: Array) -> Narrow | None:
-        """The narrowest place of the way that lacks the least; None where walls leave no way at all."""
+        """The narrowest place of the path that lacks the least; None where walls leave no path at all."""
         whole = [k for k, mode in enumerate(self.modes) if mode.low == 0.0 and mode.high == 1.0] or [0]
         least = self._least[whole].max(axis=0)
         missing = np.maximum(-least[None], 0.0)
@@ -229,12 +246,12 @@ class Ways:
         row, column = cells[:, 1], cells[:, 2]
         k = int(np.argmin(least[row, column]))
         x, y = self.columns.point(cells[k, 1:])
-        # from the middle of a cell to that of one that is taken, on both sides, and up to what takes it
+        # from the middle of a cell to that of an occupied one, on both sides, and up to the obstacle in it
         width = 2.0 * float(room[row[k], column[k]]) + CELL_M
         return Narrow((float(x), float(y)), width, width - 2.0 * float(least[row[k], column[k]]))
 
     def _spare(self, mode: Mode) -> tuple[Array, Array]:
-        """Metres (ny, nx) that are left beside the trunk, and beside the arms, in a mode; negative: missing."""
+        """Clearance (ny, nx) beside the trunk, and beside the arms, in a mode, metres; negative: missing."""
         body = envelope(self.character, mode.manner)
         least = easy = np.full(self.columns.taken.shape, np.inf)
         for (low, high), half, trunk in zip(body.bands, body.half, body.trunk, strict=True):
@@ -254,7 +271,7 @@ class Ways:
         return self._room[band]
 
     def _near(self, cost: Array, start: Array, goal: Array) -> Array:
-        """Costs with the cells around start and goal open: somebody stands there already, or is asked to."""
+        """Costs with the cells around start and goal open: a person stands there already, or is asked to."""
         bare = self._distance((_FLAT_M, 0.5 * envelope(self.character, "forward").height)) > 0.5 * _KEEPS_M
         near = (self.columns.within(start, _NEAR_M) | self.columns.within(goal, _NEAR_M)) & bare
         return np.where(near[None] & ~np.isfinite(cost), _NEAR_COST * CELL_M, cost)
@@ -284,7 +301,7 @@ class Ways:
 
 
 def _pulled(run: Array, cost: Array) -> list[int]:
-    """Numbers of the cells of a run (N, 2) that are left when straight lines replace what they are as good as."""
+    """Indices of the cells of a run (N, 2) that remain when equally good straight lines replace the others."""
     steps = [line_cost(cost, a, b) for a, b in pairwise(run)]
     total = np.concatenate([[0.0], np.cumsum(steps)])
     kept = [0]
@@ -310,7 +327,7 @@ def _as_good(cost: Array, run: Array, total: Array, a: int, b: int) -> bool:
 
 
 def _spaced(corners: Array) -> Array:
-    """Points (N, 2) along a chain of straight lines, evenly spaced on each."""
+    """Points (N, 2) along a polyline, evenly spaced on each segment."""
     out = [corners[:1]]
     for p, q in pairwise(corners):
         n = max(int(np.ceil(np.linalg.norm(q - p) / _SPACED_M)), 1)
@@ -319,7 +336,7 @@ def _spaced(corners: Array) -> Array:
 
 
 def manners_along(way: Way) -> list[Manner]:
-    """Manner of going at each point of a way: who goes sideways through a gap has turned before it."""
+    """Manner of walking at each point of a path: a sideways walker has turned before the gap."""
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
     turned = [k for k, mode in enumerate(way.modes) if mode.manner != "forward"]
     out: list[Manner] = ["forward"] * len(along)
@@ -330,13 +347,27 @@ def manners_along(way: Way) -> list[Manner]:
     return out
 
 
+def trodden(way: Way, character: Character) -> Array:
+    """Points (N, 2) that a body goes along on a way: beside its middle where it goes sideways."""
+    middles = np.array([envelope(character, manner).middle for manner in manners_along(way)])
+    if not middles.any():
+        return way.points
+    ahead = normalize(np.gradient(way.points, axis=0))
+    ends = np.concatenate([[0.0], np.ones(len(middles) - 2), [0.0]])
+    return way.points - (ends * middles)[:, None] * np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
+
+
 def crouching_along(way: Way) -> Callable[[Array], Array] | None:
-    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it."""
+    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it.
+
+    It is 2 where somebody stoops.
+    """
     crouched = np.array([mode.high < 1.0 for mode in way.modes])
     if not crouched.any():
         return None
+    deepest = 2.0 if any(mode.high < DUCK.high for mode in way.modes) else 1.0
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
     even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
     here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
-    share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
+    share = deepest * smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
     return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
