@@ -26,8 +26,11 @@ _AGAIN = 3
 _LITTLE = 0.1
 # Seconds before and after an episode in which a body is on its way aside and back.
 _SWAYS_S = 1.5
-# Stretches that are tried for a repair that is to change less than one that was found.
+# Stretches that are tried for a repair that is to change less than one that was found, or that is to be quick.
 _STRETCHES = 2
+# Linkages that are leaned in a quick repair, without searches: the limb, and the next larger one. All of them took up to
+# 30 s for one arm, where another path of the walk is free.
+_QUICK_LINKAGES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +206,9 @@ def _each_linkage(
     """The first lean of each linkage, for legs of one choice of times after another; `reasons` say why there is none,
     and `unsolved` are those that may be searched."""
     clip = clip_of(world, episode.who)
-    for number, linkage in enumerate(_ladder(world, episode, options)):
+    quick = not options.searches
+    rungs = islice(_ladder(world, episode, options), _QUICK_LINKAGES if quick else None)
+    for number, linkage in enumerate(rungs):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
             reasons.append("a hand takes, leaves or touches something just then, or a limb is to be kept")
@@ -214,7 +219,7 @@ def _each_linkage(
                 return
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
-            most = _STRETCHES if found else len(GROWTHS)
+            most = _STRETCHES if found or quick else len(GROWTHS)
             done, tried, reason = _leaned(job, free, linkage.name, options.seed + number, most)
             reasons.append(reason)
             if done is not None:

@@ -351,6 +351,8 @@ def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
             mended = True
         else:
             work.failed[_key(episode)] = reason
+            if not work.options.searches:  # one collision that is left is enough to look for another motion
+                return False
     return mended
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.departure import stance_of
@@ -23,6 +24,7 @@ from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
 from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end, ways_to
+from elbowroom.world.columns import columns_of
 
 # What standing elsewhere may help against.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
@@ -42,6 +44,9 @@ _ASIDE = np.radians(12.0)
 _BOW_RAD, _SQUAT = np.radians(38.0), 0.12
 # Distance from the target beyond which a step brings a body nearer to it, share of the height, and angle to the side.
 _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
+# Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on, and
+# what a hand goes round. Height of a shoulder, share of the height.
+_HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
@@ -71,6 +76,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         doing = f"move {task.object}" if isinstance(task, Move) else task.verb
         why = f"{doing}: {found[0]} is at least {far:.2f} m out of reach"
         first = PlanningFailure("target-out-of-reach", why, missing=far)
+    elif not _in_view(d, actor, found[1], [stance_of(actor.body, actor.pose)[0]])[0] and elsewhere() is None:
+        return
     else:
         begun, nearer = actor.k, _may_be_nearer(actor, task, found[1])
         try:
@@ -167,8 +174,21 @@ def _strain(actor: Actor, begun: int) -> float:
 
 
 def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Iterator[Spot]:
-    """Places from which a target (3,) is in easy reach of a hand, the best first, each from another side."""
+    """Places from which a target (3,) is in easy reach of a hand, each from another side: the best first of those with
+    nothing between, then the others."""
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
-    for place in ways_to(d, actor, target).around(target[:2], tall * _FAR, tall * _EASY, start):
-        yield Spot(place, towards(place, target) + side)
+    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, tall * _EASY, start))
+    for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
+        yield Spot(places[k], towards(places[k], target) + side)
+
+
+def _in_view(d: Director, actor: Actor, target: Array, places: Sequence[Array]) -> NDArray[np.bool_]:
+    """Return for places (2,) whether no wall is between somebody who stands there and a target (3,), (N,): on a line from
+    the shoulder, or on a level one."""
+    if d.world.floor is None:
+        return np.ones(len(places), dtype=bool)
+    columns = columns_of(d.world.with_(objects={}), actor.now, [target[:2], *places])
+    goal = np.asarray(target) + _HAND_ABOVE_M * UP
+    heights = (goal[2], d.world.floor + _SHOULDER * actor.body.height)
+    return np.array([any(columns.in_view(np.array([*p, z]), goal, _VIEW_M) for z in heights) for p in places], dtype=bool)
