@@ -51,6 +51,8 @@ ESCALATES: tuple[Status, ...] = (
 # Postures of the whole body that are looked for in one plan: each takes about a tenth of a second where there is none.
 _POSTURES = 40
 
+# Places to stand that are tried in vain in one attempt at all tasks, after which no other helps: about 20 s.
+MOST_FAILED_WALKS = 14
 # Metres from shoulder and target within which there has to be air: more than a hand is long.
 _ABOUT_M = 0.2
 
@@ -100,6 +102,7 @@ class Director:
         self.escalates = False  # whether whole bodies are planned where limbs find no way
         self.whole_body: WholeBodyUse = "never"  # the same for the task that is being done
         self._postures_left = _POSTURES
+        self.failed_walks = 0  # walks to places from which a task was tried in vain, or could not be
         self._over = False  # whether what was planned before goes on below what is planned now
         self._seeds = 1000 * settings.seed + attempt * 300
 

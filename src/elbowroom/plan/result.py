@@ -158,7 +158,8 @@ class PlanningFailure(Exception):
     """A task cannot be done: its status, why in a sentence without its end, and which and whose it is, where known.
 
     `missing` is what a hand lacks to its target, or how deep a body is in something, metres; `searched` whether a way
-    was searched in vain, for this or another option of the task.
+    was searched in vain, for this or another option of the task; `failed_walks` counts places that were walked to, or
+    could not be, for nothing.
     """
 
     def __init__(self, status: Status, why: str, *, missing: float = 0.0) -> None:
@@ -168,6 +169,7 @@ class PlanningFailure(Exception):
         self.why, self.missing = why, missing
         self.who = ""
         self.task: Task | None = None
+        self.failed_walks = 0
 
 
 def blamed(pair: Pair | None) -> str:

@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, Saved
+from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
@@ -28,9 +28,13 @@ from elbowroom.world.columns import columns_of
 
 # What standing elsewhere may help against.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
+# Failures of hands at a place to stand that is reached.
+_AT_HAND: tuple[Status, ...] = ("target-in-collision", "out-of-balance")
 # Places that are tried, those of them to which walks are repaired by all means, and those tried for an easier posture.
 _TRIES, _REPAIRED, _EASIER = 6, 2, 2
-# The same where whole bodies are planned, which takes longer.
+# Walks that fail at their start, after which others would as well.
+_SAME_START = 2
+# Places that are tried where whole bodies are planned, which takes longer.
 _TIGHT_TRIES = 2
 # Stances of a move that are tried: each is known to hold the object at its start and goal.
 _STANCES = 3
@@ -94,6 +98,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     if there is not None:
         if first.missing > 0.0 and first.status == "target-out-of-reach":
             first.why = f"{first.why}; {there.why}"
+            if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
+                first.status, first.missing = there.status, there.missing
         raise first
 
 
@@ -121,7 +127,10 @@ def _from_elsewhere(
     # a walk that needs little change comes first: to repair one at length takes long
     for effort in efforts:
         blocked: list[Spot] = []
+        at_start = 0
         for spot in untried:
+            if (effort != "all" and at_start >= _SAME_START) or d.failed_walks >= MOST_FAILED_WALKS:
+                break
             errand = replace(errand, effort=effort)
             try:
                 walk_through(d, actor, spot, errand)
@@ -130,12 +139,16 @@ def _from_elsewhere(
                 set_out_early(d, actor, arrived)
                 return None
             except Blocked as stuck:
+                d.failed_walks += 1
                 why = why or stuck
                 blocked.append(spot)
                 d.restore(ready)
-                if not near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot):
+                end = near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot)
+                at_start += end == "start"
+                if end is None:
                     errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
             except PlanningFailure as stuck:
+                d.failed_walks += 1
                 why = stuck
                 d.restore(ready)
         untried = blocked[:_REPAIRED]
@@ -191,4 +204,6 @@ def _in_view(d: Director, actor: Actor, target: Array, places: Sequence[Array]) 
     columns = columns_of(d.world.with_(objects={}), actor.now, [target[:2], *places])
     goal = np.asarray(target) + _HAND_ABOVE_M * UP
     heights = (goal[2], d.world.floor + _SHOULDER * actor.body.height)
-    return np.array([any(columns.in_view(np.array([*p, z]), goal, _VIEW_M) for z in heights) for p in places], dtype=bool)
+    return np.array(
+        [any(columns.in_view(np.array([*p, z]), goal, _VIEW_M) for z in heights) for p in places], dtype=bool
+    )
