@@ -28,8 +28,8 @@ _LITTLE = 0.1
 _SWAYS_S = 1.5
 # Stretches that are tried for a repair that is to change less than one that was found, or that is to be quick.
 _STRETCHES = 2
-# Linkages that are leaned in a quick repair, without searches: the limb, and the next larger one. All of them took up to
-# 30 s for one arm, where another path of the walk is free.
+# Linkages that are leaned in a quick repair, without searches: the limb, and the next larger one. All of them took up
+# to 30 s for one arm, where another path of the walk is free.
 _QUICK_LINKAGES = 2
 
 

@@ -48,8 +48,8 @@ _ASIDE = np.radians(12.0)
 _BOW_RAD, _SQUAT = np.radians(38.0), 0.12
 # Distance from the target beyond which a step brings a body nearer to it, share of the height, and angle to the side.
 _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
-# Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on, and
-# what a hand goes round. Height of a shoulder, share of the height.
+# Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on,
+# and what a hand goes round. Height of a shoulder, share of the height.
 _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
@@ -197,8 +197,8 @@ def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Ite
 
 
 def _in_view(d: Director, actor: Actor, target: Array, places: Sequence[Array]) -> NDArray[np.bool_]:
-    """Return for places (2,) whether no wall is between somebody who stands there and a target (3,), (N,): on a line from
-    the shoulder, or on a level one."""
+    """Return for places (2,) whether no wall is between somebody who stands there and a target (3,), (N,): on a line
+    from the shoulder, or on a level one."""
     if d.world.floor is None:
         return np.ones(len(places), dtype=bool)
     columns = columns_of(d.world.with_(objects={}), actor.now, [target[:2], *places])
