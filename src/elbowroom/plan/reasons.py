@@ -95,10 +95,21 @@ def _filled(world: World, task: Task) -> tuple[str, float] | None:
             else None
         )
         inside = None if at is None else _inside(world, at, _FACE_M)
-        return None if inside is None else (f"press: the face of {task.fixture} is {_inside_text(*inside)}", inside[1])
+        return (
+            None
+            if inside is None
+            else (
+                f"press: the face of {task.fixture} is {_inside_text(*inside)}, out of which it has to be moved",
+                inside[1],
+            )
+        )
     if isinstance(task, Touch) and np.shape(task.target) == (3,):
         inside = _inside(world, np.asarray(task.target, dtype=float), _FACE_M)
-        return None if inside is None else (f"touch: the target is {_inside_text(*inside)}", inside[1])
+        return (
+            None
+            if inside is None
+            else (f"touch: the target is {_inside_text(*inside)}, out of which it has to be moved", inside[1])
+        )
     if to is None or np.shape(to) != (3,) or not np.isfinite(to).all():
         return None
     if isinstance(task, Reach) and task.foot is None:
@@ -134,7 +145,7 @@ def _inside(world: World, point: Array, more: float) -> tuple[str, float] | None
 
 
 def _inside_text(name: str, depth: float) -> str:
-    return f"{_length(depth)} inside of {name}, out of which it has to be moved"
+    return f"{_length(depth)} inside of {name}"
 
 
 def _first_frame(motion: Motion) -> float:
