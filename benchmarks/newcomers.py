@@ -1,6 +1,6 @@
 """Storyboards as new users write them: what works, what is refused with a change that works, what fails.
 
-The 30 storyboards in `newcomers/` were written from README and docs/storyboard.md alone, and are not tuned to the
+The storyboards in `newcomers/` were written from README and docs/storyboard.md alone, and are not tuned to the
 planner. `DATA/` in them stands for the folder of recordings, rigs and scenes (ELBOWROOM_DATA); those that need it are
 left out without it. Each is planned in a process of its own with seed 0.
 

@@ -51,6 +51,8 @@ ESCALATES: tuple[Status, ...] = (
 # Whole-body postures that one plan may search for; a failed search takes about 0.1 s.
 _POSTURES = 40
 
+# Places to stand that are tried in vain in one attempt at all tasks before it ends: about 20 s.
+MOST_FAILED_WALKS = 14
 # Free space required around shoulder and target, metres: more than a hand's length.
 _ABOUT_M = 0.2
 
@@ -102,6 +104,7 @@ class Director:
         self.brief = False  # try few places to stand: the plan only shows whether a change would help
         self.whole_body: WholeBodyUse = "never"  # the same for the current task
         self._postures_left = _POSTURES
+        self.failed_walks = 0  # walks to places from which a task was tried in vain, or could not be
         self._over = False  # earlier plans continue below the current one
         self._seeds = 1000 * settings.seed + attempt * 300
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from elbowroom.plan import acting
-from elbowroom.plan.director import ESCALATES, Director, Saved
+from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import BLOCKED, layers, ordered, people_of, thing_of
@@ -100,8 +100,10 @@ def plan_tasks(
         plan, failed = _in_orders(world, tasks, settings, fps)
         if plan.found or plan.status == "budget-spent":
             return plan
+        # each of them would take as long again
+        few = settings if failed.failed_walks < MOST_FAILED_WALKS else replace(settings, probes=min(settings.probes, 1))
         try:
-            known = remedy(world, tasks, settings, failed, partial(_probed, fps))
+            known = remedy(world, tasks, few, failed, partial(_probed, fps))
         except OutOfTime:  # the cause of the failure is known all the same
             known = ""
         return plan.with_(verified=known)
@@ -142,13 +144,15 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
     notes: list[str] = []
     plans: list[Plan] = []
     failures: list[PlanningFailure] = []
-    attempt = 0
-    while attempt < _ATTEMPTS:
+    attempt = walks = 0
+    while attempt < _ATTEMPTS and walks < MOST_FAILED_WALKS:
         order = ordered(world, tasks, leading)
         director = Director(world, settings, fps, attempt)
         director.careful = any(plan.status == "not-certified" for plan in plans)
         plan, failed = _planned(director, order)
         blocked = failed.who
+        walks += director.failed_walks
+        failed.failed_walks = walks
         failures.append(failed)
         plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
         if plan.found or plan.status == "budget-spent":
@@ -168,7 +172,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             break
         attempt, leading = attempt + 1, ()
         notes.clear()
-    if _escalates(director, plans[-1], failures[0]):
+    if walks < MOST_FAILED_WALKS and _escalates(director, plans[-1], failures[0]):
         director = Director(world, settings, fps, 0)
         director.escalates = True
         plan, failed = _planned(director, ordered(world, tasks))

@@ -94,6 +94,9 @@ def turned(T_thing: Array, point: Array) -> list[Array]:
 # An object rests on what is nearer than this, metres, and may press into it as deep.
 _RESTS, _PRESS = 0.003, 0.002
 
+# Largest depth of an object in its support at the start that counts as an imprecise height, metres.
+_SUNK_M = 0.0305
+
 # Heights to which an object that is lifted must be free, metres.
 _HEADROOM = (0.06, 0.15, 0.25)
 
@@ -125,6 +128,24 @@ def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -
         if not _touched(exact, thing, 0.0):
             return np.asarray(places[thing])
     return T_world_thing
+
+
+def out_of_support(world: World, thing: str, t: float) -> float:
+    """Metres, up to 3 cm, by which a thing has to be raised so that it stands on what it begins inside of.
+
+    0 where it is free, presses into it no deeper than things do that rest on something, or is as deep in it farther up.
+    """
+    exact, places = alone(world, thing, t)
+    T = places[thing]
+
+    def pressed(raised: float) -> bool:
+        exact.place_snapshot(Snapshot(t, {}, {**places, thing: transform([0.0, 0.0, raised]) @ T}))
+        hits = [k for k in exact.near(0.0).tolist() if thing in exact.pairs[k] and exact.hit(k)]
+        return any(-(exact.overlap(k) or 0.0) > (_PRESS if raised == 0.0 else 0.0) for k in hits)
+
+    if not pressed(0.0):
+        return 0.0
+    return next((float(up) for up in np.arange(_ABOVE, _SUNK_M, _ABOVE) if not pressed(float(up))), 0.0)
 
 
 def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:

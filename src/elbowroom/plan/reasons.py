@@ -10,13 +10,13 @@ from itertools import islice
 import numpy as np
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.geometry.rotations import normalize
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
 from elbowroom.plan.places import alone, place_for, resting, target_of, turned
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Hand, Put, Reach, Task
+from elbowroom.plan.tasks import Hand, Press, Put, Reach, Task, Touch
 from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
@@ -30,6 +30,8 @@ _NEARER_M = (0.1, 0.3)
 _AWAY_M = (0.1, 0.2, 0.3, 0.45)
 # A point deeper than this in a solid cannot be held, metres: fingers do not close around so much.
 _IN_HAND_M = 0.05
+# A face to press or a point to touch may be this deep in something, metres: in its plate, or on a curved surface.
+_FACE_M = 0.006
 # An object deeper than this in a wall does not stand there, metres.
 _PRESSED_M = 0.02
 # Feet deeper than this in the floor stand below it, metres.
@@ -82,16 +84,38 @@ def target_failure(world: World, tasks: Sequence[Task]) -> PlanningFailure | Non
 
 
 def _filled(world: World, task: Task) -> tuple[str, float] | None:
-    """Description and depth in metres of the solid around a point to reach, or around an object to be put."""
+    """Description and depth in metres of the solid around a point to reach or touch, a fixture to press, or an object
+    where it is to be put."""
     to = getattr(task, "to", None)
+    if isinstance(task, Press) and task.fixture in world.objects:
+        thing = world.objects[task.fixture]
+        at = (
+            (world.frame(task.fixture, world.span[0]) @ thing.frame("handle"))[:3, 3]
+            if "handle" in thing.frames
+            else None
+        )
+        inside = None if at is None else _inside(world, at, _FACE_M)
+        return (
+            None
+            if inside is None
+            else (
+                f"press: the face of {task.fixture} is {_inside_text(*inside)}, out of which it has to be moved",
+                inside[1],
+            )
+        )
+    if isinstance(task, Touch) and np.shape(task.target) == (3,):
+        inside = _inside(world, np.asarray(task.target, dtype=float), _FACE_M)
+        return (
+            None
+            if inside is None
+            else (f"touch: the target is {_inside_text(*inside)}, out of which it has to be moved", inside[1])
+        )
     if to is None or np.shape(to) != (3,) or not np.isfinite(to).all():
         return None
     if isinstance(task, Reach) and task.foot is None:
-        for name, mesh in world.static.items():
-            solid = mesh_surface(mesh, name, world.floor).solid
-            depth = 0.0 if solid is None else float(solid.depth(np.array([to], dtype=float))[0])
-            if depth > _IN_HAND_M:
-                return f"reach: the target is {_length(depth)} inside of {name}", depth
+        inside = _inside(world, np.asarray(to, dtype=float), _IN_HAND_M)
+        if inside is not None:
+            return f"reach: the target is {_inside_text(*inside)}", inside[1]
     held = {hold.object for hold in world.holds}
     if isinstance(task, Put) and task.onto is None and task.object in world.objects and task.object not in held:
         exact, places = alone(world, task.object, world.span[0])
@@ -108,6 +132,20 @@ def _filled(world: World, task: Task) -> tuple[str, float] | None:
             met = met or (f"put {task.object}: at its place it is {_length(depth)} inside of {name}", depth)
         return met
     return None
+
+
+def _inside(world: World, point: Array, more: float) -> tuple[str, float] | None:
+    """Name of a solid of the scene that a point (3,) is inside of by more than some metres, and how deep."""
+    for name, mesh in world.static.items():
+        solid = mesh_surface(mesh, name, world.floor).solid
+        depth = 0.0 if solid is None else float(solid.depth(point[None])[0])
+        if depth > more:
+            return name, depth
+    return None
+
+
+def _inside_text(name: str, depth: float) -> str:
+    return f"{_length(depth)} inside of {name}"
 
 
 def _first_frame(motion: Motion) -> float:
@@ -174,6 +212,8 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
     if task is None:
         yield from _other_things(world, tasks, settings, failed)
         return
+    if failed.missing > 0.0 and failed.status == "target-in-collision" and isinstance(task, Press | Touch):
+        return  # the reason says what to move
     if failed.status == "too-little-time" and task.at is not None:
         for later in _LATER_S:
             given = {name: t + later for name in ("at", "back") if (t := getattr(task, name)) is not None}

@@ -159,7 +159,7 @@ class PlanningFailure(Exception):
     known.
 
     `missing` is the distance out of reach, or the depth of a body in an obstacle, metres; `searched`: a path was
-    searched in vain, for this or another option of the task.
+    searched in vain, for this or another option of the task; `failed_walks` counts walks to places in vain.
     """
 
     def __init__(self, status: Status, why: str, *, missing: float = 0.0) -> None:
@@ -169,6 +169,7 @@ class PlanningFailure(Exception):
         self.why, self.missing = why, missing
         self.who = ""
         self.task: Task | None = None
+        self.failed_walks = 0
 
 
 def blamed(pair: Pair | None) -> str:

@@ -79,8 +79,16 @@ class Person:
         lift = part.lift
         if isinstance(lift, str):
             lift = (floor or 0.0) - estimate_floor(clip)
+        elif "lift" not in part.model_fields_set and not self._recorded:
+            lift = floor or 0.0  # built-in motions are made on a floor at 0
         clip = place(clip, part.at, np.radians(part.turn), lift=lift)
         return clip if part.start is None else clip.with_(start=part.start)
+
+    @property
+    def _recorded(self) -> bool:
+        """Return whether the motion is read from a file."""
+        source = self._part.clip
+        return isinstance(source, str) or (source is not None and source.file is not None)
 
     def _clip(self, body: Character | None) -> Clip:
         source = self._part.clip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.motion.clip import Clip, Motion, frames_in
 from elbowroom.plan.edit import EditChange
-from elbowroom.plan.places import worn_place
+from elbowroom.plan.places import out_of_support, worn_place
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.upright import carried_upright
 from elbowroom.spaces.styles import StyleLike
@@ -33,6 +33,7 @@ from elbowroom.storyboard.things import fixture_of, frame, frames_of, mark, mesh
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
+from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -236,7 +237,7 @@ class _Builder:
         for name, part in self._file.objects.items():
             if part.on is not None:
                 world = world.with_contact(Contact(name, part.on, world.span, "support", why="moves with it"))
-        world = self._holds(world)
+        world = self._settled(self._holds(world))
         with self._document.blaming("fps"):
             frames_in(world.span[1] - world.span[0], self._file.fps)
         return self._contacts(world).with_(notes=tuple(dict.fromkeys(world.notes)))
@@ -286,6 +287,21 @@ class _Builder:
                     name, mesh, path, mass=part.mass, frames=frames_of(part), freedom=part.freedom, grasps=grasps
                 )
                 world = world.with_(notes=(*world.notes, *notes))
+        return world
+
+    def _settled(self, world: World) -> World:
+        """World in which objects to be taken stand on what they were placed a little inside of, with a note."""
+        taken = {getattr(task.arguments, "object", "") for task in self._file.tasks}
+        taken -= {part.object for part in self._file.holds}
+        for name, part in self._file.objects.items():
+            if part.path is not None or part.on is not None or name not in taken:
+                continue
+            if (up := out_of_support(world, name, world.span[0])) > 0.0:
+                T = np.array(world.frame(name, world.span[0]))
+                T[2, 3] += up
+                note = f"{name} begins {1000.0 * up:.1f} mm higher than given, where it is free of what it stands on"
+                world = world.with_(objects={**world.objects, name: replace(world.objects[name], path=Still(T))})
+                world = world.with_(notes=(*world.notes, note))
         return world
 
     def _characters(self, world: World) -> World:

@@ -74,6 +74,17 @@ class Columns:
         ends = [set(parts[np.linalg.norm(places - p, axis=-1) <= about].tolist()) - {0} for p in (start, goal)]
         return bool(ends[0] & ends[1])
 
+    def in_view(self, start: Array, goal: Array, about: float) -> bool:
+        """Return whether nothing is on the straight line from a point (3,) to within `about` metres of another."""
+        way = np.asarray(goal) - start
+        length = float(np.linalg.norm(way))
+        shares = np.arange(0.0, max(length - about, 0.0), 0.5 * min(CELL_M, LAYER_M)) / max(length, 1e-9)
+        for x, y, z in start + shares[:, None] * way:
+            layer = int((z - self.floor) / LAYER_M)
+            if 0 <= layer < 64 and (int(self.taken[self.cell(np.array([x, y]))]) >> layer) & 1:
+                return False
+        return True
+
     def with_disc(self, centre: Array, radius: float) -> Columns:
         """The columns with all heights taken around a point (2,), metres."""
         return replace(self, taken=np.where(self.within(centre, radius), ~np.uint64(0), self.taken))

@@ -26,8 +26,11 @@ _AGAIN = 3
 _LITTLE = 0.1
 # Seconds before and after an episode in which a body leaves and returns.
 _DETOUR_S = 1.5
-# Stretches that are tried for a repair that should change less than the one found.
+# Stretches that are tried for a repair that should change less than the one found, or that is to be quick.
 _STRETCHES = 2
+# Linkages that are leaned in a quick repair, without searches: the limb, and the next larger one. All of them took up
+# to 30 s for one arm, where another path of the walk is free.
+_QUICK_LINKAGES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +210,9 @@ def _each_linkage(
     Collects `reasons` of failures, and linkages to search in `unsolved`.
     """
     clip = clip_of(world, episode.who)
-    for number, linkage in enumerate(_ladder(world, episode, options)):
+    quick = not options.searches
+    rungs = islice(_ladder(world, episode, options), _QUICK_LINKAGES if quick else None)
+    for number, linkage in enumerate(rungs):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
             reasons.append("a hand takes, leaves or touches something just then, or a limb is to be kept")
@@ -218,7 +223,7 @@ def _each_linkage(
                 return
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
-            most = _STRETCHES if found else len(GROWTHS)
+            most = _STRETCHES if found or quick else len(GROWTHS)
             done, tried, reason = _by_offset(job, free, linkage.name, options.seed + number, most)
             reasons.append(reason)
             if done is not None:

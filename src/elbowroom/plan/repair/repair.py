@@ -371,6 +371,8 @@ def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
             repaired = True
         else:
             work.failed[_key(episode)] = reason
+            if not work.options.searches:  # one collision that is left is enough to look for another motion
+                return False
     return repaired
 
 

@@ -33,7 +33,7 @@ from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Drop, Put, Rest, Task
-from elbowroom.plan.verbs.grasp_choice import effort
+from elbowroom.plan.verbs.grasp_choice import discomfort, effort
 from elbowroom.world.fast import LimbCheck
 
 # Carrying positions of a hand: in front of its shoulder and below it, shares of the body's height, best first.
@@ -41,6 +41,9 @@ _CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0)
 
 # Largest tilt of objects carried as they are, radians.
 _TILT = float(np.radians(6.0))
+
+# Postures to carry objects in that are compared, and the room around the arm in them, metres: bodies sway in walks.
+_COMPARED, _SWAY_M = 16, 0.01
 
 # Searches for the return path of a hand.
 _BACK_TRIES = 3
@@ -151,11 +154,20 @@ def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
 
 
 def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
-    """Postures with the object before the body, oriented as now or rotated about the vertical; the present one last."""
+    """Postures with the object before the body, oriented as now or rotated about the vertical; the present one last.
+
+    First those with the arm at ease and room around it, the body as the base has it.
+    """
     k = actor.k + actor.frames(1.0)
     postures = Postures(d.world, actor.who, actor.now)
     body, T_now = actor.neutral(k), hand_of(actor, hand, actor.pose)
     mine = list(joints_of(actor, hand))
+    ends = np.stack([target for T in turned(T_now, T_now[:3, 3]) for target in carry_places(actor, hand, body, T)])
+    ends = ends[np.argsort(effort(actor, hand, ends, k), kind="stable")]
+    near = [pose for T in ends[:_COMPARED] if (pose := arm_to(actor, hand, body, T)) is not None]
+    for pose in sorted(near, key=partial(discomfort, actor, hand)):
+        if postures.valid(pose, of=f"{hand}_arm", room=_SWAY_M):
+            yield pose
     tilted = []
     for target in carry_places(actor, hand, body, T_now):
         found = d.reach(actor, hand, target, k, postures)
@@ -168,9 +180,8 @@ def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
                 yield found.pose
             else:
                 tilted.append(found.pose)
-    ends = np.stack([target for T in turned(T_now, T_now[:3, 3]) for target in carry_places(actor, hand, body, T)])
-    for i in np.argsort(effort(actor, hand, ends, k), kind="stable"):
-        alone = arm_to(actor, hand, body, ends[i])
+    for T in ends:
+        alone = arm_to(actor, hand, body, T)
         if alone is not None and postures.valid(alone):
             yield alone
     yield from tilted

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, Saved
+from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
@@ -23,16 +24,21 @@ from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
 from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end, ways_to
+from elbowroom.world.columns import columns_of
 
 # Failures that standing elsewhere may resolve.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
+# Failures of hands at a position that was reached.
+_AT_HAND: tuple[Status, ...] = ("target-in-collision", "out-of-balance")
 # Positions that are tried, those to which walks are repaired by all means, or unusual postures searched, and those
 # tried for an easier posture.
 _TRIES, _REPAIRED, _EASIER = 6, 2, 2
 # Efforts of walks to positions, in turn, and whether unusual postures are searched there.
 _QUICKLY: tuple[tuple[Effort, bool], ...] = (("leans", False),)
 _AT_LENGTH: tuple[tuple[Effort, bool], ...] = (*_QUICKLY, ("leans", True), ("all", True))
-# The same where whole bodies are planned, which takes longer.
+# Walks that fail at their start, after which others would as well.
+_SAME_START = 2
+# Positions that are tried where whole bodies are planned, which takes longer.
 _TIGHT_TRIES = 2
 # Stances of a move that are tried: each is known to hold the object at its start and goal.
 _STANCES = 3
@@ -46,6 +52,9 @@ _ASIDE = np.radians(12.0)
 _BOW_RAD, _SQUAT = np.radians(38.0), 0.12
 # Distance from the target beyond which a step brings a body nearer, share of the height, and angle to the side.
 _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
+# Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on,
+# and what a hand goes round. Height of a shoulder, share of the height.
+_HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
@@ -75,6 +84,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         doing = f"move {task.object}" if isinstance(task, Move) else task.verb
         why = f"{doing}: {found[0]} is at least {far:.2f} m out of reach"
         first = PlanningFailure("target-out-of-reach", why, missing=far)
+    elif not _in_view(d, actor, found[1], [stance_of(actor.body, actor.pose)[0]])[0] and elsewhere() is None:
+        return
     else:
         begun, nearer = actor.k, _may_be_nearer(actor, task, found[1])
         try:
@@ -91,6 +102,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     if there is not None:
         if first.missing > 0.0 and first.status == "target-out-of-reach":
             first.why = f"{first.why}; {there.why}"
+            if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
+                first.status, first.missing = there.status, there.missing
         raise first
 
 
@@ -123,7 +136,10 @@ def _from_elsewhere(
         if thorough or effort == "all":
             untried = (missed if effort == "leans" else blocked)[:_REPAIRED]
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
+        at_start = 0
         for spot in untried:
+            if (effort != "all" and at_start >= _SAME_START) or d.failed_walks >= MOST_FAILED_WALKS:
+                break
             try:
                 walk_through(d, actor, spot, replace(errand, effort=effort))
                 arrived = actor.k
@@ -132,12 +148,16 @@ def _from_elsewhere(
                 d.settings = settings
                 return None
             except Blocked as stuck:
+                d.failed_walks += 1
                 why = why or stuck
                 blocked.append(spot)
                 d.restore(ready)
-                if not near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot):
+                end = near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot)
+                at_start += end == "start"
+                if end is None:
                     errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
             except PlanningFailure as stuck:
+                d.failed_walks += 1
                 why = stuck
                 missed.append(spot)
                 d.restore(ready)
@@ -177,8 +197,23 @@ def _strain(actor: Actor, begun: int) -> float:
 
 
 def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Iterator[Spot]:
-    """Places from which a target (3,) is in easy reach of a hand, the best first, each from another side."""
+    """Places from which a target (3,) is in easy reach of a hand, each from another side: the best first of those with
+    nothing between, then the others."""
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
-    for place in ways_to(d, actor, target).around(target[:2], tall * _FAR, tall * _EASY, start):
-        yield Spot(place, towards(place, target) + side)
+    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, tall * _EASY, start))
+    for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
+        yield Spot(places[k], towards(places[k], target) + side)
+
+
+def _in_view(d: Director, actor: Actor, target: Array, places: Sequence[Array]) -> NDArray[np.bool_]:
+    """Return for places (2,) whether no wall is between somebody who stands there and a target (3,), (N,): on a line
+    from the shoulder, or on a level one."""
+    if d.world.floor is None:
+        return np.ones(len(places), dtype=bool)
+    columns = columns_of(d.world.with_(objects={}), actor.now, [target[:2], *places])
+    goal = np.asarray(target) + _HAND_ABOVE_M * UP
+    heights = (goal[2], d.world.floor + _SHOULDER * actor.body.height)
+    return np.array(
+        [any(columns.in_view(np.array([*p, z]), goal, _VIEW_M) for z in heights) for p in places], dtype=bool
+    )

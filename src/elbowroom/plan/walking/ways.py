@@ -278,6 +278,8 @@ class Ways:
 
     def _way(self, cells: Array, cost: Array, start: Array, goal: Array) -> Way:
         """The way through cells (N, 3), pulled straight within each mode."""
+        if len(cells) == 1:  # start and goal are in one cell, and not at one place
+            cells = np.repeat(cells, 2, axis=0)
         cuts = [0, *(np.flatnonzero(np.diff(cells[:, 0])) + 1), len(cells)]
         points, modes = [], []
         total = 0.0
