@@ -43,7 +43,8 @@ class Bearer:
     radius of legs and trunk; `room` (ny, nx), metres that cells have to what these would meet; `elbow_room` the same at
     the height of bent arms; `elbows`, how far they are out to either side, and `depth`, how near the middle of the body
     may come to the object, metres. `gait` is 'walks' of people, 'rolls' of a base that rolls along its heading, which
-    is not that of the state, and 'slides' of one that rolls any way."""
+    is not that of the state, and 'slides' of one that rolls any way. `ceiling` (ny, nx) is how high the lowest thing
+    above the trunk and below the crown hangs over cells, metres above the floor, inf where there is none."""
 
     stance: Array
     hands: Array
@@ -55,6 +56,7 @@ class Bearer:
     elbows: float
     depth: float
     gait: Literal["walks", "rolls", "slides"] = "walks"
+    ceiling: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import label
+from scipy.ndimage import distance_transform_edt, label
 
 from elbowroom.geometry.rotations import Array
 
@@ -56,6 +56,19 @@ def open_cells(room: Sequence[Array], origin: Array, cell_m: float) -> Array:
     """Middles (M, 2) of cells that are open in any of some maps (ny, nx) of room, metres."""
     free = np.any([r > 0.0 for r in room], axis=0)
     return np.asarray(origin + cell_m * (np.argwhere(free)[:, ::-1] + 0.5))
+
+
+def without_low(room: Array, ceiling: Array | None, about: NDArray[np.bool_], cell_m: float) -> Array:
+    """A map (ny, nx) of room in which cells count as taken under what hangs over cells `about`, as low as there.
+
+    `ceiling` (ny, nx) are heights of what hangs over cells, inf where nothing does.
+    """
+    if ceiling is None or not np.isfinite(ceiling[about]).any():
+        return room
+    low = ceiling <= ceiling[about].min()
+    parts = label(low, np.ones((3, 3)))[0]
+    under = np.isin(parts, np.unique(parts[about & low]))
+    return np.asarray(np.minimum(room, cell_m * distance_transform_edt(~under)))
 
 
 def passage_width(room: Array, origin: Array, cell_m: float, ends: tuple[Array, Array], near_m: float) -> float:

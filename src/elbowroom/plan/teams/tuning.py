@@ -92,9 +92,10 @@ class Tuning:
             if not any(self._freed(number, change, block) for change in self._options(number, block)):
                 carrier, _, first = self.team[number]
                 frame = carrier.actor.frame(block[0].during[0]) - first
-                walks_into = _chain(block[0].pair, carrier.actor.who) in ("left_leg", "right_leg", "trunk")
+                chain = _chain(block[0].pair, carrier.actor.who)
+                alone = chain in ("left_leg", "right_leg", "trunk", "head") and len(block[0].who) == 1
                 raise Blocked(f"{carrier.what}: {blamed(block[0].pair)} along the path", max(frame, 0),
-                              number if walks_into and len(block[0].who) == 1 else None)  # fmt: skip
+                              number if alone else None, chain)  # fmt: skip
             found = self._certified(during)
         carrier, _, first = self.team[0]
         frame = carrier.actor.frame(found.collisions[0].during[0]) - first if found.collisions else 0

@@ -21,13 +21,14 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
 from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace
-from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width
+from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width, without_low
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.scene_field import scene_field
@@ -71,6 +72,8 @@ _OF_ENDS, _LEAST_AVOID_M = 0.6, 0.1
 # Metres by which somebody whose legs or trunk met something keeps farther from all things, and within which distance of
 # where they stood.
 _FARTHER_M, _FARTHER_WITHIN_M = 0.06, 0.8
+# Metres from somebody whose head met something within which that hangs.
+_UNDER_M = 0.4
 # Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
 _SPACED_M = 0.015
 _ROUNDED_M = (0.25, 0.16, 0.09, 0.04)
@@ -131,6 +134,7 @@ def team_space(
                 elbow_room,
                 elbows,
                 _DEPTH * body.height,
+                ceiling=columns.ceiling(_TRUNK * body.height, body.height),
             )
         )
     bearers += [_robot_bearer(robot, T, columns) for robot in robots]
@@ -184,6 +188,7 @@ class Ways:
     seed: int
     roadmap: Roadmap = field(init=False)
     failed: int = 0
+    looked: dict[tuple[bytes, bytes], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         about = (*_key(self.space), self.seed)
@@ -243,23 +248,27 @@ class Ways:
 
     def _found(self, start: Array, goals: Sequence[Array]) -> list[tuple[float, list[Array]]]:
         """Ways over the roadmap to some goals, the cheapest first, with their costs."""
-        ways = [self.roadmap.find(start, goal, self.passable) for goal in goals]
+        ways = self.roadmap.find(start, goals, self.passable)
         return sorted(((self._cost(way), way) for way in ways if way is not None), key=lambda way: way[0])
 
-    def drop(self, state: Array, start: Array, goals: Sequence[Array], number: int | None = None) -> bool:
+    def drop(self, failed: Blocked, state: Array, start: Array, goals: Sequence[Array]) -> bool:
         """Leave out all ways near a state; return False where every way passes it, near its ends.
 
-        Where the body of carrier `number` met something, they keep farther from all things around there.
+        Somebody whose body met something keeps farther from all things around there; who found no way under
+        something goes nowhere under it where it hangs as low as there.
         """
         self.failed += 1
-        if number is not None:
-            bearer, at = self.space.bearers[number], self.space.carriers(state[None])[0][0, number]
+        if failed.number is not None:
+            bearer, at = self.space.bearers[failed.number], self.space.carriers(state[None])[0][0, failed.number]
             j, i = np.indices(bearer.room.shape)
             cells = self.space.floor.origin + CELL_M * (np.stack([i, j], axis=-1) + 0.5)
-            near = np.linalg.norm(cells - at, axis=-1) < _FARTHER_WITHIN_M
-            farther = replace(bearer, room=bearer.room - _FARTHER_M * near)
+            far = np.linalg.norm(cells - at, axis=-1)
+            if failed.chain == "head":
+                room = without_low(bearer.room, bearer.ceiling, far < _UNDER_M, CELL_M)
+            else:
+                room = bearer.room - _FARTHER_M * (far < _FARTHER_WITHIN_M)
             others = list(self.space.bearers)
-            others[number] = farther
+            others[failed.number] = replace(bearer, room=room)
             space = replace(self.space, bearers=tuple(others))
             if space.valid(np.array([start, *goals])).all():
                 self._use(space)
@@ -271,10 +280,16 @@ class Ways:
 
     def _use(self, space: TeamSpace) -> None:
         self.space = self.roadmap.space = space
+        self.looked.clear()
 
     def passable(self, a: Array, b: Array) -> bool:
         """Return whether a local path that was free is so still."""
-        return not self.failed or self.space.joins(a, b)
+        if not self.failed:
+            return True
+        edge = (a.tobytes(), b.tobytes())
+        if edge not in self.looked:
+            self.looked[edge] = self.space.joins(a, b)
+        return self.looked[edge]
 
     def _spaced(self, states: Sequence[Array]) -> Way:
         """States of a way, evenly spaced, with its corners rounded as far as that is free."""
