@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,7 @@ from elbowroom.world.world import World
 _WIDTHS_M = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
 _HEIGHT_M = 0.6455
 _WALL_Y_M, _GOAL = -3.2, (1.8, -5.6, _HEIGHT_M)
+_ROOMS_X_M, _ROOMS_Y_M = (-2.5, 4.5), (-7.6, 1.8)
 # States on which coverage is measured, and neighbours of a plain roadmap.
 _COVERED, _NEIGHBOURS = 300, 8
 
@@ -45,9 +46,15 @@ class _Done(Exception):
 
 
 def doorway(width: float) -> dict[str, Any]:
-    """Two walls with a doorway about x = 0.3."""
-    sides = {"left": (-2.5, 0.3 - 0.5 * width), "right": (0.3 + 0.5 * width, 4.5)}
-    return {k: box((b - a, 0.12, 1.5), (0.5 * (a + b), _WALL_Y_M, 0.75)) for k, (a, b) in sides.items()}
+    """Two walls with a doorway about x = 0.3, between two rooms that have no other way out."""
+    sides = {"left": (_ROOMS_X_M[0], 0.3 - 0.5 * width), "right": (0.3 + 0.5 * width, _ROOMS_X_M[1])}
+    walls = {k: box((b - a, 0.12, 1.5), (0.5 * (a + b), _WALL_Y_M, 0.75)) for k, (a, b) in sides.items()}
+    (x0, x1), (y0, y1) = _ROOMS_X_M, _ROOMS_Y_M
+    for name, y in (("back", y0), ("front", y1)):
+        walls[name] = box((x1 - x0, 0.12, 1.5), (0.5 * (x0 + x1), y, 0.75))
+    for name, x in (("west", x0), ("east", x1)):
+        walls[name] = box((0.12, y1 - y0, 1.5), (x, 0.5 * (y0 + y1), 0.75))
+    return walls
 
 
 def scene(width: float) -> World:
@@ -86,14 +93,14 @@ def _task(level: bool = True) -> Carry:
     return Carry(who="ann", helpers=("bob",), object="plank", to=_GOAL, level=level)
 
 
-def doorways(plot: str | None) -> None:
+def doorways(widths: Sequence[float], plot: str | None) -> None:
     """Success and processor time against the width of a doorway."""
     rows: list[tuple[bool, float, bool, float]] = []
 
     def sweep(d: Any, task: Any, lifted: Any, goal: Any, what: str, on_foot: Any) -> None:
         saved, static = d.save(), d.world.static
         for level in (True, False):
-            for width in _WIDTHS_M:
+            for width in widths:
                 d.restore(saved)
                 d.world = d.world.with_(static={**static, **doorway(width)})
                 begun, why = time.process_time(), ""
@@ -218,9 +225,10 @@ def main() -> None:
     """Run one of the cases."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("case", choices=["doorways", "roadmaps", "corridors"])
+    ask.add_argument("--widths", type=float, nargs="*", default=list(_WIDTHS_M))
     ask.add_argument("--plot")
     asked = ask.parse_args()
-    {"doorways": lambda: doorways(asked.plot), "roadmaps": roadmaps, "corridors": corridors}[asked.case]()
+    {"doorways": lambda: doorways(asked.widths, asked.plot), "roadmaps": roadmaps, "corridors": corridors}[asked.case]()
 
 
 if __name__ == "__main__":

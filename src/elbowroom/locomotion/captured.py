@@ -313,7 +313,9 @@ def _carried(
         off = CubicSpline(SHARES, foot.swing)
         ahead = walker.heading(0.5 * (a.end + b.begin))
         axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
-        ends = np.array([a.end, b.begin])
+        leave = _stood(a, walker, np.array([a.end - _SOON_S, a.end]))
+        land = _stood(b, walker, np.array([b.begin, b.begin + _SOON_S]))
+        met = np.stack([leave[1], land[0]])
 
         def path(t: Array) -> Array:
             """Ankle and angle of the sole (n, 4) before the ends are met."""
@@ -323,10 +325,7 @@ def _carried(
             place = (1.0 - ease) * met[0, :3] + ease * met[1, :3] + (own[:, :3] * scale) @ axes
             return np.concatenate([place, own[:, 3:]], axis=1)
 
-        met = np.concatenate([_stood(a, walker, ends[:1]), _stood(b, walker, ends[1:])])
         near = path(np.array([a.end, a.end + _SOON_S, b.begin - _SOON_S, b.begin]))
-        leave = _stood(a, walker, np.array([a.end - _SOON_S, a.end]))
-        land = _stood(b, walker, np.array([b.begin, b.begin + _SOON_S]))
         most = np.array([_SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_RAD_S])
         sudden = np.stack([leave[1] - leave[0] - near[1] + near[0], land[1] - land[0] - near[3] + near[2]]) / _SOON_S
         sudden = np.clip(sudden, -most, most)

@@ -34,8 +34,9 @@ def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float,
     character = figure.character
     T = character.skeleton.forward(where, local)
     missing = np.zeros(len(looks))
+    parts = {joints: part(character, joints, T) for joints in {j for pair in _pairs(character) for j in pair}}
     for one, other in _pairs(character):
-        a, b = part(character, one, T), part(character, other, T)
+        a, b = parts[one], parts[other]
         if a is not None and b is not None:
             missing = np.maximum(missing, margin - gap(a, b, margin)[0])
     if missing.max(initial=0.0) < _ENOUGH * margin:

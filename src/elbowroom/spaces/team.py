@@ -30,6 +30,8 @@ TILT_RAD = np.radians(35.0)
 _OTHER = 0.45
 # Share of samples from narrow places, and how far these are turned off the passage, radians, one standard deviation.
 _NARROW, _OFF_RAD = 0.5, np.radians(12.0)
+# Metres before and behind a narrow place in which any of the team may be.
+_AROUND_M = 0.4
 # Metres from one look at a local path to the next.
 _STEP_M = 0.04
 # Metres of the mid control points of a Bézier curve from its ends, and those below which steps are taken as they come.
@@ -178,7 +180,7 @@ class TeamSpace:
             tight = self.floor.narrow[rng.integers(0, len(self.floor.narrow), count)]
             turned = tight[:, 2] - self.axis + np.pi * rng.integers(0, 2, count) + _OFF_RAD * rng.normal(size=count)
             along = np.stack([np.cos(tight[:, 2]), np.sin(tight[:, 2])], axis=-1)
-            near = tight[:, :2] + rng.uniform(-0.6, 0.6, (count, 1)) * along
+            near = tight[:, :2] + (_AROUND_M + self.length) * rng.uniform(-1.0, 1.0, (count, 1)) * along
             out[narrow, :2], out[narrow, YAW] = near[narrow], turned[narrow]
         low, usual, high = self.heights
         out[:, Z] = np.where(rng.random(count) < _OTHER, rng.uniform(low, high, count), usual)
@@ -189,6 +191,11 @@ class TeamSpace:
         own = rng.uniform(ranges[:, 0], ranges[:, 1], (count, len(self.bearers), 3))
         out[:, OWN:] = np.where(rng.random((count, 1)) < _OTHER, own.reshape(count, -1), 0.0)
         return out[self.valid(out)]
+
+    @property
+    def length(self) -> float:
+        """How far the carriers are from the object's origin at most, metres."""
+        return float(max(np.linalg.norm(b.stance[:2]) for b in self.bearers))
 
     @property
     def axis(self) -> float:

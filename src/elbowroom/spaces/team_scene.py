@@ -11,8 +11,12 @@ from scipy.ndimage import distance_transform_edt, label
 from elbowroom.geometry.rotations import Array
 
 
-def grouped(balls: Array, most: int = 24) -> tuple[Array, NDArray[np.int64], Array]:
-    """Balls (B, 4) in groups of neighbours: balls of groups (G, 4), first numbers (G + 1,), and balls in that order."""
+def grouped(balls: Array) -> tuple[Array, NDArray[np.int64], Array]:
+    """Balls (B, 4) in groups of neighbours: balls of groups (G, 4), first numbers (G + 1,), and balls in that order.
+
+    There are about half as many groups as balls in a group: most states are decided by groups, few by balls.
+    """
+    most = max(int(2.0 * np.sqrt(len(balls))), 1)
     leaves: list[NDArray[np.int64]] = []
     parts: list[NDArray[np.int64]] = [np.arange(len(balls))]
     while parts:

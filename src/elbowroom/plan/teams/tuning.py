@@ -81,6 +81,7 @@ class Tuning:
         self.d, self.team, self.made, self.rolled = d, team, list(made), rolled
         self.changes: list[list[Change]] = [[] for _ in team]
         self.places = made[0].places
+        self.known: list[Met] = []
 
     def tune(self, during: tuple[float, float], found: Certificate) -> None:
         """Change blocks until all is free; raises `Blocked` at the first block that cannot be."""
@@ -88,6 +89,7 @@ class Tuning:
             met: list[Met] = sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
             if not met:
                 return
+            self.known = met
             number, block = self._block(met)
             if not any(self._freed(number, change, block) for change in self._options(number, block)):
                 carrier, _, first = self.team[number]
@@ -202,11 +204,15 @@ class Tuning:
         return True
 
     def _same(self, met: Met, number: int, chain: str) -> bool:
-        """Return whether a collision is one that a change of this carrier's chain should have solved or has made."""
+        """Return whether a collision is one that a change of this carrier's chain should have solved or has made: those
+        of other chains that were there before are for blocks to come."""
         who = self.team[number][0].actor.who
-        return chain == "object" or (
-            who in met.who and _chain(met.pair, who) in (chain, "left_leg", "right_leg", "trunk", "object")
-        )
+        own = _chain(met.pair, who)
+        if own != chain and any(
+            met.pair == k.pair and met.during[0] <= k.during[1] and k.during[0] <= met.during[1] for k in self.known
+        ):
+            return False
+        return chain == "object" or (who in met.who and own in (chain, "left_leg", "right_leg", "trunk", "object"))
 
 
 def _chain(pair: Pair, who: str) -> str:

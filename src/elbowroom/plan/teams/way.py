@@ -58,7 +58,7 @@ _ENDS_M = 0.5
 # Widest passage that is looked for as a narrow one, metres.
 _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
-_FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=8000, idle=2000)
+_FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=24_000, idle=3000)
 # Corners that are tried to be cut off.
 _SHORTCUTS = 200
 # Metres between states of a team's way while it is pulled straight, and how often it is.
