@@ -222,7 +222,7 @@ def perform(
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
     offset = offset * figure.leg
-    offset[:, 0] += blend.mean(library.numbers[:, 5]) * figure.leg
+    offset[:, 0] += _leads(figure, blend, library)
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
     place = course.curve.at(course.s) + offset[:, :1] * facing(heading) + offset[:, 1:2] * leftwards(heading)
     share = np.maximum(steps.duty - 0.5, 0.05) / cadence
@@ -238,6 +238,15 @@ def perform(
 
     going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain)
     return going.performed(place, bank)
+
+
+def pelvis_leads(figure: Figure, course: Course, library: ClipLibrary) -> Array:
+    """Metres (N,) by which the pelvis is ahead of its course, on the mean of a stride, over the course's times."""
+    return _leads(figure, Blend.along(figure, course, library), library)
+
+
+def _leads(figure: Figure, blend: Blend, library: ClipLibrary) -> Array:
+    return np.asarray(blend.mean(library.numbers[:, 5]) * figure.leg)
 
 
 def _knees(

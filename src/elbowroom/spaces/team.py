@@ -46,7 +46,9 @@ class Bearer:
     the height of bent arms; `elbows`, how far they are out to either side, and `depth`, how near the middle of the body
     may come to the object, metres. `gait` is 'walks' of people, 'rolls' of a base that rolls along its heading, which
     is not that of the state, and 'slides' of one that rolls any way. `ceiling` (ny, nx) is how high the lowest thing
-    above the trunk and below the crown hangs over cells, metres above the floor, inf where there is none."""
+    above the trunk and below the crown hangs over cells, metres above the floor, inf where there is none. `back` is how
+    far they stand behind the usual place while they walk, metres, where there is room: bodies sway, the object does
+    not."""
 
     stance: Array
     hands: Array
@@ -59,6 +61,7 @@ class Bearer:
     depth: float
     gait: Literal["walks", "rolls", "slides"] = "walks"
     ceiling: Array | None = None
+    back: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

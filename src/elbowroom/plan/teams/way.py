@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.cover import mesh_cover
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.kept import remembered
 from elbowroom.geometry.rotations import Array
@@ -19,6 +20,8 @@ from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
+from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.teams.animate import Blocked
@@ -27,7 +30,7 @@ from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
-from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace
+from elbowroom.spaces.team import BEHIND_M, OWN, YAW, Bearer, Floor, TeamSpace
 from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width, without_low
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
@@ -44,6 +47,10 @@ _HANDS = (0.47, 0.56, 0.84)
 _LOW_M, _TRUNK = 0.05, 0.8
 # Where bent elbows are: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
+# Metres between forearms and trunk of somebody who walks beside an object that does not sway, the parts of that trunk,
+# and metres of a way in which they step back for it.
+_SWAYS_M, _STEPS_BACK_M = 0.07, 0.5
+_TRUNK_PARTS = ("pelvis", "spine1", "spine2")
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
 # Metres that a robot's base keeps from things and its middle from the outline of the object; share of an arm that it
@@ -135,6 +142,7 @@ def team_space(
                 elbows,
                 _DEPTH * body.height,
                 ceiling=columns.ceiling(_TRUNK * body.height, body.height),
+                back=_back(body, joints) if len(carriers) + len(robots) > 1 else 0.0,
             )
         )
     bearers += [_robot_bearer(robot, T, columns) for robot in robots]
@@ -150,6 +158,15 @@ def team_space(
     outline = np.concatenate([0.5 * (flat.max(axis=0) + flat.min(axis=0)), 0.5 * np.ptp(flat, axis=0)])
     return TeamSpace(tuple(bearers), floor, grouped(balls), outline, _scene(world, thing, now), T[:3, :3], heights,
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
+
+
+def _back(body: Character, T: Array) -> float:
+    """Metres by which somebody steps back to walk: forearms of a pose (J, 4, 4) are to be so far off the trunk that it
+    can sway between them."""
+    trunk = part(body, tuple(body.role(name) for name in _TRUNK_PARTS if name in body.roles), T[None])
+    arms = [part(body, (body.role(f"{side}_forearm"),), T[None]) for side in SIDES]
+    gaps = [float(gap(trunk, arm, _SWAYS_M)[0][0]) for arm in arms if trunk is not None and arm is not None]
+    return float(np.clip(_SWAYS_M - min(gaps, default=_SWAYS_M), 0.0, BEHIND_M[1]))
 
 
 def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
@@ -304,11 +321,27 @@ class Ways:
         if len(self.space.bearers) > 1:
             way = self._pulled(way)
         cost = self.space.way_cost(way[::3])
-        for width in _ROUNDED_M:
+        for width in (*_ROUNDED_M, 0.02):
             soft = smoothed(way, width / _SPACED_M)
             if self.space.valid(soft[:: max(len(soft) // 400, 1)]).all():
-                return Way(soft, np.array(piece, np.int64), cost)
-        return Way(smoothed(way, 0.02 / _SPACED_M), np.array(piece, np.int64), cost)
+                break
+        return Way(self._stood_back(soft), np.array(piece, np.int64), cost)
+
+    def _stood_back(self, way: Array) -> Array:
+        """A way on which everybody steps back as far as they are to stand off the object, and as there is room."""
+        k = _SPACED_M * np.arange(len(way))
+        share = smootherstep(k / _STEPS_BACK_M) * smootherstep((k[-1] - k) / _STEPS_BACK_M)
+        looks = np.arange(0, len(way), max(len(way) // 400, 1))
+        looks = looks[self.space.valid(way[looks])]
+        for number, bearer in enumerate(self.space.bearers):
+            for part_of in (1.0, 0.5) if bearer.back > 0.0 else ():
+                other = np.array(way)
+                behind = other[:, OWN + 3 * number]
+                behind += share * np.clip(part_of * bearer.back - behind, 0.0, None)
+                if self.space.valid(other[looks]).all():
+                    way = other
+                    break
+        return way
 
     def _pulled(self, way: Array) -> Array:
         """A way of a team that is pulled straight in parts of it, on coarser states."""
