@@ -48,8 +48,8 @@ _LOW_M, _TRUNK = 0.05, 0.8
 # Where bent elbows are: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # Metres between forearms and trunk of somebody who walks beside an object that does not sway, the parts of that trunk,
-# and metres of a way in which they step back for it.
-_SWAYS_M, _STEPS_BACK_M = 0.07, 0.5
+# or alone with one that does, and metres of a way in which they step back for it.
+_SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.03, 0.3
 _TRUNK_PARTS = ("pelvis", "spine1", "spine2")
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
@@ -142,7 +142,7 @@ def team_space(
                 elbows,
                 _DEPTH * body.height,
                 ceiling=columns.ceiling(_TRUNK * body.height, body.height),
-                back=_back(body, joints) if len(carriers) + len(robots) > 1 else 0.0,
+                back=_back(body, joints, _SWAYS_M if len(carriers) + len(robots) > 1 else _SWAYS_ALONE_M),
             )
         )
     bearers += [_robot_bearer(robot, T, columns) for robot in robots]
@@ -160,13 +160,13 @@ def team_space(
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
 
 
-def _back(body: Character, T: Array) -> float:
+def _back(body: Character, T: Array, sways: float) -> float:
     """Metres by which somebody steps back to walk: forearms of a pose (J, 4, 4) are to be so far off the trunk that it
-    can sway between them."""
+    can sway between them, by `sways` metres."""
     trunk = part(body, tuple(body.role(name) for name in _TRUNK_PARTS if name in body.roles), T[None])
     arms = [part(body, (body.role(f"{side}_forearm"),), T[None]) for side in SIDES]
-    gaps = [float(gap(trunk, arm, _SWAYS_M)[0][0]) for arm in arms if trunk is not None and arm is not None]
-    return float(np.clip(_SWAYS_M - min(gaps, default=_SWAYS_M), 0.0, BEHIND_M[1]))
+    gaps = [float(gap(trunk, arm, sways)[0][0]) for arm in arms if trunk is not None and arm is not None]
+    return float(np.clip(sways - min(gaps, default=sways), 0.0, BEHIND_M[1]))
 
 
 def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
