@@ -10,6 +10,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.character.body import Character
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import captured
@@ -26,6 +27,8 @@ _AROUND_S = 2.5
 _SOFT_S = 0.15
 # Metres between looks at a route for its limits of speed.
 _LOOK_M = 0.01
+# Metres at both ends of a way in which pelvises come to be where the way has them.
+_ENDS_M = 0.5
 # Carriers who go no farther than this stay where they stand, metres.
 _STAYS_M = 0.02
 # Steps of those who carry, against usual ones: load makes them shorter, and long ones to the side stretch the legs.
@@ -105,8 +108,10 @@ def trajectory(
         course = _course(at[:, k], heading[:, k], times, share)
         if at.shape[1] > 1:  # what one carries alone goes before the body as it walks
             leads = captured.pelvis_leads(figure(body), course, library)
-            rows = np.interp(np.interp(np.arange(len(at)), share, times), times, leads - leads[0])
-            course = _course(at[:, k] - rows[:, None] * facing(heading[:, k]), heading[:, k], times, share)
+            rows = np.arange(len(at))
+            ends = smootherstep(_LOOK_M * rows / _ENDS_M) * smootherstep(_LOOK_M * rows[::-1] / _ENDS_M)
+            leads = ends * np.interp(np.interp(rows, share, times), times, leads)
+            course = _course(at[:, k] - leads[:, None] * facing(heading[:, k]), heading[:, k], times, share)
         courses.append(course)
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
 
