@@ -108,9 +108,9 @@ def trajectory(
         course = _course(at[:, k], heading[:, k], times, share)
         if at.shape[1] > 1:  # what one carries alone goes before the body as it walks
             leads = captured.pelvis_leads(figure(body), course, library)
-            rows = np.arange(len(at))
-            ends = smootherstep(_LOOK_M * rows / _ENDS_M) * smootherstep(_LOOK_M * rows[::-1] / _ENDS_M)
-            leads = ends * np.interp(np.interp(rows, share, times), times, leads)
+            numbers = np.arange(len(at))
+            ends = smootherstep(_LOOK_M * numbers / _ENDS_M) * smootherstep(_LOOK_M * numbers[::-1] / _ENDS_M)
+            leads = ends * np.interp(np.interp(numbers, share, times), times, leads)
             course = _course(at[:, k] - leads[:, None] * facing(heading[:, k]), heading[:, k], times, share)
         courses.append(course)
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
