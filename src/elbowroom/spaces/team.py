@@ -197,7 +197,7 @@ class TeamSpace:
 
     @property
     def length(self) -> float:
-        """How far the carriers are from the object's origin at most, metres."""
+        """Largest distance of a carrier from the object's origin, metres."""
         return float(max(np.linalg.norm(b.stance[:2]) for b in self.bearers))
 
     @property
