@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,7 @@ from elbowroom.world.world import World
 _WIDTHS_M = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
 _HEIGHT_M = 0.6455
 _WALL_Y_M, _GOAL = -3.2, (1.8, -5.6, _HEIGHT_M)
+_ROOMS_X_M, _ROOMS_Y_M = (-2.5, 4.5), (-7.6, 1.8)
 # States on which coverage is measured, and neighbours of a plain roadmap.
 _COVERED, _NEIGHBOURS = 300, 8
 
@@ -45,9 +46,15 @@ class _Done(Exception):
 
 
 def doorway(width: float) -> dict[str, Any]:
-    """Two walls with a doorway about x = 0.3."""
-    sides = {"left": (-2.5, 0.3 - 0.5 * width), "right": (0.3 + 0.5 * width, 4.5)}
-    return {k: box((b - a, 0.12, 1.5), (0.5 * (a + b), _WALL_Y_M, 0.75)) for k, (a, b) in sides.items()}
+    """Two walls with a doorway about x = 0.3, between two rooms that have no other way out."""
+    sides = {"left": (_ROOMS_X_M[0], 0.3 - 0.5 * width), "right": (0.3 + 0.5 * width, _ROOMS_X_M[1])}
+    walls = {k: box((b - a, 0.12, 1.5), (0.5 * (a + b), _WALL_Y_M, 0.75)) for k, (a, b) in sides.items()}
+    (x0, x1), (y0, y1) = _ROOMS_X_M, _ROOMS_Y_M
+    for name, y in (("back", y0), ("front", y1)):
+        walls[name] = box((x1 - x0, 0.12, 1.5), (0.5 * (x0 + x1), y, 0.75))
+    for name, x in (("west", x0), ("east", x1)):
+        walls[name] = box((0.12, y1 - y0, 1.5), (x, 0.5 * (y0 + y1), 0.75))
+    return walls
 
 
 def scene(width: float) -> World:
@@ -86,14 +93,14 @@ def _task(level: bool = True) -> Carry:
     return Carry(who="ann", helpers=("bob",), object="plank", to=_GOAL, level=level)
 
 
-def doorways(plot: str | None) -> None:
+def doorways(widths: Sequence[float], plot: str | None) -> None:
     """Success and processor time against the width of a doorway."""
     rows: list[tuple[bool, float, bool, float]] = []
 
     def sweep(d: Any, task: Any, lifted: Any, goal: Any, what: str, on_foot: Any) -> None:
         saved, static = d.save(), d.world.static
         for level in (True, False):
-            for width in _WIDTHS_M:
+            for width in widths:
                 d.restore(saved)
                 d.world = d.world.with_(static={**static, **doorway(width)})
                 begun, why = time.process_time(), ""
@@ -136,16 +143,19 @@ def covered(space: TeamSpace, states: list[Any], samples: Any) -> float:
     return seen / len(samples)
 
 
-def plain(space: TeamSpace, rng: np.random.Generator, samples: Any, until: float) -> tuple[Roadmap, float]:
-    """Plain probabilistic roadmap, each sample joined to its nearest, until its coverage is that of another."""
-    made, share = Roadmap(space), 0.0
+def plain(space: TeamSpace, rng: np.random.Generator, samples: Any, until: float) -> tuple[Roadmap, float, float]:
+    """Plain probabilistic roadmap, each sample joined to its nearest, until its coverage is that of another; with its
+    coverage and the seconds that it took, without those of measuring."""
+    made, share, seconds = Roadmap(space), 0.0, 0.0
     while share < until and len(made.states) < 3000:
+        begun = time.process_time()
         for state in space.samples(rng, 64):
             rows = np.array(made.states).reshape(-1, space.width)
             near = np.argsort(space.distances(rows, state))[:_NEIGHBOURS].tolist() if len(rows) else []
             made._keep(state, True, [k for k in near if space.joins(made.states[k], state)])
+        seconds += time.process_time() - begun
         share = covered(space, made.states, samples)
-    return made, share
+    return made, share, seconds
 
 
 def roadmaps() -> None:
@@ -163,12 +173,10 @@ def roadmaps() -> None:
                 seen.learn(np.random.default_rng(seed), Learning(samples=1500, idle=400))
                 first = time.process_time() - begun
                 share = covered(space, seen.states, samples)
-                begun = time.process_time()
-                other, its = plain(space, np.random.default_rng(seed), samples, share)
-                second = time.process_time() - begun
+                other, its, second = plain(space, np.random.default_rng(seed), samples, share)
                 for name, made, cover, seconds in (("visibility", seen, share, first), ("plain", other, its, second)):
                     print(f"| {seed} | {name} | {len(made.states)} | {len(made.edges)} | {100 * cover:.0f} % | "
-                          f"{seconds:.2f} | {'yes' if made.find(start, ends[0], lambda a, b: True) else 'no'} |",
+                          f"{seconds:.2f} | {'yes' if made.find(start, ends[:1], lambda a, b: True)[0] else 'no'} |",
                           flush=True)  # fmt: skip
             begun = time.process_time()
             again = way.Ways(space, ways.seed)
@@ -218,9 +226,10 @@ def main() -> None:
     """Run one of the cases."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("case", choices=["doorways", "roadmaps", "corridors"])
+    ask.add_argument("--widths", type=float, nargs="*", default=list(_WIDTHS_M))
     ask.add_argument("--plot")
     asked = ask.parse_args()
-    {"doorways": lambda: doorways(asked.plot), "roadmaps": roadmaps, "corridors": corridors}[asked.case]()
+    {"doorways": lambda: doorways(asked.widths, asked.plot), "roadmaps": roadmaps, "corridors": corridors}[asked.case]()
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ _NAMES = ("ann", "bob", "eve", "tom", "kim", "max")
 
 def scene(count: int) -> World:
     """A table top on a stand, and people in a ring around it."""
-    world = World(floor=0.0).with_static("pillar", box((0.3, 0.3, 2.4), (1.9, 1.1, 1.2)))
+    world = World(floor=0.0).with_static("pillar", box((0.3, 0.3, 2.4), (2.7, 1.0, 1.2)))
     for name, (x, y) in (("stand", (0.0, 0.0)), ("other", _GOAL_M[:2])):
         world = world.with_static(name, box((0.6, 0.3, 0.7), (x, y, 0.35)))
     for k, name in enumerate(_NAMES[:count]):

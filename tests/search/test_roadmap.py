@@ -56,7 +56,7 @@ def test_few_nodes_cover_a_space_and_lead_through_the_nearer_gap():
     space = Rooms()
     roadmap = learned(space)
     assert len(roadmap.states) < 60 < roadmap.drawn
-    way = roadmap.find(START, GOAL, anything)
+    way = roadmap.find(START, [GOAL], anything)[0]
     assert way is not None and all(space.joins(a, b) for a, b in pairwise(way))
     short = shortened(space, way, lambda a, b, u: a + u * (b - a), np.random.default_rng(1), 200)
     assert length(short) <= length(way) and length(short) < 2.9  # straight to the gap and back takes 2.5
@@ -70,12 +70,12 @@ def test_a_way_that_is_closed_later_leaves_the_other_one():
         middle = a + np.linspace(0.0, 1.0, 40)[:, None] * (b - a)
         return bool(np.linalg.norm(middle - [0.0, 1.1], axis=1).min() > 0.4)
 
-    way = roadmap.find(START, GOAL, below)
+    way = roadmap.find(START, [GOAL], below)[0]
     assert way is not None and min(p[1] for p in way) < -1.0
 
 
 def test_without_a_gap_there_is_no_way():
-    assert learned(Rooms(())).find(START, GOAL, anything) is None
+    assert learned(Rooms(())).find(START, [GOAL], anything) == [None]
 
 
 def test_a_roadmap_is_the_same_for_a_seed_and_after_it_was_stored():
@@ -83,5 +83,13 @@ def test_a_roadmap_is_the_same_for_a_seed_and_after_it_was_stored():
     assert all(np.array_equal(a, b) for a, b in zip(first.states, again.states, strict=True))
     stored = Roadmap.of(Rooms(), first.arrays())
     assert stored.edges == first.edges and stored.guard == first.guard
-    a, b = (roadmap.find(START, GOAL, anything) for roadmap in (first, stored))
+    a, b = (roadmap.find(START, [GOAL], anything)[0] for roadmap in (first, stored))
     assert a is not None and b is not None and np.array_equal(np.array(a), np.array(b))
+
+
+def test_ways_to_several_goals_are_those_to_each_alone_and_pass_no_other_goal():
+    roadmap, beyond = learned(Rooms()), np.array([1.8, 0.2])
+    together = roadmap.find(START, [GOAL, beyond], anything)
+    for goal, way in zip((GOAL, beyond), together, strict=True):
+        alone = roadmap.find(START, [goal], anything)[0]
+        assert way is not None and alone is not None and np.array_equal(np.array(way), np.array(alone))

@@ -13,7 +13,7 @@ from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.headings import facing, heading_of
 from elbowroom.geometry.solids import box
 from elbowroom.spaces.team import OWN, PITCH, ROLL, YAW, Bearer, Floor, TeamSpace, Z
-from elbowroom.spaces.team_scene import grouped, narrow_places, passage_width
+from elbowroom.spaces.team_scene import grouped, narrow_places, passage_width, without_low
 
 CELL = 0.05
 ORIGIN = np.array([-4.0, -4.0])
@@ -147,3 +147,14 @@ def test_states_near_one_that_failed_are_not_valid():
     closed = replace(space, closed=np.append(state, 0.2)[None])
     assert closed.valid(np.array([state, beside])).tolist() == [False, True]
     assert not closed.joins(beside, state - np.eye(space.width)[0] * 0.25)
+
+
+def test_who_found_no_way_under_something_keeps_from_under_all_of_it_but_not_from_under_what_is_higher():
+    room, ceiling = np.full((20, 40), 9.0), np.full((20, 40), np.inf)
+    ceiling[:, 5:12], ceiling[:, 12:15], ceiling[:, 30:35] = 1.4, 1.6, 1.4
+    about = np.zeros((20, 40), bool)
+    about[9:11, 3:7] = True
+    closed = without_low(room, ceiling, about, 0.05)
+    assert (closed[:, 5:12] == 0.0).all() and (closed[:, 12] > 0.0).all() and (closed[:, 30:35] > 0.8).all()
+    np.testing.assert_allclose(closed[:, 3], 0.1)
+    assert without_low(room, ceiling, np.zeros_like(about), 0.05) is room

@@ -239,7 +239,7 @@ def perform(
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
     offset = offset * figure.leg
-    offset[:, 0] += blend.mean(library.numbers[:, 5]) * figure.leg
+    offset[:, 0] += _leads(figure, blend, library)
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
     place = course.curve.at(course.s) + offset[:, :1] * facing(heading) + offset[:, 1:2] * leftwards(heading)
     share = np.maximum(steps.duty - 0.5, 0.05) / cadence
@@ -257,6 +257,15 @@ def perform(
 
     going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain)
     return going.performed(place, bank)
+
+
+def pelvis_leads(figure: Figure, course: Course, library: ClipLibrary) -> Array:
+    """Metres (N,) by which the pelvis is ahead of its course, on the mean of a stride, over the course's times."""
+    return _leads(figure, Blend.along(figure, course, library), library)
+
+
+def _leads(figure: Figure, blend: Blend, library: ClipLibrary) -> Array:
+    return np.asarray(blend.mean(library.numbers[:, 5]) * figure.leg)
 
 
 def _knees(
@@ -340,7 +349,9 @@ def _carried(
         scale = leg * np.array([size, size, low * (_LOW_STEP + (1.0 - _LOW_STEP) * size)])
         off = scipy.interpolate.CubicSpline(SHARES, foot.swing)
         axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
-        ends = np.array([a.end, b.begin])
+        leave = _stood(a, walker, np.array([a.end - _SOON_S, a.end]))
+        land = _stood(b, walker, np.array([b.begin, b.begin + _SOON_S]))
+        met = np.stack([leave[1], land[0]])
 
         def path(t: Array) -> Array:
             """Ankle and angle of the sole (n, 4) before the ends are matched."""
@@ -350,10 +361,7 @@ def _carried(
             place = (1.0 - ease) * met[0, :3] + ease * met[1, :3] + (own[:, :3] * scale) @ axes
             return np.concatenate([place, own[:, 3:]], axis=1)
 
-        met = np.concatenate([_stood(a, walker, ends[:1]), _stood(b, walker, ends[1:])])
         near = path(np.array([a.end, a.end + _SOON_S, b.begin - _SOON_S, b.begin]))
-        leave = _stood(a, walker, np.array([a.end - _SOON_S, a.end]))
-        land = _stood(b, walker, np.array([b.begin, b.begin + _SOON_S]))
         most = np.array([_SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_RAD_S])
         sudden = np.stack([leave[1] - leave[0] - near[1] + near[0], land[1] - land[0] - near[3] + near[2]]) / _SOON_S
         sudden = np.clip(sudden, -most, most)

@@ -136,33 +136,39 @@ class Roadmap:
             root[top(a)] = top(b)
         return np.array([top(k) for k in range(len(root))], np.int64)
 
-    def find(self, start: Array, goal: Array, passable: Callable[[Array, Array], bool]) -> list[Array] | None:
-        """States of the cheapest path, without edges that are not `passable`; None if there is none."""
+    def find(
+        self, start: Array, goals: Sequence[Array], passable: Callable[[Array, Array], bool]
+    ) -> list[list[Array] | None]:
+        """States of the cheapest path to each goal, without edges that are not `passable`; None where there is none."""
+        at = {-1: start} | {-2 - k: goal for k, goal in enumerate(goals)}
+        nodes = np.array(self.states) if self.states else np.zeros((0, len(start)))
         ends: dict[tuple[int, int], float] = {}
-        for number, state, forward in ((-1, start, True), (-2, goal, False)):
-            states = np.array(self.states) if self.states else np.zeros((0, len(start)))
-            for k in np.argsort(self.space.distances(states, state), kind="stable")[:_NEAR].tolist():
-                a, b = (state, self.states[k]) if forward else (self.states[k], state)
+        for number, state in at.items():
+            for k in np.argsort(self.space.distances(nodes, state), kind="stable")[:_NEAR].tolist():
+                a, b = (state, self.states[k]) if number == -1 else (self.states[k], state)
                 if self.space.joins(a, b):
                     ends[number, int(k)] = self.space.cost(a, b)
-        if self.space.joins(start, goal):
-            ends[-1, -2] = self.space.cost(start, goal)
-        at = {-1: start, -2: goal}
+            if number < -1 and self.space.joins(start, state):
+                ends[-1, number] = self.space.cost(start, state)
 
         def state_of(k: int) -> Array:
             return at[k] if k < 0 else self.states[k]
 
         def usable(a: int, b: int) -> bool:
             edge = (a, b) if (a, b) in self.edges or (a, b) in ends else (b, a)
-            return passable(state_of(edge[0]), state_of(edge[1]))
+            return a >= -1 and passable(state_of(edge[0]), state_of(edge[1]))  # no way leads on from a goal
 
         reached = self._costs_from(-1, usable, ends)
-        if -2 not in reached:
-            return None
-        nodes = [-2]
-        while nodes[-1] != -1:
-            nodes.append(reached[nodes[-1]][1])
-        return [state_of(k) for k in reversed(nodes)]
+        ways: list[list[Array] | None] = []
+        for number in range(-2, -2 - len(goals), -1):
+            if number not in reached:
+                ways.append(None)
+                continue
+            way = [number]
+            while way[-1] != -1:
+                way.append(reached[way[-1]][1])
+            ways.append([state_of(k) for k in reversed(way)])
+        return ways
 
     def _costs_from(
         self, start: int, usable: Callable[[int, int], bool], more: dict[tuple[int, int], float] | None = None

@@ -30,6 +30,8 @@ TILT_RAD = np.radians(35.0)
 _OTHER = 0.45
 # Share of samples from narrow places, and their yaw off the passage, radians, one standard deviation.
 _NARROW, _OFF_RAD = 0.5, np.radians(12.0)
+# Distance before and behind a narrow place in which any member of the team may be, metres.
+_AROUND_M = 0.4
 # Distance between checks of a local path, metres.
 _STEP_M = 0.04
 # Distance of the mid control points of a Bézier curve from its ends, and length below which steps are straight, metres.
@@ -45,7 +47,9 @@ class Bearer:
     trunk; `room` (ny, nx), distance of cells to obstacles of these, metres; `elbow_room` the same at the height of bent
     arms; `elbows`, their distance to either side, and `depth`, the smallest distance of the body's middle from the
     object, metres. `gait` is 'walks' for people, 'rolls' for a base that rolls along its heading, which is not that of
-    the state, and 'slides' for an omnidirectional one.
+    the state, and 'slides' for an omnidirectional one. `ceiling` (ny, nx) is the height of the lowest obstacle above
+    the trunk and below the crown over cells, metres above the floor, inf where there is none. `back` is the distance
+    behind the usual position while walking, metres, where there is room: bodies sway, the object does not.
     """
 
     stance: Array
@@ -58,6 +62,8 @@ class Bearer:
     elbows: float
     depth: float
     gait: Literal["walks", "rolls", "slides"] = "walks"
+    ceiling: Array | None = None
+    back: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +186,7 @@ class TeamSpace:
             tight = self.floor.narrow[rng.integers(0, len(self.floor.narrow), count)]
             turned = tight[:, 2] - self.axis + np.pi * rng.integers(0, 2, count) + _OFF_RAD * rng.normal(size=count)
             along = np.stack([np.cos(tight[:, 2]), np.sin(tight[:, 2])], axis=-1)
-            near = tight[:, :2] + rng.uniform(-0.6, 0.6, (count, 1)) * along
+            near = tight[:, :2] + (_AROUND_M + self.length) * rng.uniform(-1.0, 1.0, (count, 1)) * along
             out[narrow, :2], out[narrow, YAW] = near[narrow], turned[narrow]
         low, usual, high = self.heights
         out[:, Z] = np.where(rng.random(count) < _OTHER, rng.uniform(low, high, count), usual)
@@ -191,6 +197,11 @@ class TeamSpace:
         own = rng.uniform(ranges[:, 0], ranges[:, 1], (count, len(self.bearers), 3))
         out[:, OWN:] = np.where(rng.random((count, 1)) < _OTHER, own.reshape(count, -1), 0.0)
         return out[self.valid(out)]
+
+    @property
+    def length(self) -> float:
+        """Largest distance of a carrier from the object's origin, metres."""
+        return float(max(np.linalg.norm(b.stance[:2]) for b in self.bearers))
 
     @property
     def axis(self) -> float:

@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 
 
-def grouped(balls: Array, most: int = 24) -> tuple[Array, NDArray[np.int64], Array]:
-    """Balls (B, 4) in groups of neighbours: balls of groups (G, 4), first indices (G + 1,), and balls in that order."""
+def grouped(balls: Array) -> tuple[Array, NDArray[np.int64], Array]:
+    """Balls (B, 4) in groups of neighbours: balls of groups (G, 4), first indices (G + 1,), and balls in that order.
+
+    There are about half as many groups as balls in a group: most states are decided by groups, few by balls.
+    """
+    most = max(int(2.0 * np.sqrt(len(balls))), 1)
     leaves: list[NDArray[np.int64]] = []
     parts: list[NDArray[np.int64]] = [np.arange(len(balls))]
     while parts:
@@ -56,6 +60,19 @@ def open_cells(room: Sequence[Array], origin: Array, cell_m: float) -> Array:
     """Middles (M, 2) of cells that are open in any of some maps (ny, nx) of room, metres."""
     free = np.any([r > 0.0 for r in room], axis=0)
     return np.asarray(origin + cell_m * (np.argwhere(free)[:, ::-1] + 0.5))
+
+
+def without_low(room: Array, ceiling: Array | None, about: NDArray[np.bool_], cell_m: float) -> Array:
+    """A map (ny, nx) of room in which cells count as taken under what hangs over cells `about`, as low as there.
+
+    `ceiling` (ny, nx) are heights of what hangs over cells, inf where nothing does.
+    """
+    if ceiling is None or not np.isfinite(ceiling[about]).any():
+        return room
+    low = ceiling <= ceiling[about].min()
+    parts = scipy.ndimage.label(low, np.ones((3, 3)))[0]
+    under = np.isin(parts, np.unique(parts[about & low]))
+    return np.asarray(np.minimum(room, cell_m * scipy.ndimage.distance_transform_edt(~under)))
 
 
 def passage_width(room: Array, origin: Array, cell_m: float, ends: tuple[Array, Array], near_m: float) -> float:

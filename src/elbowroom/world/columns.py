@@ -103,6 +103,14 @@ class Columns:
             return np.full(free.shape, np.inf)
         return np.asarray(scipy.ndimage.distance_transform_edt(free) * CELL_M)
 
+    def ceiling(self, low: float, high: float) -> Array:
+        """Height (ny, nx) of the lowest layer that is taken between two heights above the floor, metres, inf where none
+        is."""
+        out = np.full(self.taken.shape, np.inf)
+        for layer in reversed(range(max(int(low / LAYER_M), 0), min(int(np.ceil(high / LAYER_M)), 64))):
+            out[(self.taken & np.uint64(1 << layer)) != 0] = LAYER_M * layer
+        return out
+
     def depth(self, low: float, high: float) -> Array:
         """Distance (ny, nx) of each cell to the nearest one that is free between two heights, metres; 0 where it is."""
         return np.asarray(scipy.ndimage.distance_transform_edt(~self._free(low, high)) * CELL_M)

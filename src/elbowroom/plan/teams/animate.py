@@ -36,11 +36,11 @@ _LEAP_RAD = 0.35
 
 
 class Blocked(PlanningFailure):
-    """A carry that cannot be made whole at some frame, for the legs or the trunk of carrier `number` where given."""
+    """A carry that cannot be made whole at some frame, for a chain of the body of carrier `number` where given."""
 
-    def __init__(self, why: str, frame: int, number: int | None = None) -> None:
+    def __init__(self, why: str, frame: int, number: int | None = None, chain: str = "") -> None:
         super().__init__("no-path", why)
-        self.frame, self.number = frame, number
+        self.frame, self.number, self.chain = frame, number, chain
 
 
 class Bent(NamedTuple):

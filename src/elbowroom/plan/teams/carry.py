@@ -161,13 +161,13 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
                 continue
             t = failed.frame / actors[0].base.fps - STANDS_S
             failed_at = timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0]
-            if not ways.drop(failed_at, start, ends, failed.number):
+            if not ways.drop(failed, failed_at, start, ends):
                 raise stuck from None
         else:
             d.world = d.world.with_(notes=(*d.world.notes, _note(what, number, ways, timing.duration)))
             return
     assert stuck is not None
-    raise PlanningFailure(stuck.status, f"{stuck.why}; {task.tries}paths were tried")
+    raise PlanningFailure(stuck.status, f"{stuck.why}; {task.tries} paths were tried")
 
 
 def _note(what: str, number: int, ways: Ways, seconds: float) -> str:

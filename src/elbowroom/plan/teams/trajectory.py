@@ -9,7 +9,8 @@ import numpy as np
 import scipy
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.headings import rolling
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import captured
 from elbowroom.locomotion.course import Course, speed_limits, speeds_within
@@ -25,6 +26,8 @@ _AROUND_S = 2.5
 _SOFT_S = 0.15
 # Distance between samples of a route for its speed limits, metres.
 _LOOK_M = 0.01
+# Length at both ends of a path over which pelvises come to be where the path has them, metres.
+_ENDS_M = 0.5
 # Carriers that move no farther than this stay in place, metres.
 _STAYS_M = 0.02
 # Steps of carriers relative to usual ones: load makes them shorter, and long sidesteps stretch the legs.
@@ -72,12 +75,10 @@ def trajectory(
     at, heading = space.carriers(states)
     heading = np.unwrap(heading, axis=0)
     cap = np.full(len(states), np.inf)
-    ways: list[Array | None] = []
     routes: list[Route | None] = []
     for k, body in enumerate(bodies):
         s = ways_along(at[:, k], heading[:, k])
         if s[-1] < _STAYS_M:
-            ways.append(None)
             routes.append(None)
             continue
         route = faced_route(at[:, k], heading[:, k])
@@ -85,7 +86,6 @@ def trajectory(
         fastest = captured.fastest(figure(body), route, library)
         rate = np.maximum(np.gradient(s), 1e-9)
         cap = np.minimum(cap, np.interp(s, even, speed_limits(route, even, speed, fastest)) / rate)
-        ways.append(s)
         routes.append(route)
     along = np.maximum(np.linalg.norm(np.gradient(states[:, :3], axis=0), axis=1), 1e-9)
     cap = np.minimum(cap, speed / along)
@@ -107,13 +107,26 @@ def trajectory(
             np.maximum(scipy.ndimage.maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS
         )
     courses: list[Course | None] = []
-    for gone, curve in zip(ways, routes, strict=True):
-        if gone is None or curve is None:
+    for k, (body, stays) in enumerate(zip(bodies, (route is None for route in routes), strict=True)):
+        if stays:
             courses.append(None)
             continue
-        place = np.interp(share, np.arange(len(gone)), gone) * (curve.length / gone[-1])
-        courses.append(Course(curve, times, place, np.gradient(place, times), steps=_STEPS, arms=False))
+        course = _course(at[:, k], heading[:, k], times, share)
+        if at.shape[1] > 1:  # what one carries alone goes before the body as it walks
+            leads = captured.pelvis_leads(figure(body), course, library)
+            numbers = np.arange(len(at))
+            ends = smootherstep(_LOOK_M * numbers / _ENDS_M) * smootherstep(_LOOK_M * numbers[::-1] / _ENDS_M)
+            leads = ends * np.interp(np.interp(numbers, share, times), times, leads)
+            course = _course(at[:, k] - leads[:, None] * facing(heading[:, k]), heading[:, k], times, share)
+        courses.append(course)
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
+
+
+def _course(places: Array, heading: Array, times: Array, share: Array) -> Course:
+    """Course through places (K, 2) with headings (K,), of whose rows shares (N,) are passed at times (N,)."""
+    route, gone = faced_route(places, heading), ways_along(places, heading)
+    along = np.interp(share, np.arange(len(gone)), gone) * (route.length / gone[-1])
+    return Course(route, times, along, np.gradient(along, times), steps=_STEPS, arms=False)
 
 
 def _evenly(space: TeamSpace, states: Array, turn_m: float) -> Array:

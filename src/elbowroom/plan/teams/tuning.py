@@ -86,6 +86,7 @@ class Tuning:
         self.d, self.team, self.made, self.rolled = d, team, list(made), rolled
         self.changes: list[list[Change]] = [[] for _ in team]
         self.places = made[0].places
+        self.known: list[Met] = []
 
     def tune(self, during: tuple[float, float], found: Certificate) -> None:
         """Change blocks until everything is free; raises `Blocked` at the first block that cannot be freed."""
@@ -93,13 +94,15 @@ class Tuning:
             met: list[Met] = sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
             if not met:
                 return
+            self.known = met
             number, block = self._block(met)
             if not any(self._freed(number, change, block) for change in self._options(number, block)):
                 carrier, _, first = self.team[number]
                 frame = carrier.actor.frame(block[0].during[0]) - first
-                walks_into = _chain(block[0].pair, carrier.actor.who) in ("left_leg", "right_leg", "trunk")
+                chain = _chain(block[0].pair, carrier.actor.who)
+                alone = chain in ("left_leg", "right_leg", "trunk", "head") and len(block[0].who) == 1
                 raise Blocked(f"{carrier.what}: {blamed(block[0].pair)} along the path", max(frame, 0),
-                              number if walks_into and len(block[0].who) == 1 else None)  # fmt: skip
+                              number if alone else None, chain)  # fmt: skip
             found = self._certified(during)
         carrier, _, first = self.team[0]
         frame = carrier.actor.frame(found.collisions[0].during[0]) - first if found.collisions else 0
@@ -206,11 +209,15 @@ class Tuning:
         return True
 
     def _same(self, met: Met, number: int, chain: str) -> bool:
-        """Return whether a collision is one that a change of this carrier's chain should have solved or has made."""
+        """Return whether a collision is one that a change of this carrier's chain should have solved or has made: those
+        of other chains that were there before are for blocks to come."""
         who = self.team[number][0].actor.who
-        return chain == "object" or (
-            who in met.who and _chain(met.pair, who) in (chain, "left_leg", "right_leg", "trunk", "object")
-        )
+        own = _chain(met.pair, who)
+        if own != chain and any(
+            met.pair == k.pair and met.during[0] <= k.during[1] and k.during[0] <= met.during[1] for k in self.known
+        ):
+            return False
+        return chain == "object" or (who in met.who and own in (chain, "left_leg", "right_leg", "trunk", "object"))
 
 
 def _chain(pair: Pair, who: str) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.cover import mesh_cover
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.kept import remembered
 from elbowroom.geometry.rotations import Array
@@ -19,15 +20,18 @@ from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
+from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
-from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace
-from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width
+from elbowroom.spaces.team import BEHIND_M, OWN, YAW, Bearer, Floor, TeamSpace
+from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width, without_low
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.scene_field import scene_field
@@ -43,6 +47,10 @@ _HANDS = (0.47, 0.56, 0.84)
 _LOW_M, _TRUNK = 0.05, 0.8
 # Position of bent elbows: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
+# Metres between forearms and trunk of somebody who walks beside an object that does not sway, the parts of that trunk,
+# or alone with one that does, and metres of a way in which they step back for it.
+_SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.03, 0.3
+_TRUNK_PARTS = ("pelvis", "spine1", "spine2")
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
 # Clearance of a robot's base, and distance of its middle from the outline of the object, metres; share of its arm's
@@ -57,7 +65,7 @@ _ENDS_M = 0.5
 # Widest passage that counts as narrow, metres.
 _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
-_FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=8000, idle=2000)
+_FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=24_000, idle=3000)
 # Corners that are tried to be cut off.
 _SHORTCUTS = 200
 # Distance between states while a path is straightened, metres, and iterations.
@@ -71,6 +79,8 @@ _OF_ENDS, _LEAST_AVOID_M = 0.6, 0.1
 # Extra clearance of a carrier whose legs or trunk collided, metres, and the radius around that place in which it
 # applies.
 _FARTHER_M, _FARTHER_WITHIN_M = 0.06, 0.8
+# Metres from somebody whose head met something within which that hangs.
+_UNDER_M = 0.4
 # Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
 _SPACED_M = 0.015
 _ROUNDED_M = (0.25, 0.16, 0.09, 0.04)
@@ -133,6 +143,8 @@ def team_space(
                 elbow_room,
                 elbows,
                 _DEPTH * body.height,
+                ceiling=columns.ceiling(_TRUNK * body.height, body.height),
+                back=_back(body, joints, _SWAYS_M if len(carriers) + len(robots) > 1 else _SWAYS_ALONE_M),
             )
         )
     bearers += [_robot_bearer(robot, T, columns) for robot in robots]
@@ -148,6 +160,15 @@ def team_space(
     outline = np.concatenate([0.5 * (flat.max(axis=0) + flat.min(axis=0)), 0.5 * np.ptp(flat, axis=0)])
     return TeamSpace(tuple(bearers), floor, grouped(balls), outline, _scene(world, thing, now), T[:3, :3], heights,
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
+
+
+def _back(body: Character, T: Array, sways: float) -> float:
+    """Metres by which somebody steps back to walk: forearms of a pose (J, 4, 4) are to be so far off the trunk that it
+    can sway between them, by `sways` metres."""
+    trunk = part(body, tuple(body.role(name) for name in _TRUNK_PARTS if name in body.roles), T[None])
+    arms = [part(body, (body.role(f"{side}_forearm"),), T[None]) for side in SIDES]
+    gaps = [float(gap(trunk, arm, sways)[0][0]) for arm in arms if trunk is not None and arm is not None]
+    return float(np.clip(sways - min(gaps, default=sways), 0.0, BEHIND_M[1]))
 
 
 def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
@@ -186,6 +207,7 @@ class Ways:
     seed: int
     roadmap: Roadmap = field(init=False)
     failed: int = 0
+    looked: dict[tuple[bytes, bytes], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         about = (*_key(self.space), self.seed)
@@ -244,23 +266,27 @@ class Ways:
 
     def _found(self, start: Array, goals: Sequence[Array]) -> list[tuple[float, list[Array]]]:
         """Ways over the roadmap to some goals, the cheapest first, with their costs."""
-        ways = [self.roadmap.find(start, goal, self.passable) for goal in goals]
+        ways = self.roadmap.find(start, goals, self.passable)
         return sorted(((self._cost(way), way) for way in ways if way is not None), key=lambda way: way[0])
 
-    def drop(self, state: Array, start: Array, goals: Sequence[Array], number: int | None = None) -> bool:
+    def drop(self, failed: Blocked, state: Array, start: Array, goals: Sequence[Array]) -> bool:
         """Leave out all ways near a state; return False where every way passes it, near its ends.
 
-        Where the body of carrier `number` met something, they keep farther from all things around there.
+        Somebody whose body met something keeps farther from all things around there; who found no way under
+        something goes nowhere under it where it hangs as low as there.
         """
         self.failed += 1
-        if number is not None:
-            bearer, at = self.space.bearers[number], self.space.carriers(state[None])[0][0, number]
+        if failed.number is not None:
+            bearer, at = self.space.bearers[failed.number], self.space.carriers(state[None])[0][0, failed.number]
             j, i = np.indices(bearer.room.shape)
             cells = self.space.floor.origin + CELL_M * (np.stack([i, j], axis=-1) + 0.5)
-            near = np.linalg.norm(cells - at, axis=-1) < _FARTHER_WITHIN_M
-            farther = replace(bearer, room=bearer.room - _FARTHER_M * near)
+            far = np.linalg.norm(cells - at, axis=-1)
+            if failed.chain == "head":
+                room = without_low(bearer.room, bearer.ceiling, far < _UNDER_M, CELL_M)
+            else:
+                room = bearer.room - _FARTHER_M * (far < _FARTHER_WITHIN_M)
             others = list(self.space.bearers)
-            others[number] = farther
+            others[failed.number] = replace(bearer, room=room)
             space = replace(self.space, bearers=tuple(others))
             if space.valid(np.array([start, *goals])).all():
                 self._use(space)
@@ -272,10 +298,16 @@ class Ways:
 
     def _use(self, space: TeamSpace) -> None:
         self.space = self.roadmap.space = space
+        self.looked.clear()
 
     def passable(self, a: Array, b: Array) -> bool:
         """Return whether a local path that was free is so still."""
-        return not self.failed or self.space.joins(a, b)
+        if not self.failed:
+            return True
+        edge = (a.tobytes(), b.tobytes())
+        if edge not in self.looked:
+            self.looked[edge] = self.space.joins(a, b)
+        return self.looked[edge]
 
     def _spaced(self, states: Sequence[Array]) -> Way:
         """States of a path, evenly spaced, with its corners rounded as far as that is free."""
@@ -290,11 +322,27 @@ class Ways:
         if len(self.space.bearers) > 1:
             way = self._pulled(way)
         cost = self.space.way_cost(way[::3])
-        for width in _ROUNDED_M:
+        for width in (*_ROUNDED_M, 0.02):
             soft = smoothed(way, width / _SPACED_M)
             if self.space.valid(soft[:: max(len(soft) // 400, 1)]).all():
-                return Way(soft, np.array(piece, np.int64), cost)
-        return Way(smoothed(way, 0.02 / _SPACED_M), np.array(piece, np.int64), cost)
+                break
+        return Way(self._stood_back(soft), np.array(piece, np.int64), cost)
+
+    def _stood_back(self, way: Array) -> Array:
+        """A way on which everybody steps back as far as they are to stand off the object, and as there is room."""
+        k = _SPACED_M * np.arange(len(way))
+        share = smootherstep(k / _STEPS_BACK_M) * smootherstep((k[-1] - k) / _STEPS_BACK_M)
+        looks = np.arange(0, len(way), max(len(way) // 400, 1))
+        looks = looks[self.space.valid(way[looks])]
+        for number, bearer in enumerate(self.space.bearers):
+            for part_of in (1.0, 0.5) if bearer.back > 0.0 else ():
+                other = np.array(way)
+                behind = other[:, OWN + 3 * number]
+                behind += share * np.clip(part_of * bearer.back - behind, 0.0, None)
+                if self.space.valid(other[looks]).all():
+                    way = other
+                    break
+        return way
 
     def _pulled(self, way: Array) -> Array:
         """A team's path straightened in parts, on coarser states."""

@@ -77,10 +77,13 @@ class Ground(Terrain):
             self._margins = (*_MARGINS_OVER_M, *_MARGINS_M)
             near = np.min([np.add.outer((y - q) ** 2, (x - p) ** 2) for p, q in over], axis=0) < _OVER_NEAR_M**2
             self._over = self._surface(meshes, np.where(near, _OVER_M, LOW_M))[0]
+        self._level = not self._stood_on.any() and not self._over.any() and bool((self._owner < 0).all())
         self.stood: set[str] = set()
 
     def foothold(self, place: Array, heading: float, fixed: bool = False) -> Foothold:
         """Foothold at the place (2,) for an ankle that is wished for, or near it unless it is `fixed`."""
+        if self._level:
+            return Foothold(place, 0.0, 0.0)
         most = 1 if fixed else None if self._margins is not _MARGINS_M else _AHEAD_LEVEL
         tried = place + (_AHEAD_M[:most] * self._scale)[:, None] * facing(heading)
         facings = np.full(len(tried), heading)
@@ -117,6 +120,8 @@ class Ground(Terrain):
 
     def under(self, ankles: Array, heading: Array, slope: Array | float = 0.0) -> Array:
         """Height (N,) of feet on their ground with ankles over places (N, 2), metres; slope (N,): toes up, radians."""
+        if self._level and not np.any(slope):
+            return np.zeros(len(ankles))
         tilted = np.outer(np.tan(slope) * np.ones(len(ankles)), self._scale * _FOOT_M[:, 0])
         return np.asarray((self._heights(self._over, ankles, heading) - tilted).max(axis=1))
 
