@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -240,6 +240,10 @@ class Holding:
             world = d.world.with_(contacts=(*d.world.contacts, *contacts))
             self._postures[key] = Postures(world, actor.who, actor.now, fingers=fingers, led=self.thing)
         return self._postures[key]
+
+
+# Those who hold the object, with their grips; the first one leads.
+Team = Sequence[tuple[Holding, Grips]]
 
 
 def _databases(actor: Actor, task: Move) -> list[PostureDatabase]:
