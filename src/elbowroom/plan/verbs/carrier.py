@@ -303,10 +303,11 @@ class Carrier(Holding):
         self.travel(pose if met else looking, fingers, what, away=focus is not None, straight=straight)
 
     def _met_since(self, grips: Grips, first: int, T_object: Array) -> bool:
-        """Return whether the body collides since a frame: on the way of hands only arms were looked at."""
+        """Return whether the body collides with something else since a frame: on the way of hands only arms were
+        looked at. Legs that meet each other give way later, whatever hands do."""
         root, q = self.actor.root[first:], self.actor.q[first:]
-        places = np.tile(T_object, (len(q), 1, 1))
-        return self._met(grips, root, q, places, closed=False) is not None
+        met = self._met(grips, root, q, np.tile(T_object, (len(q), 1, 1)), closed=False)
+        return met is not None and not all(name.startswith(f"{self.actor.who}.") for name in met)
 
     def travel(self, goal: Pose, fingers: Mapping[str, Array], what: str, *, away: bool, straight: bool) -> None:
         """Hands go to a posture, the body straight there, each arm straight or as its tier finds."""
