@@ -21,7 +21,7 @@ from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import LOOKS, LOOKS_BY
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.result import Folded, PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
@@ -85,6 +85,8 @@ class Carrier(Holding):
         for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
             self.guide, self.pull = guide, pull
             looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
+            if failed and not given and all(isinstance(stuck, Folded) for stuck in failed):
+                looks = ranked[:_TRIES]  # hands elsewhere on the object fold the body as far
             options = (self.option(grips, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1

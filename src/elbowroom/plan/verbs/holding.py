@@ -24,13 +24,13 @@ from elbowroom.plan.freeing import freed
 from elbowroom.plan.hands import front_of, shifted
 from elbowroom.plan.places import place_for, resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import PlanningFailure, Status, blamed
+from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed
 from elbowroom.plan.tasks import Move
 from elbowroom.posing.grasps import Grasp, closed_on
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
 from elbowroom.world.contacts import Contact
-from elbowroom.world.own_pairs import tissue_contacts
+from elbowroom.world.own_pairs import BELLY, THIGHS, tissue_contacts
 from elbowroom.world.pairs import Pair
 
 # A posture is solved from itself up to so often, until no joint turns by more than this, radians.
@@ -175,7 +175,10 @@ class Holding:
 
     def _required(self, found: Pose | Pair) -> Pose:
         if isinstance(found, Pair):
-            raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(found)}")
+            parts = {name.removeprefix(f"{self.actor.who}.") for name in found}
+            flesh = bool(parts & set(BELLY)) and bool(parts & set(THIGHS))
+            kind = Folded if flesh else PlanningFailure
+            raise kind("target-in-collision", f"{self.what}: {blamed(found)}")
         return found
 
     def freed(
