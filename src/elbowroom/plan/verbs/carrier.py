@@ -85,8 +85,10 @@ class Carrier(Holding):
         for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
             self.guide, self.pull = guide, pull
             looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
-            if failed and not given and all(isinstance(stuck, Folded) for stuck in failed):
-                looks = ranked[:_TRIES]  # hands elsewhere on the object fold the body as far
+            folded = all(isinstance(stuck, Folded) for stuck in failed)
+            if failed and not given and (guide is not None or folded):
+                # a weaker pull seldom helps where no grip did, nor hands elsewhere on the object who cannot bend down
+                looks = ranked[:_TRIES]
             options = (self.option(grips, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1
