@@ -21,7 +21,7 @@ from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import LOOKS, LOOKS_BY
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import Folded, PlanningFailure, blamed
+from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
@@ -85,10 +85,6 @@ class Carrier(Holding):
         for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
             self.guide, self.pull = guide, pull
             looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
-            folded = all(isinstance(stuck, Folded) for stuck in failed)
-            if failed and not given and (guide is not None or folded):
-                # a weaker pull seldom helps where no grip did, nor hands elsewhere on the object who cannot bend down
-                looks = ranked[:_TRIES]
             options = (self.option(grips, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1
@@ -389,8 +385,12 @@ class Carrier(Holding):
         return None
 
     def _free_frames(self, grips: Grips, root: Array, q: Array, places: Array) -> None:
-        """Turn elbows, knees and shoulders of frames that are not free, in place and by little; raises where that does
-        not help."""
+        """Turn elbows and shoulders of frames in which an arm is not free, in place and by little, where that helps.
+
+        What is left is for the proof to judge: flesh may give way there as in the most folded frame.
+        """
         for k in range(1, len(q)):
-            pose = Pose.of(root[k], q[k])
-            q[k] = self._required(self.freed(self.postures(grips), pose, places[k], FREED_RAD)).rotations
+            met = self._met(grips, root[k : k + 1], q[k : k + 1], places[k : k + 1])
+            if met is not None and any(name.startswith(f"{self.actor.who}.") and "arm" in name for name in met):
+                found = self.freed(self.postures(grips), Pose.of(root[k], q[k]), places[k], FREED_RAD)
+                q[k] = q[k] if isinstance(found, Pair) else found.rotations

@@ -19,7 +19,7 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
-from elbowroom.plan.result import Folded, PlanningFailure
+from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.move import free_hands
@@ -69,11 +69,8 @@ def stances_for(d: Director, actor: Actor, task: Move) -> Iterator[Spot]:
         for place, face in places[:_LOOKS]:
             feet = _footprints(actor, place, face, half, toes_out)
             stands = standing_on(actor, feet)
-            failed = [] if stands is None else _failed(d, stands, task)
-            if stands is not None and failed is None:
+            if stands is not None and _holds(d, stands, task):
                 yield Spot(*stance_on(actor.body, feet), feet)
-            elif failed and all(isinstance(stuck, Folded) for stuck in failed):
-                break  # on feet of the same shape elsewhere the body is folded as far
 
 
 def _places(
@@ -138,17 +135,17 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
     return other
 
 
-def _failed(d: Director, actor: Actor, task: Move) -> list[PlanningFailure] | None:
-    """Reasons why somebody cannot hold the object at its start and goal from where they stand; None where they can."""
+def _holds(d: Director, actor: Actor, task: Move) -> bool:
+    """Return whether somebody can hold the object at its start and at its goal from where they stand."""
     carrier = Carrier(d, actor, task, f"move {task.object}")
     hands = free_hands(d, actor, task.hands, carrier.what)
     failed: list[PlanningFailure] = []
     try:
         ranked = carrier.ranked(hands)[:_GRIPS]
-    except PlanningFailure as stuck:
-        return [stuck]
+    except PlanningFailure:
+        return False
     for guide in dict.fromkeys((carrier.guide, None)):
         carrier.guide = guide
         if any(carrier.option(grips, failed) is not None for grips in ranked):
-            return None
-    return failed
+            return True
+    return False
