@@ -2,8 +2,11 @@
 
     python benchmarks/object_moves.py                            # nine pairs, woman
     python benchmarks/object_moves.py --pairs 81 --seeds 3       # all of them
+    python benchmarks/object_moves.py --pairs 81 --seeds 3 --json moves.json --seconds 500   # in pieces: call it again
     python benchmarks/object_moves.py --who child clown gorilla long-legs
     python benchmarks/object_moves.py --table                    # cost per node: data + balance, neither, balance, data
+
+    python benchmarks/object_moves.py --refusals                 # moves that cannot be, and how soon that is told
 
 Each place has a board; they fit the character's height. Times are processor time, the certificate included.
 """
@@ -97,20 +100,32 @@ def pairs(count: int) -> list[tuple[int, int]]:
     return every if count >= 81 else [(k % 9, (4 * k + 3 + k // 9) % 9) for k in range(count)]
 
 
-def success(whom: list[str], count: int, seeds: int) -> list[dict[str, object]]:
-    """Plan all pairs for each character; a row each."""
-    rows: list[dict[str, object]] = []
-    for who in whom:
-        one(who, 4, 4, 0)  # kernels are loaded, shapes made
-        for start, goal in pairs(count):
-            for seed in range(seeds):
-                plan, seconds = one(who, start, goal, seed)
-                free = plan.certificate is not None and plan.certificate.free
-                rows.append({"who": who, "start": start, "goal": goal, "seed": seed, "status": plan.status,
-                             "free": free, "seconds": round(seconds, 2), "why": plan.why})  # fmt: skip
-                print(
-                    f"{who:10} {start} -> {goal} seed {seed}: {plan.status:20} {seconds:6.2f} s  {plan.why}", flush=True
-                )
+def success(whom: list[str], count: int, seeds: int, kept: Path | None, most_s: float) -> None:
+    """Plan all pairs for each character; a row each.
+
+    Rows of the file `kept` are not planned again, and new ones are added to it, until `most_s` processor seconds are
+    spent.
+    """
+    rows: list[dict[str, object]] = json.loads(kept.read_text()) if kept and kept.exists() else []
+    done = {(row["who"], row["start"], row["goal"], row["seed"]) for row in rows}
+    wanted = [(who, *pair, seed) for who in whom for seed in range(seeds) for pair in pairs(count)]
+    warm: set[str] = set()
+    for who, start, goal, seed in wanted:
+        if (who, start, goal, seed) in done:
+            continue
+        if time.process_time() > most_s:
+            print(f"{len(wanted)} are asked for, {len(rows)} are in {kept}: call again for the rest")
+            break
+        if who not in warm:
+            one(who, 4, 4, 0)  # kernels are loaded, shapes made
+            warm.add(who)
+        plan, seconds = one(who, start, goal, seed)
+        free = plan.certificate is not None and plan.certificate.free
+        rows.append({"who": who, "start": start, "goal": goal, "seed": seed, "status": plan.status,
+                     "free": free, "seconds": round(seconds, 2), "why": plan.why})  # fmt: skip
+        print(f"{who:10} {start} -> {goal} seed {seed}: {plan.status:20} {seconds:6.2f} s  {plan.why}", flush=True)
+        if kept:
+            kept.write_text(json.dumps(rows, indent=1))
     for who in whom:
         mine = [row for row in rows if row["who"] == who]
         times = [float(str(row["seconds"])) for row in mine if row["free"]]
@@ -118,7 +133,40 @@ def success(whom: list[str], count: int, seeds: int) -> list[dict[str, object]]:
         if times:
             found += f", {np.median(times):.1f} s median, {max(times):.1f} s at most"
         print(found, dict(Counter(str(row["status"]) for row in mine)))
-    return rows
+
+
+def refusals(who: str) -> None:
+    """Print status, processor seconds and reason of moves that cannot be."""
+    h = body_of(who).height
+    start, goal = (np.array(places(body_of(who))[k]) for k in (3, 5))
+    size = np.array(_BOX) * h
+    ahead, up = np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    wall = (0.0, -0.6 * h, 0.0)
+    cage = [
+        box((0.02, 2.0 * size[1], 2.0 * size[2]), goal + [side * 0.8 * size[0], 0.0, 0.3 * size[2]]) for side in (-1, 1)
+    ]
+    cage += [
+        box((1.8 * size[0], 0.02, 2.0 * size[2]), goal - 1.1 * size[1] * ahead + 0.3 * size[2] * up),
+        box((1.8 * size[0], 2.0 * size[1], 0.02), goal + 1.4 * size[2] * up),
+    ]
+    cases = {
+        "goal out of reach": (goal + 0.6 * h * ahead, []),
+        "goal in a wall": (goal, [box((0.5 * h, 0.02, h), goal)]),
+        "a wall between, up to the ceiling": (goal, [box((0.02, 0.9 * h, 3.0 * h), wall)]),
+        "a wall between, as high as the body": (goal, [box((0.02, 0.9 * h, 2.2 * h), wall)]),
+        "goal open at the back alone": (goal, cage),
+        "too heavy": (goal, []),
+    }
+    one(who, 4, 4, 0)
+    for name, (to, meshes) in cases.items():
+        world = scene(who, 3, 5)
+        for k, mesh in enumerate(meshes):
+            world = world.with_static(f"wall {k}", mesh)
+        if name == "too heavy":
+            world = world.with_object("box", box(size), Still(transform(start)), mass=90.0)
+        begun = time.process_time()
+        plan = plan_tasks(world, [Move(who="ann", object="box", to=tuple(to), feet="stay")], Settings(probes=0))
+        print(f"{name:36} {plan.status:20} {time.process_time() - begun:5.2f} s  {plan.why}", flush=True)
 
 
 def table(who: str, count: int) -> None:
@@ -155,14 +203,17 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--table", action="store_true")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--refusals", action="store_true")
+    parser.add_argument("--json", type=Path, help="file of rows; those in it are not planned again")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="processor seconds after which it stops")
     asked = parser.parse_args()
+    if asked.refusals:
+        refusals(asked.who[0])
+        return
     if asked.table:
         table(asked.who[0], asked.pairs)
         return
-    rows = success(asked.who, asked.pairs, asked.seeds)
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1))
+    success(asked.who, asked.pairs, asked.seeds, asked.json, asked.seconds)
 
 
 if __name__ == "__main__":

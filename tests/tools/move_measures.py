@@ -20,14 +20,14 @@ FINER = 4
 
 class Measures(NamedTuple):
     """Largest way and turn of a hand on what it holds; largest way of a foot; least distance of the centre of mass with
-    the load inside of the feet; how far a joint is out of its range; how far one turns from frame to frame."""
+    the load inside of the feet; how far a joint is out of its range; how fast one turns, radians a second."""
 
     grip_m: float
     grip_deg: float
     slide_m: float
     balance_m: float
     beyond_rad: float
-    turn_rad: float
+    turn_rad_s: float
 
 
 def measured(world: World, who: str, thing: str) -> Measures:
@@ -46,13 +46,13 @@ def measured(world: World, who: str, thing: str) -> Measures:
         own, mass = body.masses.total, load if holds else 0.0
         com = (own * center_of_mass(body, joints) + mass * world.frame(thing, t)[:3, 3]) / (own + mass)
         balance.append(_inside(support, com[:2]))
-    q = motion.rotations
+    q = motion.sample(times)[1]
     return Measures(
         *grip_errors(world),
         float(np.linalg.norm(feet - feet[0], axis=-1).max()),
         min(balance),
         float(pose_excess(body.limits, q).max()),
-        float(angle_between(q[1:], q[:-1]).max()),
+        float(angle_between(q[1:], q[:-1]).max() * FINER * motion.fps),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -69,24 +70,34 @@ def constraints_of(character: Character, targets: Mapping[str, ArrayLike]) -> Co
     hands = tuple(h for h in BOTH if f"{h}_hand" in targets)
     if not hands:
         raise BadValue("posture constraints need a target for at least one hand.")
-    need_markers(character)
-    T_rest = character.skeleton.T_rest
-    rest = marker_positions(character, T_rest)
+    groups, feet = _parts(character)
     world = np.full((len(MARKERS), 3), np.nan)
     for role, T in targets.items():
         if role not in _TARGETS:
             raise UnknownName("target of posture constraints", role, _TARGETS)
-        side, _, part = role.partition("_")
-        group = (mp.HANDS if part == "hand" else mp.FEET)[side[0].upper()]
-        world[group] = apply(np.asarray(T, dtype=float) @ inverse(T_rest[character.role(role)]), rest[group])
+        rows, points = groups[role]
+        world[rows] = apply(np.asarray(T, dtype=float), points)
     heading, origin = mp.feet_frame(world)
     # amid both feet where they stand at different heights
-    points = [
-        apply(np.asarray(targets[f"{sole.side}_foot"]), np.stack([sole.heel, sole.ball])) for sole in soles(character)
-    ]
-    floor = np.mean([p[:, 2] for p in points])
-    given = np.array([[world[v > 0.0].T @ v[v > 0.0]] for v in SUMS]).reshape(-1, 3)
+    floor = np.mean([apply(np.asarray(targets[foot]), points)[:, 2] for foot, points in feet.items()])
+    given = SUMS @ np.nan_to_num(world)
+    given[[k for hand in BOTH if hand not in hands for k in points_of((hand,))[:2]]] = np.nan
     return Constraints(frozen(given), float(heading), frozen([origin[0], origin[1], floor]), hands)
+
+
+@lru_cache(maxsize=32)
+def _parts(character: Character) -> tuple[dict[str, tuple[list[int], Array]], dict[str, Array]]:
+    """Markers of hands and feet by role, their numbers and places in the frame of the joint, and each sole's heel and
+    ball (2, 3)."""
+    need_markers(character)
+    T_rest = character.skeleton.T_rest
+    rest = marker_positions(character, T_rest)
+    groups = {}
+    for role in (role for role in _TARGETS if role in character.roles):
+        side, _, part = role.partition("_")
+        rows = (mp.HANDS if part == "hand" else mp.FEET)[side[0].upper()]
+        groups[role] = rows, apply(inverse(T_rest[character.role(role)]), rest[rows])
+    return groups, {f"{sole.side}_foot": np.stack([sole.heel, sole.ball]) for sole in soles(character)}
 
 
 def points_of(hands: tuple[Hand, ...]) -> list[int]:

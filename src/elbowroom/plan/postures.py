@@ -280,7 +280,7 @@ class Postures:
         near = exact.near(room, among)
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
             needs = room > 0.0 and k not in exact.contacts and (own_room or self._spaced[k])
-            if exact.hit(k) or (needs and self._nearer(k, min(room, float(self._most_room[k])))):
+            if exact.within(k, min(room, float(self._most_room[k]))) if needs else exact.hit(k):
                 value = exact.overlap(k) if k in exact.contacts else None
                 contact = None if value is None else exact.allowed(k, -value)
                 if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
@@ -295,11 +295,6 @@ class Postures:
         assert isinstance(body, Character)
         left = any(s.joint == body.roles["left_thigh"] and thigh == f"{self.who}.{s.name}" for s in body.shapes)
         return tissue_depth(float(folds(body, T)["left" if left else "right"]))
-
-    def _nearer(self, k: int, room: float) -> bool:
-        """Return whether a pair, as placed, is nearer than a distance in metres."""
-        value = self._exact.distance(k, room).value
-        return value is not None and value < room
 
     def valid(self, pose: Pose, *, but: str = "", of: str = "", room: float = 0.0) -> bool:
         """Return whether a posture is free, see `blame`."""

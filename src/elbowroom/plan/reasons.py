@@ -11,18 +11,22 @@ import numpy as np
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
+from elbowroom.plan.hands import shifted
 from elbowroom.plan.places import alone, place_for, resting, target_of, turned
-from elbowroom.plan.result import Plan, PlanningFailure
+from elbowroom.plan.result import Folded, Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Hand, Press, Put, Reach, Task, Touch
+from elbowroom.plan.tasks import Hand, Move, Press, Put, Reach, Task, Touch
 from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld, Hit
 from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.pairs import FLOOR
+from elbowroom.world.paths import Still
 from elbowroom.world.world import Snapshot, World
 
 # Distance by which a character is moved, beyond what is missing, towards a target or out of an obstacle, metres.
@@ -38,6 +42,9 @@ _PRESSED_M = 0.02
 _BELOW_M = 0.02
 # Obstacles that are removed to see whether they are to blame.
 _OBSTACLES = 2
+# Heights of a block under an object that nobody can bend down to, and its distance from the object, metres.
+_RAISED_M = (0.2, 0.4)
+_GAP_M = 5e-4
 # Delays that are tried for a given time, seconds.
 _LATER_S = (1.0, 2.0)
 
@@ -220,6 +227,9 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
             changed = [replace(one, **given) if one is task else one for one in tasks]
             yield Probe(f"doing it {later:g} s later", world, changed, settings)
     yield from _other_hand(world, tasks, settings, task)
+    if isinstance(failed, Folded) and isinstance(task, Move):
+        yield from _raised(world, tasks, settings, task)
+        return
     if failed.status in ("target-out-of-reach", "out-of-balance"):
         yield from _nearer(world, tasks, settings, failed, task)
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
@@ -241,6 +251,18 @@ def _nearer(
         if far < float(np.linalg.norm(towards)):
             moved = world.with_character(task.who, place(clip, far * normalize(towards)[:2]))
             yield Probe(f"moving {task.who} {far:.1f} m towards {name}", moved, tasks, settings)
+
+
+def _raised(world: World, tasks: Sequence[Task], settings: Settings, task: Move) -> Iterator[Probe]:
+    """The object stands on a block, so that nobody has to bend down to it as far."""
+    thing, T = world.objects[task.object], world.frame(task.object, world.span[0])
+    corners = apply(T, thing.mesh.vertices)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    for up in _RAISED_M:
+        block = box((*(high - low)[:2], up), (*0.5 * (low + high)[:2], low[2] + 0.5 * up))
+        raised = replace(thing, path=Still(shifted(T, np.array([0.0, 0.0, up + _GAP_M]))))
+        higher = world.with_(objects={**world.objects, task.object: raised}).with_static("a block", block)
+        yield Probe(f"putting {task.object} on something {up:.1f} m high", higher, tasks, settings)
 
 
 def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:

@@ -172,6 +172,13 @@ class PlanningFailure(Exception):
         self.failed_walks = 0
 
 
+class Folded(PlanningFailure):
+    """A body cannot be folded so far: belly and thighs press each other more than flesh gives way."""
+
+    def __init__(self, status: Status, why: str) -> None:
+        super().__init__(status, f"{why}: belly and thighs leave no room to bend down so far")
+
+
 def blamed(pair: Pair | None) -> str:
     """A pair in words."""
     return "" if pair is None else f"{pair.a} would collide with {pair.b}"

@@ -117,3 +117,9 @@ def place_of(state: ArrayLike) -> Array:
     """Placement (..., 4, 4) of a state (..., 7)."""
     row = np.asarray(state, dtype=float)
     return transform(row[..., :3], row[..., 3:])
+
+
+def between_states(start: Array, end: Array, share: Array) -> Array:
+    """States (..., 7) at shares (...) of the way from states to others."""
+    place = start[..., :3] + share[..., None] * (end[..., :3] - start[..., :3])
+    return np.concatenate([place, rot.slerp(start[..., 3:], end[..., 3:], share)], axis=-1)

@@ -174,6 +174,10 @@ class ExactWorld:
         """Return whether a pair touches or overlaps."""
         return self.placed.hit(int(self.index[k, 0]), int(self.index[k, 1]))
 
+    def within(self, k: int, margin: float) -> bool:
+        """Return whether a pair comes within a margin of each other, metres, or overlaps."""
+        return self.placed.within(int(self.index[k, 0]), int(self.index[k, 1]), margin)
+
     def distance(self, pair: int | Pair | tuple[str, str], limit: float = np.inf) -> Distance:
         """Signed distance of a pair, by number or by names, with the nearest points.
 

@@ -22,7 +22,7 @@ from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, CarriedFrames
+from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
@@ -30,6 +30,7 @@ from elbowroom.posing.gaze import gazing
 from elbowroom.posing.grasps import grasps_of
 from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.own_pairs import tissue_contacts
+from elbowroom.world.pairs import Pair
 
 # Grips that are examined without recordings; with recordings that guide postures; and tried of either.
 _LOOKS = 12
@@ -44,6 +45,15 @@ _LEAST_S = 0.8
 # Via points of hands without a straight path to an object: above it and nearer to the body, shares of its height.
 _OVER = 0.18
 _NEARER = 0.1
+# Ways of hands to an object and back: above it first, straight, and with the rest of the body free in every frame.
+_WAYS = (
+    (False, True, True),
+    (True, True, True),
+    (False, False, True),
+    (True, False, True),
+    (False, True, False),
+    (True, True, False),
+)
 # Shares of the gaze's turn that are tried.
 _GAZES = (1.0, 0.5, 0.0)
 
@@ -63,6 +73,9 @@ class Option:
 
 class Carrier(Holding):
     """Somebody who moves an object."""
+
+    # Ends at which the object has to be held, in the order in which they are looked at.
+    _ends: Sequence[str] = ("start", "goal")
 
     def options(self, hands: Sequence[str]) -> Iterator[Option]:
         """Grips on the object at its start and at its goal, the easiest first."""
@@ -112,8 +125,12 @@ class Carrier(Holding):
 
     def option(self, grips: Grips, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
+        held: dict[str, Pose] = {}
         try:
-            start, goal = (self.held_at(grips, T, self.actor.pose) for T in (self.T_start, self.T_goal))
+            for end in self._ends:
+                self._ends = sorted(self._ends, key=lambda other: other != end)  # the one that fails is next time first
+                held[end] = self.held_at(grips, self.T_start if end == "start" else self.T_goal, self.actor.pose)
+            start, goal = held["start"], held["goal"]
             before = self.beside(grips, self.T_start, start, _BESIDE_M)
             after = self.beside(grips, self.T_goal, goal, _BESIDE_M)
             self._require_straight(grips, self.T_start, before, start)
@@ -246,26 +263,22 @@ class Carrier(Holding):
         focus: Array | None = None,
     ) -> None:  # fmt: skip
         """Hands go to a posture, or back from one: straight, over the object, or as a search finds, the first that
-        is free.
+        is free; straight where only the rest of the body is not, which repair may help.
 
         Without a `focus` (3,) to look at they go back to the base motion.
         """
-        d, actor, saved = self.d, self.actor, self.d.save()
+        d, saved = self.d, self.d.save()
         stuck: PlanningFailure | None = None
-        front = front_of(actor, actor.body.skeleton.at(actor.pose))
-        over = shifted(T_object, actor.body.height * (_OVER * np.array([0.0, 0.0, 1.0]) - _NEARER * front))
-        near = goal if focus is not None else actor.pose
-        open_hands = self.postures(grips, closed=False)
-        for above, straight in ((False, True), (True, True), (False, False), (True, False)):
+        met: list[bool] = []
+        for above, straight, strict in _WAYS:
+            if strict == (above in met):
+                continue
             try:
-                stations = [goal]
-                if above:
-                    stations = [self.beside(grips, over, near, _BESIDE_M), goal]
-                for pose in stations:
-                    looking = d.looking(actor, pose, focus)
-                    there = {self.thing: T_object}
-                    met = open_hands.blame(looking, there, room=FRAME_ROOM_M, own_room=False) is not None
-                    self.travel(pose if met else looking, fingers, what, away=focus is not None, straight=straight)
+                for pose in self._stations(grips, goal, T_object, focus is not None, above=above):
+                    self._travel(grips, pose, fingers, what, T_object, focus, straight=straight)
+                if strict and self._met_since(grips, saved.actors[self.actor.who].k, T_object):
+                    met.append(above)
+                    raise PlanningFailure("no-path", f"{self.what}: the body collides along the path of its hands")
             except PlanningFailure as failed:
                 d.restore(saved)
                 stuck = failed if stuck is None or not above else stuck
@@ -273,6 +286,32 @@ class Carrier(Holding):
                 return
         assert stuck is not None
         raise stuck
+
+    def _stations(self, grips: Grips, goal: Pose, T_object: Array, there: bool, *, above: bool) -> list[Pose]:
+        """Postures by which hands go to one: that alone, or first one with the hands above the object."""
+        if not above:
+            return [goal]
+        actor = self.actor
+        front = front_of(actor, actor.body.skeleton.at(actor.pose))
+        over = shifted(T_object, actor.body.height * (_OVER * np.array([0.0, 0.0, 1.0]) - _NEARER * front))
+        return [self.beside(grips, over, goal if there else actor.pose, _BESIDE_M), goal]
+
+    def _travel(
+        self, grips: Grips, pose: Pose, fingers: Mapping[str, Array], what: str, T_object: Array, focus: Array | None,
+        *, straight: bool,
+    ) -> None:  # fmt: skip
+        """Hands go to a posture, the gaze to a point (3,) unless the head would collide then."""
+        looking = self.d.looking(self.actor, pose, focus)
+        hands = self.postures(grips, closed=False)
+        met = hands.blame(looking, {self.thing: T_object}, room=FRAME_ROOM_M, own_room=False) is not None
+        self.travel(pose if met else looking, fingers, what, away=focus is not None, straight=straight)
+
+    def _met_since(self, grips: Grips, first: int, T_object: Array) -> bool:
+        """Return whether the body collides with something else since a frame: on the way of hands only arms were
+        looked at. Legs that meet each other give way later, whatever hands do."""
+        root, q = self.actor.root[first:], self.actor.q[first:]
+        met = self._met(grips, root, q, np.tile(T_object, (len(q), 1, 1)), closed=False)
+        return met is not None and not all(name.startswith(f"{self.actor.who}.") for name in met)
 
     def travel(self, goal: Pose, fingers: Mapping[str, Array], what: str, *, away: bool, straight: bool) -> None:
         """Move hands to a posture, the body directly, each arm straight or by its tiers."""
@@ -326,12 +365,12 @@ class Carrier(Holding):
         if focus is not None:
             wanted = gazing(actor.body, root, q, np.tile(focus, (len(q), 1)), np.ones(len(q)))[:, looks]
         turning = smoothstep(np.linspace(0.0, 1.0, len(q)) / GAZE_ARRIVES)[:, None]
-        postures = self.postures(grips)
         for share in _GAZES:
             q[:, looks] = slerp(q[:1, looks], slerp(ahead, wanted, share), turning)
-            rows = [(Pose.of(r, turns), {self.thing: T}) for r, turns, T in zip(root, q, places, strict=True)]
-            if all(postures.blame(*row, room=FRAME_ROOM_M, own_room=False) is None for row in rows):
+            if self._met(grips, root, q, places) is None:
                 break
+        else:
+            self._free_frames(grips, root, q, places)
         acting.add(d, actor, root, q)
         during = (actor.time(actor.k - len(root) + 1), actor.now)
         for hand in grips.grasps:
@@ -339,3 +378,23 @@ class Carrier(Holding):
             way = LimbTrajectory(q[:, arm], "plan" if checks else "ik", checks=checks)
             d.note(actor, f"{hand}_arm", what, during, way)
         d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
+
+    def _met(self, grips: Grips, root: Array, q: Array, places: Array, *, closed: bool = True) -> Pair | None:
+        """A pair that collides in frames, roots (N, 3) and rotations (N, J, 4), the object at places (N, 4, 4)."""
+        postures = self.postures(grips, closed=closed)
+        for r, turns, T in zip(root, q, places, strict=True):
+            met = postures.blame(Pose.of(r, turns), {self.thing: T}, room=FRAME_ROOM_M, own_room=False)
+            if met is not None:
+                return met
+        return None
+
+    def _free_frames(self, grips: Grips, root: Array, q: Array, places: Array) -> None:
+        """Turn elbows and shoulders of frames in which an arm is not free, in place and by little, where that helps.
+
+        What is left is for the proof to judge: flesh may give way there as in the most folded frame.
+        """
+        for k in range(1, len(q)):
+            met = self._met(grips, root[k : k + 1], q[k : k + 1], places[k : k + 1])
+            if met is not None and any(name.startswith(f"{self.actor.who}.") and "arm" in name for name in met):
+                found = self.freed(self.postures(grips), Pose.of(root[k], q[k]), places[k], FREED_RAD)
+                q[k] = q[k] if isinstance(found, Pair) else found.rotations

@@ -18,20 +18,18 @@ from elbowroom.geometry.rotations import Array, about, angle_between, multiply, 
 from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
 from elbowroom.motion.speed_profiles import CLEAR_M, path_times
-from elbowroom.plan.hands import front_of, shifted
+from elbowroom.plan.hands import front_of
 from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.verbs.detours import detours
-from elbowroom.plan.verbs.holding import Grips, Holding
+from elbowroom.plan.verbs.detours import clear, detours, ends_above
+from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget
 from elbowroom.search.rrt import plan as search
 from elbowroom.search.rrt import smooth, walked
-from elbowroom.spaces.object import ObjectSpace, cube_side, place_of, state_of
+from elbowroom.spaces.object import ObjectSpace, between_states, cube_side, place_of, state_of
 from elbowroom.world.pairs import Pair
 
-# Metres that an object is lifted before it is carried, and above its place before it is set down.
-_LIFT_M = 0.04
 # An object that is farther than this from its place no longer touches what it lay on there, metres.
 _OFF_M = 0.02
 # Travel of the object, metres, and rotation of the fastest joint, radians, between two checks of a whole body.
@@ -56,11 +54,9 @@ _PUSHES = (
     (0.0, -0.02, 0.0, 0.0),
 )
 # Metres to all else on the way, the widest first: between two looks something may come nearer than at both.
-_ROOMS_M = (0.012, 0.004)
+ROOMS_M = (0.012, 0.004)
 # The same where it is lifted off and set down.
 _NEAR_M = 0.003
-# Metres from one look at the object on a detour to the next, before bodies are looked at.
-_CLEAR_STEP_M = 0.06
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
 # Steps of all detours, and limits of one search and of smoothing: a step takes two to three milliseconds. Successful
@@ -73,7 +69,7 @@ _SMOOTH = Budget(checks=120)
 _SLOWER_PER_KG = 0.04
 _SLOWEST = 2.5
 # Radians that elbows and knees may be turned in a frame where all else fails; more would show as a jerk.
-_FREED_RAD = 0.14
+FREED_RAD = 0.14
 # Metres between parts in frames, where they can be had: what is nearer may meet between them.
 FRAME_ROOM_M = 0.001
 # Half-width of the average of postures on the way, nodes.
@@ -100,23 +96,24 @@ class CarriedFrames:
         return Pose.of(self.root[-1], self.rotations[-1])
 
 
-# Those who hold the object, with their grips; the first one leads. Postures come one for each of them.
-Team = Sequence[tuple[Holding, Grips]]
+# Postures, one for each of those who hold the object.
 Poses = tuple[Pose, ...]
 # Postures one step on from a state (7,) with its postures to another, counted in a tally.
 Follow = Callable[[Array, Poses, Array, NDArray[np.int64]], Poses | None]
 
 
-def carried(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) -> list[CarriedFrames]:
+def carried(
+    team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool, rooms: Sequence[float] = ROOMS_M
+) -> list[CarriedFrames]:
     """Frames of each from postures that hold the object at its start to those at its goal, or others there.
 
     Raises `PlanningFailure`.
 
-    The object goes straight or by a detour, or `searched`: with room to all else first; where that fails, or the frames
-    between its nodes collide, with less.
+    The object goes straight or by a detour, or `searched`: with the first of some `rooms` to all else, metres; where
+    that fails, or the frames between its nodes collide, with the next.
     """
     stuck: PlanningFailure | None = None
-    for room in _ROOMS_M:
+    for room in rooms:
         try:
             states, poses, checks = _path(team, ends, room, searched=searched)
             return _frames(team, states, poses, checks)
@@ -134,9 +131,7 @@ def _path(
     d, T_start, T_goal = lead.d, lead.T_start, lead.T_goal
     turned = angle_between(state_of(T_start)[3:], state_of(T_goal)[3:]) > _SAME_TURN_RAD
     turning: Literal["level", "fixed"] = "level" if turned else "fixed"
-    # it is lifted off what it lies on, and set down from above
-    up, here = np.array([0.0, 0.0, _LIFT_M]), (d.world, lead.thing, lead.actor.now)
-    over = [shifted(T, up) if resting(*here, T) else T for T in (T_start, T_goal)]
+    over = ends_above(lead)
     states, poses, checks = [state_of(T_start)], [tuple(start for start, _ in ends)], 0
     for T_a, T_b in pairwise([T_start, *over, T_goal]):
         if np.array_equal(T_a, T_b):
@@ -157,7 +152,7 @@ def _path(
             detours(lead, T_a, T_b, alone=len(team) == 1) if between and not (searched or found.found) else ()
         ):
             by = [*map(state_of, stations), last]
-            if spent < _WALKS and _clear(team, [first[0], *by], room):
+            if spent < _WALKS and clear(team, [first[0], *by], room):
                 found = walked(space, first, by)
                 spent += found.stats.checks
             if found.found:
@@ -172,16 +167,6 @@ def _path(
         poses += short.payloads[1:]
         checks += found.stats.checks + (0 if straight else short.stats.checks)
     return np.array(states), poses, checks
-
-
-def _clear(team: Team, stations: Sequence[Array], room: float) -> bool:
-    """Return whether the object and the hands on it are free at stations (7,) and between them, whatever bodies do."""
-    for a, b in pairwise(stations):
-        count = max(int(np.linalg.norm(b[:3] - a[:3]) / _CLEAR_STEP_M), 1)
-        for T in place_of(_between(a, b, np.arange(1, count + 1) / count)):
-            if any(holding.carried_blame(grips, T, room, lies=False) for holding, grips in team):
-                return False
-    return True
 
 
 def _gap(holding: Holding, grips: Grips, T: Array, under: Collection[str]) -> float:
@@ -254,7 +239,7 @@ def _stepped(step: _Step, *, guided: bool, push: tuple[float, ...] = ()) -> Pose
     for count in (1,) if push else (1, _FINER):
         found = step.pose
         for k in range(1, count + 1):
-            T = place_of(step.end if k == count else _between(step.start, step.end, np.array(k / count)))
+            T = place_of(step.end if k == count else between_states(step.start, step.end, np.array(k / count)))
             near = _pushed(holding, found, push) if push else found
             try:
                 followed = holding.at(step.grips.targets(holding.actor, T), near, T, loaded=True, markers=guided)
@@ -290,12 +275,6 @@ def _pushed(holding: Holding, pose: Pose, push: tuple[float, ...]) -> Pose:
     return Pose.of(root, rotations)
 
 
-def _between(start: Array, end: Array, share: Array) -> Array:
-    """States (..., 7) at shares (...) of the way from states to others."""
-    place = start[..., :3] + share[..., None] * (end[..., :3] - start[..., :3])
-    return np.concatenate([place, slerp(start[..., 3:], end[..., 3:], share)], axis=-1)
-
-
 def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[CarriedFrames]:
     """Frames along a path of the object (N, 7), as fast as people carry things; see `carried`."""
     lead = team[0][0]
@@ -312,7 +291,7 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
     at = np.linspace(0.0, timing.duration, count + 1)
     row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
     share = np.clip((at - timing.times[row]) / np.maximum(timing.times[row + 1] - timing.times[row], 1e-9), 0.0, 1.0)
-    T = place_of(_between(states[row], states[row + 1], share))
+    T = place_of(between_states(states[row], states[row + 1], share))
     off = [np.linalg.norm(T[:, :3, 3] - end[:3, 3], axis=1) > _OFF_M for end in (lead.T_start, lead.T_goal)]
     lifted, set_down = int(np.argmax(off[0])), count - int(np.argmax(off[1][::-1]))
     out = []
@@ -331,7 +310,7 @@ def _followed(
     (row, share), (lifted, set_down) = shares, carried_from_to
     stuck: PlanningFailure | None = None
     for width, most_rad, room in (
-        (_SOFTENED, 0.0, FRAME_ROOM_M), (0, 0.0, FRAME_ROOM_M), (0, _FREED_RAD, FRAME_ROOM_M), (0, _FREED_RAD, 0.0)
+        (_SOFTENED, 0.0, FRAME_ROOM_M), (0, 0.0, FRAME_ROOM_M), (0, FREED_RAD, FRAME_ROOM_M), (0, FREED_RAD, 0.0)
     ):  # fmt: skip
         near = _averaged(poses, width)
         root, q = [poses[0].root], [poses[0].rotations]

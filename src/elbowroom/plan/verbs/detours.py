@@ -1,15 +1,23 @@
-"""Detours of a held object where the straight path is blocked, tried before a search (Y2)."""
+"""Paths of a held object, whatever the body does: detours that are tried before a search, and whether there is a path
+at all (Y2)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.space import CHECKS
 from elbowroom.plan.hands import front_of, shifted
-from elbowroom.plan.verbs.holding import Holding
+from elbowroom.plan.places import resting
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.verbs.holding import Grips, Holding, Team
+from elbowroom.search.birrt import Budget
+from elbowroom.search.rrt import plan
+from elbowroom.spaces.object import ObjectSpace, between_states, cube_side, place_of, state_of
 
 # Distances of the object from the body's middle on a detour, shares of the body's height, or of the height that fits
 # its arms if that is less.
@@ -20,6 +28,15 @@ _ASIDE = 0.24
 # Extra height of the approach to the goal, and heights above what is between; shares of the body's height.
 _HIGHER = (0.0, 0.06)
 _OVER = (0.0, 0.12, 0.22)
+# Metres that an object is lifted before it is carried, and above its place before it is set down.
+_LIFT_M = 0.04
+# Metres from one look at the object to the next, before bodies are looked at.
+_STEP_M = 0.06
+# Looks at the object alone before its goal counts as closed off: three times the steps that any search of benchmarks/
+# object_moves.py with a body took, each twice as long.
+_ALONE = Budget(checks=1000, nodes=1000)
+# How far hips may move from where somebody stands, a share of the height.
+_HIPS = 0.25
 
 
 def detours(holding: Holding, T_a: Array, T_b: Array, *, alone: bool) -> Iterator[list[Array]]:
@@ -72,3 +89,40 @@ def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
     far = float(np.linalg.norm(way))
     by = max(far - near * _arms_height(holding), 0.0)
     return shifted(T, -by * way / max(far, 1e-9))
+
+
+def ends_above(holding: Holding) -> list[Array]:
+    """Places (4, 4) to which the object is lifted off what it lies on, and from which it is set down."""
+    here = holding.d.world, holding.thing, holding.actor.now
+    up = np.array([0.0, 0.0, _LIFT_M])
+    return [shifted(T, up) if resting(*here, T) else T for T in (holding.T_start, holding.T_goal)]
+
+
+def clear(team: Team, stations: Sequence[Array], room: float) -> bool:
+    """Return whether the object and the hands on it are free at stations (7,) and between them, whatever bodies do."""
+    for a, b in pairwise(stations):
+        count = max(int(np.linalg.norm(b[:3] - a[:3]) / _STEP_M), 1)
+        for T in place_of(between_states(a, b, np.arange(1, count + 1) / count)):
+            if any(holding.carried_blame(grips, T, room, lies=False) for holding, grips in team):
+                return False
+    return True
+
+
+def require_way(holding: Holding) -> None:
+    """Raise `PlanningFailure` where the object alone, without hands on it, finds no way to its goal within reach."""
+    body, pelvis, nobody = holding.actor.body, holding.actor.pose.root, Grips({})
+    T_rest = body.T_rest[:, :3, 3]
+    arm = T_rest[[0, *body.chain("left_arm").joints]]
+    size = np.linalg.norm(np.ptp(holding.d.world.objects[holding.thing].mesh.bounds, axis=0))
+    reach = float(np.linalg.norm(np.diff(arm, axis=0), axis=1).sum() + _HIPS * body.height + 0.5 * size)
+
+    def follow(start: Array, payload: bool, end: Array, tally: NDArray[np.int64]) -> bool | None:
+        tally[CHECKS] += 1
+        far = np.linalg.norm(end[:3] - pelvis) > reach
+        return None if far or holding.carried_blame(nobody, place_of(end), 0.0, lies=False) else True
+
+    first, last = (state_of(T) for T in ends_above(holding))
+    space = ObjectSpace(0.5 * (first + last)[:3], cube_side(body.height), follow, turning="level", upright=first[3:],
+                        step_m=_STEP_M, ends=(first[:3], last[:3]))  # fmt: skip
+    if not plan(space, (first, True), last, 0, _ALONE, True).found:
+        raise PlanningFailure("no-path", f"{holding.what}: there is no path for it to its goal, whoever carries it")

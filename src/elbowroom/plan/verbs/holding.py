@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,13 +24,13 @@ from elbowroom.plan.freeing import freed
 from elbowroom.plan.hands import front_of, shifted
 from elbowroom.plan.places import place_for, resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import PlanningFailure, Status, blamed
+from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed
 from elbowroom.plan.tasks import Move
 from elbowroom.posing.grasps import Grasp, closed_on
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
 from elbowroom.world.contacts import Contact
-from elbowroom.world.own_pairs import tissue_contacts
+from elbowroom.world.own_pairs import BELLY, THIGHS, tissue_contacts
 from elbowroom.world.pairs import Pair
 
 # Iterations of a posture solved from itself, until no joint rotates by more than this, radians.
@@ -180,7 +180,10 @@ class Holding:
 
     def _required(self, found: Pose | Pair) -> Pose:
         if isinstance(found, Pair):
-            raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(found)}")
+            parts = {name.removeprefix(f"{self.actor.who}.") for name in found}
+            flesh = bool(parts & set(BELLY)) and bool(parts & set(THIGHS))
+            kind = Folded if flesh else PlanningFailure
+            raise kind("target-in-collision", f"{self.what}: {blamed(found)}")
         return found
 
     def freed(
@@ -247,6 +250,10 @@ class Holding:
             world = d.world.with_(contacts=(*d.world.contacts, *contacts))
             self._postures[key] = Postures(world, actor.who, actor.now, fingers=fingers, led=self.thing)
         return self._postures[key]
+
+
+# Those who hold the object, with their grips; the first one leads.
+Team = Sequence[tuple[Holding, Grips]]
 
 
 def _databases(actor: Actor, task: Move) -> list[PostureDatabase]:

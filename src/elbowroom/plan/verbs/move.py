@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice, product
+from itertools import chain, islice, product
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
@@ -17,16 +17,15 @@ from elbowroom.plan.places import resting
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.verbs.carrier import Carrier, Option
-from elbowroom.plan.verbs.carry_path import CarriedFrames, carried
+from elbowroom.plan.verbs.carry_path import ROOMS_M, CarriedFrames, carried
+from elbowroom.plan.verbs.detours import require_way
 from elbowroom.search.birrt import Budget
 from elbowroom.world.things import Fixture
 
 # Limits of a search for one arm on its way to the object: both arms are searched, for several grips.
 _REACHES = Budget(checks=5_000)
-# Options without a way that are tried before one is searched, and searches, each with another guide: of benchmarks/
-# object_moves.py, no fifth option and no third search found one.
+# Options without a way that are tried before one is searched: of benchmarks/object_moves.py, no fifth one found one.
 _AT_ONCE = 4
-_SEARCHES = 2
 # Ways to hold the object of each of several people that are combined.
 _OF_EACH = 2
 
@@ -92,21 +91,30 @@ class Crew:
         self.d, self.carriers, self.hands, self.follow = d, carriers, hands, follow
 
     def move(self) -> None:
-        """Move the object with the first options that do without a search; else search, once for each guide."""
+        """Move the object with the first options that do without a search; else search, with another guide and less
+        room to all else the second time."""
         looked_at: list[Options] = []
 
         def at_once(options: Options) -> None:
             looked_at.append(options)
-            self.do(options, searched=False)
+            self.do(options, searched=False, rooms=ROOMS_M[:1])
 
+        options = self.options()
+        easiest = next(options)
+        if len(self.carriers) == 1:
+            require_way(self.carriers[0])
         try:
-            return self.d.first(self.options(), at_once, _AT_ONCE)
+            return self.d.first(chain([easiest], options), at_once, _AT_ONCE)
         except PlanningFailure:
             if not looked_at:
                 raise
         guides = dict.fromkeys(options[0].guided for options in looked_at)
         firsts = [next(options for options in looked_at if options[0].guided == guided) for guided in guides]
-        self.d.first(firsts[:_SEARCHES], partial(self.do, searched=True))
+
+        def search(turn: tuple[Options, float]) -> None:
+            self.do(turn[0], searched=True, rooms=turn[1:])
+
+        self.d.first(zip(firsts, ROOMS_M, strict=False), search)
 
     def options(self) -> Iterator[Options]:
         """Options of all carriers to hold the object, the easiest first."""
@@ -115,9 +123,9 @@ class Crew:
             return ((option,) for option in each[0])
         return product(*(list(islice(options, _OF_EACH)) for options in each))
 
-    def do(self, options: Options, *, searched: bool) -> None:
+    def do(self, options: Options, *, searched: bool, rooms: Sequence[float]) -> None:
         """Reach, take, carry, set down, let go, and go back; what is cheap to refuse is looked at first."""
-        paths = self._paths(options, searched=searched)
+        paths = self._paths(options, searched=searched, rooms=rooms)
         afters = self._afters(options, paths)
         first = [carrier.actor.k for carrier in self.carriers]
         for carrier, option in self._crew(options):
@@ -161,11 +169,12 @@ class Crew:
     def _crew(self, options: Options) -> list[tuple[Carrier, Option]]:
         return list(zip(self.carriers, options, strict=True))
 
-    def _paths(self, options: Options, *, searched: bool) -> list[CarriedFrames]:
+    def _paths(self, options: Options, *, searched: bool, rooms: Sequence[float] = ROOMS_M) -> list[CarriedFrames]:
         for carrier, option in self._crew(options):
             carrier.guide, carrier.pull = option.guided
         team = [(carrier, option.grips) for carrier, option in self._crew(options)]
-        return carried(team, [(option.start, option.goal) for option in options], searched=searched)
+        ends = [(option.start, option.goal) for option in options]
+        return carried(team, ends, searched=searched, rooms=rooms)
 
     def _afters(self, options: Options, paths: list[CarriedFrames]) -> list[Pose]:
         return [c.after(option, path.last) for (c, option), path in zip(self._crew(options), paths, strict=True)]
