@@ -47,13 +47,13 @@ def test_sideways_steps_do_not_cross() -> None:
     assert (left - right).min() > 0.08
 
 
-def test_feet_of_slow_side_steps_rise_without_a_leap_of_the_shin() -> None:
+def test_shins_turn_little_from_frame_to_frame_in_slow_side_steps() -> None:
     clip = walk_route(
         WOMAN, route([[0, 0], [1.0, 0]], 0.0, 0.0, "left"), WalkOptions(speed=0.3, library=recorded_cycles())
     )
     for side in ("left", "right"):
         q = clip.rotations[:, WOMAN.role(f"{side}_shin")]
-        assert 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=1)), 0.0, 1.0)).max() < 0.2
+        assert 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=1)), 0.0, 1.0)).max() < 0.3
 
 
 def test_a_walk_begins_as_somebody_stands() -> None:

@@ -8,6 +8,7 @@ timing of the base, and a character that is never at rest near the target reache
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Rest, Task
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.world.world import World
 
 # Hips and feet below this speed are at rest, m/s: weight shifts are slower, steps are faster.
 _REST_M_S = 0.15
@@ -82,6 +84,20 @@ def resume(d: Director, actor: Actor) -> None:
     begin, end = actor.resume()
     note = f"{actor.who} stays at {begin:.2f} s of the motion for {end - begin:.2f} s"
     d.world = actor.placed(d.world).with_(notes=(*d.world.notes, note))
+
+
+def finished(d: Director) -> World:
+    """The world with complete motions; open holds end with them."""
+    for actor in d.actors.values():
+        if actor.left is not None:
+            resume(d, actor)
+    world = d.world
+    for actor in d.actors.values():
+        world = actor.placed(world)
+    begin, end = world.span
+    holds = tuple(replace(h, during=(h.during[0], min(h.during[1], end))) for h in world.holds if h.during[0] < end)
+    contacts = tuple(replace(c, during=(max(c.during[0], begin), min(c.during[1], end))) for c in world.contacts)
+    return world.with_(holds=holds, contacts=contacts)
 
 
 def _rests(actor: Actor, point: Array | None) -> list[int]:

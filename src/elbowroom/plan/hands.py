@@ -9,14 +9,14 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import Array, angle, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.places import moves
 from elbowroom.plan.repair.allowed import own_touches
 from elbowroom.plan.tasks import Carry, Drop, Follow, Go, HoldOut, Move, Regrasp, Repair, Rest, Task
 from elbowroom.posing.limb_ik import LimbIK
-from elbowroom.posing.orbit import search_orbit
+from elbowroom.posing.orbit import EASY_ORBIT, search_orbit, search_orbits
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Riding
@@ -159,3 +159,32 @@ def arm_to(actor: Actor, hand: str, pose: Pose, T_world_hand: Array) -> Pose | N
 def shifted(T: Array, by: Array) -> Array:
     """A transform (4, 4) translated by a vector (3,) of the world."""
     return np.asarray(transform(by) @ T)
+
+
+def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
+    """Effort (N,) of a hand at transforms (N, 4, 4) at a frame: reach, joint limits, wrist and elbow."""
+    pose = actor.neutral(k)
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    out = search_orbits(ik, ik.T_world_parent(pose), ends)
+    wrist = angle(out.solution.rotations[:, 2])
+    return np.asarray(
+        4.0 * out.solution.missing
+        + 0.7 * out.solution.excess.sum(axis=1)
+        + 0.4 * wrist
+        + 0.3 * np.abs(out.angle - EASY_ORBIT)
+    )
+
+
+def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
+    """Discomfort of a posture: wrist bent, elbow up or turned out, trunk bent, more so sideways."""
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    T = actor.body.skeleton.at(pose)
+    shoulder, elbow = (T[j, 2, 3] for j in ik.joints[:2])
+    raised = max(float(elbow - shoulder) / actor.body.height, -0.1) + 0.1
+    bent = float(angle(pose.rotations[ik.joints[2]]))
+    chest = actor.body.roles.get("chest", ik.parent)
+    up = T[chest, :3, :3] @ actor.body.T_rest[chest, :3, :3].T @ [0.0, 0.0, 1.0]
+    aside = abs(float(up @ np.cross([0.0, 0.0, 1.0], front_of(actor, T))))
+    lean = float(np.arccos(np.clip(up[2], -1.0, 1.0)))
+    trunk = 0.4 * lean**2 + 3.0 * aside**2
+    return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised + trunk

@@ -12,7 +12,7 @@ from typing import Any
 
 from elbowroom.plan import acting
 from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Saved
-from elbowroom.plan.footing import on_footing, resume
+from elbowroom.plan.footing import finished, on_footing
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import BLOCKED, layers, ordered, people_of, thing_of
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
@@ -316,20 +316,6 @@ def _back_by(d: Director, task: Task) -> None:
     late = actor.now - task.back
     if late > 1.5 / actor.base.fps:
         raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
-
-
-def finished(d: Director) -> World:
-    """The world with complete motions; open holds end with them."""
-    for actor in d.actors.values():
-        if actor.left is not None:
-            resume(d, actor)
-    world = d.world
-    for actor in d.actors.values():
-        world = actor.placed(world)
-    begin, end = world.span
-    holds = tuple(replace(h, during=(h.during[0], min(h.during[1], end))) for h in world.holds if h.during[0] < end)
-    contacts = tuple(replace(c, during=(max(c.during[0], begin), min(c.during[1], end))) for c in world.contacts)
-    return world.with_(holds=holds, contacts=contacts)
 
 
 def _kind(task: Task) -> tuple[bool, StyleLike]:

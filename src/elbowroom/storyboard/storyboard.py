@@ -51,7 +51,6 @@ _TEXTS = {
     "string_too_short": "must not be empty",
     "string_pattern_mismatch": "must be a name without '.', '/' and control characters",
 }
-
 _FIRST_LINE = "it must begin with the line 'elbowroom: 1', the version of the format"
 
 
@@ -87,8 +86,7 @@ def _fault(document: Document, error: Any) -> tuple[Location, str, str]:
     if kind in ("too_short", "too_long"):
         bound = context.get("min_length", context.get("max_length"))
         word = "at least" if kind == "too_short" else "at most"
-        found = context["actual_length"]
-        return location, f"must have {word} {bound} items, not {len(value) if found is None else found}", ""
+        return location, f"must have {word} {bound} items, not {context['actual_length'] or len(value)}", ""
     text = _TEXTS.get(kind) or error["msg"].replace("Input should be", "must be")
     # pydantic marks an invalid key by an extra last step
     return location, f"{text}, not {shown}" if "[key]" not in rest else f"the key {text}", ""

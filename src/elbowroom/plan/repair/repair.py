@@ -16,7 +16,7 @@ from elbowroom.plan.repair.cost import balance
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
-from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces, window
+from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces
 from elbowroom.plan.repair.whole_clip import raised, shifted_clips
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
@@ -140,23 +140,6 @@ def repair(
             if plan.status == "partial":
                 plan = _moved(plan, world, name, people, options, max_shift, max_delay)
     return plan
-
-
-def repair_near(
-    world: World, who: str, hits: Sequence[Collision | Unproven], *, seed: int = 0, searches: bool = True
-) -> Plan:
-    """Resolve the given collisions of a character, which are all there are, in the time around them if possible.
-
-    See `repair`; the certificate is that of the window.
-    """
-    during = window(world, hits)
-    if during is not None:
-        piece = piece_of(world, during)
-        done = repair(piece, who, seed=seed, searches=searches)
-        if fits(world, piece, done.edits):
-            whole = world.with_(characters=motions(world.characters, done.edits))
-            return done.with_(world=whole, base=world.characters)
-    return repair(world, who, seed=seed, searches=searches)
 
 
 def _moved(

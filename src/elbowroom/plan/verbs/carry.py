@@ -20,6 +20,8 @@ from elbowroom.plan.director import Director, Grip
 from elbowroom.plan.hands import (
     arm_to,
     arms_of,
+    discomfort,
+    effort,
     front_of,
     hand_of,
     held_by,
@@ -33,7 +35,6 @@ from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Drop, Put, Rest, Task
-from elbowroom.plan.verbs.grasp_choice import discomfort, effort
 from elbowroom.world.fast import LimbCheck
 
 # Carrying positions of a hand: in front of its shoulder and below it, shares of the body's height, best first.

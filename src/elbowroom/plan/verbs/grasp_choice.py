@@ -13,19 +13,18 @@ from elbowroom.character.dynamics import slips, too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import UnknownName
-from elbowroom.geometry.rotations import Array, angle
+from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arm_to, front_of, holder_of, may_step, shifted, shoulder_of
+from elbowroom.plan.hands import arm_to, discomfort, effort, holder_of, may_step, shifted, shoulder_of
 from elbowroom.plan.moving.timing import frames_for, helpful
 from elbowroom.plan.places import goals_of, on_oneself, target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Go, Grab, Put
 from elbowroom.posing.grasps import Grasp, closed_on, closes, grasps_of
-from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
-from elbowroom.posing.orbit import search_orbits
+from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.reach import Reached
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.paths import Still
@@ -377,32 +376,3 @@ def _afar(d: Director, actor: Actor, hand: str, task: Put) -> bool:
         return False
     far = float(np.linalg.norm(found[1] - shoulder_of(actor, hand, actor.pose)))
     return far > LimbIK(actor.body, f"{hand}_arm").reach[1] + _LEANS * actor.body.height
-
-
-def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
-    """Effort (N,) of a hand at transforms (N, 4, 4) at a frame: reach, joint limits, wrist and elbow."""
-    pose = actor.neutral(k)
-    ik = LimbIK(actor.body, f"{hand}_arm", pose)
-    out = search_orbits(ik, ik.T_world_parent(pose), ends)
-    wrist = angle(out.solution.rotations[:, 2])
-    return np.asarray(
-        4.0 * out.solution.missing
-        + 0.7 * out.solution.excess.sum(axis=1)
-        + 0.4 * wrist
-        + 0.3 * np.abs(out.angle - EASY_ORBIT)
-    )
-
-
-def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
-    """Discomfort of a posture: wrist bent, elbow up or turned out, trunk bent, more so sideways."""
-    ik = LimbIK(actor.body, f"{hand}_arm", pose)
-    T = actor.body.skeleton.at(pose)
-    shoulder, elbow = (T[j, 2, 3] for j in ik.joints[:2])
-    raised = max(float(elbow - shoulder) / actor.body.height, -0.1) + 0.1
-    bent = float(angle(pose.rotations[ik.joints[2]]))
-    chest = actor.body.roles.get("chest", ik.parent)
-    up = T[chest, :3, :3] @ actor.body.T_rest[chest, :3, :3].T @ [0.0, 0.0, 1.0]
-    aside = abs(float(up @ np.cross([0.0, 0.0, 1.0], front_of(actor, T))))
-    lean = float(np.arccos(np.clip(up[2], -1.0, 1.0)))
-    trunk = 0.4 * lean**2 + 3.0 * aside**2
-    return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised + trunk

@@ -14,13 +14,13 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director, Grip, varied
 from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import arms_of, front_of, hand_of, held_by, joints_of, released, shoulder_of
+from elbowroom.plan.hands import arms_of, effort, front_of, hand_of, held_by, joints_of, released, shoulder_of
 from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Handover, Rest
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
-from elbowroom.plan.verbs.grasp_choice import Taking, effort, takings
+from elbowroom.plan.verbs.grasp_choice import Taking, takings
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.take import take

@@ -10,12 +10,12 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import front_of, hand_of, joints_of, shoulder_of
+from elbowroom.plan.hands import effort, front_of, hand_of, joints_of, shoulder_of
 from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.tasks import HoldOut
 from elbowroom.plan.verbs.carry import carry_to, holding_hand
-from elbowroom.plan.verbs.grasp_choice import effort, failure
+from elbowroom.plan.verbs.grasp_choice import failure
 from elbowroom.plan.verbs.touch import place_of
 from elbowroom.posing.limb_ik import LimbIK
 

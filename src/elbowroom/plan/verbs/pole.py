@@ -12,8 +12,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.hands import shoulder_of
-from elbowroom.plan.verbs.grasp_choice import effort
+from elbowroom.plan.hands import effort, shoulder_of
 from elbowroom.posing.grasps import Grasp, closed_on, grasps_of
 from elbowroom.posing.grasps_form import Form, form_of
 from elbowroom.world.world import World

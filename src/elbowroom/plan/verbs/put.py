@@ -15,7 +15,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.falling import let_fall
-from elbowroom.plan.hands import beyond_reach, hand_of, holder_of, released, shifted
+from elbowroom.plan.hands import beyond_reach, discomfort, effort, hand_of, holder_of, released, shifted
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import (
     ContactTiming,
@@ -43,7 +43,7 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
-from elbowroom.plan.verbs.grasp_choice import Failed, discomfort, effort, failure
+from elbowroom.plan.verbs.grasp_choice import Failed, failure
 from elbowroom.plan.verbs.leave import let_go
 
 # Starting points of the final descent: up and towards the body, metres.

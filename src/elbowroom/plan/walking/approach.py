@@ -72,7 +72,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         return do()
     walks = may_step(actor, task) and not on_oneself(d.world, task)
     found = target_of(d.world, task, actor.now) if walks else None
-    if found is None:
+    if found is None or not np.all(np.isfinite(found[1])):  # the verb names what is wrong with the target
         return do()
     saved = d.save()
     targets = [found[1]]
