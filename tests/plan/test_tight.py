@@ -16,14 +16,14 @@ from elbowroom.geometry.rotations import about, angle_between, exp, multiply, sl
 from elbowroom.geometry.solids import box
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.tight.capture import Capture, refined
-from elbowroom.plan.tight.chain import BodyProblem, body_path, drawn_in
+from elbowroom.plan.tight.chain import BodyProblem, body_path
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.stand import Balance, shrunk
 from elbowroom.posing.whole_body import FEET
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.component import components, joined
+from elbowroom.spaces.component import components
 from elbowroom.world.allowances import supports
 from elbowroom.world.fast_body import BodyCheck
 from elbowroom.world.world import World
@@ -190,23 +190,6 @@ def test_recordings_refine_a_path_that_stays_free() -> None:
     assert (done.strength > 0.0) == (done.path is not done.planned)
     if done.strength > 0.0:
         assert done.after.means[0] >= done.before.means[0] and done.after.means[1] <= done.before.means[1]
-
-
-def test_an_arm_is_drawn_in_before_the_trunk_moves() -> None:
-    world = room()
-    body, _ = standing(world)
-    ends = [hand_at((-0.15, -0.36, 0.5), 0.1, 0.6), hand_at((-0.15, -0.4, 0.86), 0.0, 0.1)]
-    given, own = problem(world, *ends), components(body)
-    trunk = joined([own[name] for name in ("pelvis", "spine", "head")])
-    drawn = drawn_in(given, trunk, own["right_arm"], ends, np.random.default_rng(0))
-    check = given.check.with_parts((*trunk.parts, *own["right_arm"].parts))
-    for before, after in zip(ends, drawn, strict=True):
-        assert check.free(after)
-        far = [np.linalg.norm(T[body.role("right_hand")] - T[body.role("chest")]) for T in
-               (body.skeleton.at(pose)[:, :3, 3] for pose in (before, after))]  # fmt: skip
-        assert far[1] < far[0]
-        others = [j for j in range(len(body.parents)) if j not in own["right_arm"].parts]
-        np.testing.assert_array_equal(after.rotations[others], before.rotations[others])
 
 
 def test_a_target_in_a_closed_gap_is_refused_with_a_sentence() -> None:
