@@ -180,16 +180,17 @@ def test_recordings_refine_a_path_that_stays_free() -> None:
     planned = body_path(given, seed=2)
     assert planned.path is not None
     few = TightSettings(QUICK.decompositions[:1], QUICK.component, nodes=10, clearance_samples=4)
-    done = refined(given, planned.path, Capture.of(body, [er.walk(body, seconds=1.5)]), 2, few)
+    capture = Capture.of(body, [er.walk(body, seconds=1.5)])
+    done = refined(given, planned.path, planned.path, capture, seed=2, settings=few)
     assert given.check.first_hit(done.path.root, done.path.rotations) is None
     assert angle_between(done.path.rotations[-1], given.goal.rotations).max() < 1e-6
     assert done.before.similarity.shape == done.before.clearance.shape == done.inferred.shape == (10, 4)
     assert ((done.before.clearance >= 0.0) & (done.before.clearance <= 1.0)).all()
     assert {"search&mapping", "PS", "TV", "CLR", "blend"} <= set(done.seconds)
     # recordings make a path no worse by either criterion, or are left out
-    assert (done.strength > 0.0) == (done.path is not done.planned)
-    if done.strength > 0.0:
-        assert done.after.means[0] >= done.before.means[0] and done.after.means[1] <= done.before.means[1]
+    assert done.used == (done.path is not done.planned)
+    if done.used:
+        assert done.after.means[0] > done.smoothed.means[0] and done.after.means[1] <= done.smoothed.means[1]
 
 
 def test_a_target_in_a_closed_gap_is_refused_with_a_sentence() -> None:
