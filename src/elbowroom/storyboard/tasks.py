@@ -14,7 +14,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
-from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Task
+from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Support, Task
 from elbowroom.posing.robot_ik import arm_of
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
@@ -243,6 +243,8 @@ def _task(part: TaskPart, world: World) -> Task:
     if isinstance(args, GrabPart):
         mark = world.objects[args.object].grasps.get(args.grasp or "")
         given |= {} if mark is None else {"hand": mark.hand}
+    if isinstance(args, HandPart) and args.support is not None:
+        given["support"] = Support(args.support.hand, args.support.on, (*args.support.at,))
     if args.style is not None:
         given["style"] = style_from(args.style)
     for angle in ("turn", "facing"):

@@ -98,13 +98,19 @@ def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
 
 
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:
-    """Components of a decomposition that the body has, its working arm before the other one."""
-    own = components(problem.body)
+    """Components of a decomposition that the body has, its working arm before the other one.
+
+    An arm whose hand bears weight is closed over it, as legs are over the feet, and belongs to the first component.
+    """
+    own = dict(components(problem.body))
+    pinned = [own.pop(f"{end.removesuffix('_hand')}_arm", None) for end in problem.balance.pinned]
     other = {"right_arm": "left_arm", "left_arm": "right_arm"}
     swapped = problem.working == "left_arm"
     names = [[other.get(name, name) if swapped else name for name in group] for group in decomposition]
     groups = [[own[name] for name in group if name in own] for group in names]
-    return [group[0] if len(group) == 1 else joined(group) for group in groups if group]
+    found = [group[0] if len(group) == 1 else joined(group) for group in groups if group]
+    more = [j for arm in pinned if arm is not None for j in arm.parts]
+    return [replace(found[0], parts=(*found[0].parts, *more)), *found[1:]] if more else found
 
 
 @dataclass(frozen=True, eq=False)
