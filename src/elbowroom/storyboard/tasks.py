@@ -125,6 +125,12 @@ def _kept(part: str | KeepPart) -> tuple[str, tuple[float, float]]:
 
 def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     args = part.arguments
+    if isinstance(args, HandPart) and args.support is not None:
+        with blame("support"):
+            if args.support.on not in (*world.static, *world.objects):
+                raise UnknownName("support", args.support.on, [*world.static, *world.objects])
+            if args.support.hand == args.hand:
+                raise BadValue(f"the {args.hand} hand cannot do the task and support the body; give the other one")
     fixtures = {name: thing for name, thing in world.objects.items() if isinstance(thing, Fixture)}
     if isinstance(args, FixtureVerb):
         with blame("fixture"):

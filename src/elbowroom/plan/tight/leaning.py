@@ -20,11 +20,12 @@ from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.hands import arm_to, front_of, hand_of, held_by, joints_of, shifted
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.tasks import Support, Task
-from elbowroom.plan.verbs.carry import carry_places
+from elbowroom.plan.tasks import Rest, Support, Task
+from elbowroom.plan.verbs.carry import carry_places, rest
 from elbowroom.posing.reach import Reached
 from elbowroom.world.pairs import Pair
 
+UP = np.array([0.0, 0.0, 1.0])
 # Directions of the fingers that are tried, degrees from ahead, outwards; heights of the grip above the point, metres.
 _YAWS_DEG = (0.0, 30.0, 60.0, -30.0, 90.0)
 _HEIGHTS_M = np.arange(-0.02, 0.07, 0.003)
@@ -39,17 +40,15 @@ _PALM_M = 0.025
 
 def lean_on(d: Director, task: Task) -> None:
     """Put the supporting hand of a task where it bears, that of the one before off first; raises `PlanningFailure`."""
-    actor = d.actor(task.who)
-    if actor.support is not None and actor.support.given != task.support:
-        _stand_up(d, actor, actor.support)
-    if task.support is None or actor.support is not None:
-        return
-    given, was = task.support, d.whole_body
-    if given.on not in (*d.world.static, *d.world.objects):
-        raise UnknownName("support", given.on, [*d.world.static, *d.world.objects])
-    d.whole_body = "last"
+    actor, given, was = d.actor(task.who), task.support, d.whole_body
+    d.whole_body = "last"  # limbs first: what needs the whole body is planned with it all the same
     try:
-        d.first(_places(d, actor, given), lambda place: _put_there(d, actor, given, *place))
+        if actor.support is not None and actor.support.given != given:
+            _stand_up(d, actor, actor.support)
+        if given is not None and actor.support is None:
+            if given.on not in (*d.world.static, *d.world.objects):
+                raise UnknownName("support", given.on, [*d.world.static, *d.world.objects])
+            d.first(_places(d, actor, given), lambda place: _put_there(d, actor, given, *place))
     finally:
         d.whole_body = was
 
@@ -81,15 +80,15 @@ def _reason(found: Reached, what: str) -> tuple[Literal["target-out-of-reach", "
 
 def _flat_on(actor: Actor, given: Support, yaw: float, postures: Postures) -> tuple[Array | None, Pair | None]:
     """Transform (4, 4) of a hand, palm down, as low over its place as is free, or None and what it meets."""
-    front, up = front_of(actor, actor.body.skeleton.at(actor.pose)), np.array([0.0, 0.0, 1.0])
+    front = front_of(actor, actor.body.skeleton.at(actor.pose))
     outwards = 1.0 if given.hand == "left" else -1.0
-    along = to_matrix(about(up, outwards * np.radians(yaw))) @ front
-    thumb = np.cross(-up, along) if given.hand == "left" else np.cross(along, -up)
+    along = to_matrix(about(UP, outwards * np.radians(yaw))) @ front
+    thumb = np.cross(-UP, along) if given.hand == "left" else np.cross(along, -UP)
     frame = np.eye(4)
-    frame[:3, :3], frame[:3, 3] = np.stack([-up, np.cross(thumb, -up), thumb], axis=1), given.at
+    frame[:3, :3], frame[:3, 3] = np.stack([-UP, np.cross(thumb, -UP), thumb], axis=1), given.at
     T, pair = frame @ inverse(grip_frame(actor.body, given.hand)), None
     for height in _HEIGHTS_M:
-        raised = shifted(T, height * up)
+        raised = shifted(T, height * UP)
         pair = postures.hand_blame(actor.pose, raised, given.hand)
         if pair is None:
             return raised, None
@@ -102,7 +101,7 @@ def _put_there(d: Director, actor: Actor, given: Support, T: Array, pose: Pose, 
     during = (actor.now, FOREVER)
     touching = hand_contacts(d.world, actor.who, given.hand, given.on, during, PRESS, _WHY)
     d.allow([replace(contact, kind="support") for contact in touching])
-    above = d.near(actor, given.hand, pose, shifted(T, np.array([0.0, 0.0, _ABOVE_M])), actor.k, postures)
+    above = d.near(actor, given.hand, pose, shifted(T, _ABOVE_M * UP), actor.k, postures)
     if not isinstance(above, Pose):
         raise PlanningFailure("target-in-collision", f"{what}: {blamed(above) or 'no room above the place'}")
     fingers = finger_rotations(actor.body, given.hand, FLAT)
@@ -140,9 +139,16 @@ def _stand_up(d: Director, actor: Actor, support: HandSupport) -> None:
         acting.travel(d, actor, {working: None}, goal, actor.frames(d.seconds_for(float(far))), "stand up")
 
     d.first(_upright(d, actor, working, support.placed), do)
+    if set(joints_of(actor, working)) & set(actor.kept):  # not as in the lean any more
+        actor.keep(joints_of(actor, working))
     actor.support = None
     ended = [replace(c, during=(c.during[0], actor.now)) if (c.why, c.on) == (_WHY, support.given.on) else c
              for c in d.world.contacts]  # fmt: skip
     d.world = d.world.with_(contacts=tuple(ended))
-    leaving = actor.now, actor.now + _OFF_S
-    d.allow(hand_contacts(d.world, actor.who, support.given.hand, support.given.on, leaving, PRESS, _WHY))
+    given, leaving = support.given, (actor.now, actor.now + _OFF_S)
+    d.allow(hand_contacts(d.world, actor.who, given.hand, given.on, leaving, PRESS, _WHY))
+    above = arm_to(actor, given.hand, actor.pose, shifted(hand_of(actor, given.hand, actor.pose), _ABOVE_M * UP))
+    if above is not None:
+        count = actor.frames(d.seconds_for(_ABOVE_M))
+        acting.travel(d, actor, {given.hand: None}, above, count, f"leave {given.on}", "contact")
+    rest(d, Rest(who=actor.who, hand=given.hand))
