@@ -85,7 +85,7 @@ def car_front(width: float = 1.5, length: float = 1.2, height: float = 0.82, det
     for side in (-1, 1):
         at = (side * x, -0.5 * length, low + 0.3)
         body.append(rounded_box((0.14, length - 0.12, 0.5), at, _BLUE, radius=0.05, steps=detail))
-        upright = transform((side * (x + 0.02), -0.5 * length, 0.3), about((0, 1, 0), 0.5 * np.pi))
+        upright = transform((side * (x + 0.02), -0.5 * length, 0.304), about((0, 1, 0), 0.5 * np.pi))
         body.append(lathe(tire, color=IRON, sections=sections).moved(upright))
     top, y = height - 0.11, -0.6 * length
     engine = [
@@ -95,13 +95,9 @@ def car_front(width: float = 1.5, length: float = 1.2, height: float = 0.82, det
     fins = np.linspace(0.0, 1.0, 6 * detail)
     bank = [(0, 0), *((0.05 + 0.006 * np.cos(40.0 * t), 0.03 * t) for t in fins), (0, 0.03)]
     engine += [lathe(bank, (-0.31 + 0.14 * k, y - 0.16, top), STEEL, sections=20 * detail) for k in range(4)]
-    for k in range(3):
-        corners = [
-            (0.25, y + 0.2 - 0.1 * k, top - 0.3),
-            (0.29, y + 0.2 - 0.1 * k, top - 0.05),
-            (0.29, y - 0.3, top - 0.05),
-        ]
-        line = rounded_line(corners, 0.06, steps=4 * detail)
+    for k in range(3):  # hoses
+        out, up = y + 0.2 - 0.1 * k, top - 0.05 - 0.045 * k
+        line = rounded_line([(0.29, out, top - 0.3), (0.29, out, up), (0.29, y - 0.3, up)], 0.06, steps=4 * detail)
         engine.append(tube(line, 0.018, IRON, sections=6 * detail))
     tilt = transform((0, -length - 0.02, height + 0.12), about((1, 0, 0), 0.9))
     hood = rounded_box((width, length, 0.03), (0, 0.5 * length, 0), _BLUE, radius=0.012, steps=detail).moved(tilt)
