@@ -250,7 +250,8 @@ def _task(part: TaskPart, world: World) -> Task:
         mark = world.objects[args.object].grasps.get(args.grasp or "")
         given |= {} if mark is None else {"hand": mark.hand}
     if isinstance(args, HandPart) and args.support is not None:
-        given["support"] = Support(args.support.hand, args.support.on, (*args.support.at,))
+        x, y, z = args.support.at
+        given["support"] = Support(args.support.hand, args.support.on, (x, y, z))
     if args.style is not None:
         given["style"] = style_from(args.style)
     for angle in ("turn", "facing"):
