@@ -29,7 +29,17 @@ from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
 from elbowroom.storyboard.people import Person, library_named
 from elbowroom.storyboard.tasks import tasks_of
-from elbowroom.storyboard.things import fixture_of, frame, frames_of, mark, mesh_of, path_of, place_of, static_of
+from elbowroom.storyboard.things import (
+    fixture_of,
+    frame,
+    frames_of,
+    mark,
+    mesh_of,
+    on_walls,
+    path_of,
+    place_of,
+    static_of,
+)
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
@@ -288,7 +298,8 @@ class _Builder:
         return world
 
     def _settled(self, world: World) -> World:
-        """World in which objects to be taken stand on what they were placed a little inside of, with a note."""
+        """World in which objects to be taken stand on what they were placed a little inside of, and buttons to be
+        pressed on their wall, with a note."""
         taken = {getattr(task.arguments, "object", "") for task in self._file.tasks}
         taken -= {part.object for part in self._file.holds}
         for name, part in self._file.objects.items():
@@ -300,7 +311,7 @@ class _Builder:
                 note = f"{name} begins {1000.0 * up:.1f} mm higher than given, where it is free of what it stands on"
                 world = world.with_(objects={**world.objects, name: replace(world.objects[name], path=Still(T))})
                 world = world.with_(notes=(*world.notes, note))
-        return world
+        return on_walls(world, [task.press.fixture for task in self._file.tasks if task.press is not None])
 
     def _characters(self, world: World) -> World:
         motions, notes = self._motions(world.floor)

@@ -15,8 +15,8 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
-from elbowroom.plan.hands import arms_of, beyond_reach, may_step
-from elbowroom.plan.places import on_oneself, target_of
+from elbowroom.plan.hands import arms_of, beyond_reach, may_step, shoulder_of
+from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Close, Move, Open, Rest, Task
 from elbowroom.plan.verbs.carry import rest
@@ -55,6 +55,8 @@ _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 # Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on,
 # and what a hand goes round. Height of a shoulder, share of the height.
 _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
+# A hand meets what moves no sooner than this, seconds; times at which it may are so far apart; speed of a walk to it.
+_READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
@@ -71,7 +73,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         walk_through(d, actor, spot_on(actor, task.feet), Errand(f"step up to {task.object}"))
         return do()
     walks = may_step(actor, task) and not on_oneself(d.world, task)
-    found = target_of(d.world, task, actor.now) if walks else None
+    found = _meeting(d, actor, task) if walks else None
     if found is None or not np.all(np.isfinite(found[1])):  # the verb names what is wrong with the target
         return do()
     saved = d.save()
@@ -105,6 +107,23 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
                 first.status, first.missing = there.status, there.missing
         raise first
+
+
+def _meeting(d: Director, actor: Actor, task: Task) -> tuple[str, Array] | None:
+    """Name of the target of a task, and the place (3,) to meet it: where it is, or where one that moves comes nearest.
+
+    If it never comes into reach, the nearest of its places that a walk gets to in time.
+    """
+    found = target_of(d.world, task, actor.now)
+    until = moving_until(d.world, found[0]) if found is not None and actor.idle else 0.0
+    if found is None or until <= actor.now:
+        return found
+    times = np.arange(actor.now + _READY_S, until + _LATER_S, _LATER_S)
+    points = frames_of(d.world, found[0], times)[:, :3, 3]
+    far = np.array([min(beyond_reach(actor, hand, at) for hand in arms_of(actor, task.hand)) for at in points])
+    in_time = far <= np.maximum(_WALKS_M_S * (times - times[0]), 0.0)
+    middle = np.linalg.norm(points - shoulder_of(actor, arms_of(actor, task.hand)[0], actor.pose), axis=1)
+    return found[0], points[int(np.argmin(np.where(in_time, middle, np.inf))) if in_time.any() else -1]
 
 
 def _from_elsewhere(
