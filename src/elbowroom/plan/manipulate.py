@@ -10,7 +10,9 @@ from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
+from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
+from elbowroom.plan.actor import stands
 from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.footing import finished, on_footing
 from elbowroom.plan.give_way import proven
@@ -98,6 +100,8 @@ def plan_tasks(
     tasks = [step for task in tasks for step in task.steps()]
     with deadline(budget):
         plan, failed = _in_orders(world, tasks, settings, fps)
+        if not plan.found:
+            plan = _over_repaired(world, tasks, settings, fps, failed) or plan
         if plan.found or plan.status == "budget-spent":
             return plan
         # each of them would take as long again
@@ -107,6 +111,21 @@ def plan_tasks(
         except OutOfTime:  # the cause of the failure is known all the same
             known = ""
         return plan.with_(verified=known)
+
+
+def _over_repaired(
+    world: World, tasks: Sequence[Task], settings: Settings, fps: float, failed: PlanningFailure
+) -> Plan | None:
+    """Plan tasks over a repaired motion, where they failed for somebody who walks into something by himself."""
+    motion = world.characters.get(failed.who)
+    moves = isinstance(motion, Clip) and not stands(motion)
+    if not moves or failed.status not in ("target-in-collision", "no-path", "not-certified") or settings.tier != "auto":
+        return None
+    mended = _repaired(world, [Repair(who=failed.who)], settings)
+    if not (mended.found and mended.edits):
+        return None
+    plan = _in_orders(mended.world, tasks, settings, fps)[0]
+    return mended.then(plan) if plan.found else None
 
 
 def _probed(fps: float, world: World, tasks: Sequence[Task], settings: Settings) -> Plan:

@@ -15,7 +15,7 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
-from elbowroom.plan.hands import arms_of, beyond_reach, may_step, shoulder_of
+from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of
 from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Close, Move, Open, Rest, Task
@@ -57,6 +57,8 @@ _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
 # A hand meets what moves no sooner than this, seconds; times at which it may are so far apart; speed of a walk to it.
 _READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
+# Room for a person before what somebody carries, metres.
+_BODY_M = 0.15
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
@@ -141,7 +143,8 @@ def _from_elsewhere(
             d.restore(saved)
             return stuck
     ready = d.save()
-    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand)
+    ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
+    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand, ahead)
     brief = easier or d.brief
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
@@ -215,12 +218,20 @@ def _strain(actor: Actor, begun: int) -> float:
     return max(bow / _BOW_RAD, drop / _SQUAT)
 
 
-def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Iterator[Spot]:
-    """Places from which a target (3,) is in easy reach of a hand, each from another side: the best first of those with
-    nothing between, then the others."""
+def _carried_ahead(d: Director, actor: Actor) -> float:
+    """Distance from somebody at which what he carries before him is clear of a person whom he comes up to, metres."""
+    place = stance_of(actor.body, actor.pose)[0]
+    held = [hold for hand in arms_of(actor, None) if (hold := held_by(d.world, actor.who, hand, actor.now)) is not None]
+    meshes = [d.world.objects[hold.object].mesh.moved(d.world.frame(hold.object, actor.now)) for hold in held]
+    return max((_BODY_M + float(np.linalg.norm(m.vertices[:, :2] - place, axis=1).max()) for m in meshes), default=0.0)
+
+
+def spots_for(d: Director, actor: Actor, target: Array, hand: str | None, ahead: float = 0.0) -> Iterator[Spot]:
+    """Places from which a target (3,) is in easy reach of a hand, at least `ahead` metres away where that is possible,
+    each from another side: the best first of those with nothing between, then the others."""
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
-    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, tall * _EASY, start))
+    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, max(tall * _EASY, ahead), start))
     for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
         yield Spot(places[k], towards(places[k], target) + side)
 
