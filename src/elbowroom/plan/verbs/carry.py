@@ -211,17 +211,14 @@ def on_top(d: Director, actor: Actor, task: Task) -> Iterator[None]:
     if actor.idle and task.at is None:
         actor.free_from = {hand: max(actor.free_from.get(hand, 0), actor.k) for hand in ("left", "right")}
         found = target_of(d.world, task, actor.now)
-        until = actor.now if found is None else max(actor.now, moving_until(d.world, found[0]))
-        actor.bake_into_base(actor.frame(until) + actor.frames(_WAITS))
+        ends = actor.now if found is None else max(actor.now, moving_until(d.world, found[0]))
+        actor.bake_into_base(actor.frame(ends) + actor.frames(_WAITS))
     else:
-        timed = actor.stands and task.at is not None
-        actor.bake_into_base(actor.frame(task.at) + actor.frames(_STANDS_ON) if timed else 0)
+        until = task.at if actor.stands else None
+        actor.bake_into_base(0 if until is None else actor.frame(until) + actor.frames(_STANDS_ON))
     actor.layered = True
     yield
     actor.layered = not actor.stands
-    for hand in arms_of(actor, None) if actor.stands else ():
-        if held_by(d.world, actor.who, hand, actor.now) is not None:  # a walk would open its fingers
-            actor.keep(joints_of(actor, hand))
 
 
 # Abduction of the upper arm and flexion of the elbow for carrying what would hit the legs, radians; and the share of
