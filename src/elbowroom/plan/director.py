@@ -101,6 +101,7 @@ class Director:
         self.refused: dict[str, set[tuple[str, str]]] = {}  # by object, grasps that led to failures of later tasks
         self.careful = False  # check whole bodies after each step, because an earlier plan could not be proven
         self.escalates = False  # plan whole bodies where limbs fail
+        self.folded: set[str] = set()  # people who fold up to the floor, whose bellies give way to thighs
         self.brief = False  # try few places to stand: the plan only shows whether a change would help
         self.whole_body: WholeBodyUse = "never"  # the same for the current task
         self._postures_left = _POSTURES

@@ -201,7 +201,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
 
 def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
     """Return whether planning whole bodies may succeed where limbs failed: standing characters, times not given."""
-    if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
+    if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M or failed.anywhere:
         return False
     if failed.task is not None and d.walled_off(failed.task):
         return False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, takewhile
 from typing import Literal
 
 import numpy as np
@@ -55,6 +55,9 @@ _NOT_ACROSS = 0.5
 # by the 'alone' arm, the body in place; or 'loose', by hands that hold nothing.
 Manner = Literal["usual", "alone", "loose"]
 
+# A target this far beyond what a body reaches, by another target nearby, is not examined, metres.
+_AS_FAR_M = 0.005
+
 # Shares of the approach at which a hand may begin it.
 _NEARER = (1.0, 0.7, 0.5)
 
@@ -86,6 +89,7 @@ class Place:
     k: int
     postures: Postures
     what: str
+    far: list[tuple[Array, float]] = field(default_factory=list)  # wrists (3,) out of reach, and by how many metres
 
 
 def takings(
@@ -105,7 +109,7 @@ def takings(
     those of the thing, or `proposed` for each hand.
     """
     failed: list[Failed] = []
-    given, passing, enough = 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
+    given, looked, passing, enough = 0, 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps for something in empty space first, then those that keep the hand above what it lies on; those that have
     # no room as they are proposed are drawn back once nothing else would do
@@ -129,6 +133,7 @@ def takings(
                 ]
             grasps = eligible(d, hand, thing, grasps, task.grasp)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
+            postures = postures.with_soft_tissue() if d.settings.reach.soft else postures
             here = Place(T_world_thing, k, postures, what)
             then = [] if alone else next_places(d, actor, hand, thing, T_world_thing, k)
             # of several next placements any will do
@@ -137,8 +142,10 @@ def takings(
             if choosy:
                 fit = (g for g in fit if _holds(d, actor, thing, g) != loose)
             at_it = _look_alone if alone else look
-            low = choosy and T_world_thing[2, 3] - (d.world.floor or 0.0) < _LOW * actor.body.height
-            some = islice(fit, _LOW_LOOKS if low else _LOOKS)
+            first = next(fit, None)
+            looked += first is not None
+            most = _LOW_LOOKS if choosy and lies_low(d, actor, T_world_thing) else _LOOKS
+            some = () if first is None else islice(chain([first], fit), most)
             at_once = (_borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in some)
             looks = (_leading_on(d, actor, found, then) for found in at_once)
             if choosy:
@@ -149,11 +156,10 @@ def takings(
                 tried += len(suited)
             given += tried
     if not given:
-        raise (
-            min(failed, key=lambda f: f[0])[1]
-            if failed
-            else PlanningFailure("target-out-of-reach", f"{what}: no grasp of it is known")
-        )
+        unknown = 0.0, PlanningFailure("target-out-of-reach", f"{what}: no grasp of it is known")
+        why_not = min(failed or [unknown], key=lambda f: f[0])[1]
+        why_not.anywhere = looked == 0  # the hand itself has no room, whatever the body does
+        raise why_not
 
 
 def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
@@ -186,6 +192,11 @@ def _opposed(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> T
         return found
     across = closed_on(actor.body, d.world.objects[thing].mesh, found.grasp).across
     return replace(found, cost=found.cost + _NOT_ACROSS * (1.0 + across))
+
+
+def lies_low(d: Director, actor: Actor, T_world_thing: Array) -> bool:
+    """Return whether an object at a placement (4, 4) is so low that a person folds up to take it."""
+    return bool(T_world_thing[2, 3] - (d.world.floor or 0.0) < _LOW * actor.body.height)
 
 
 def _lies(d: Director, thing: str, t: float) -> bool:
@@ -255,8 +266,15 @@ def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Ta
     """A grasp as an option, or the severity and reason of its failure."""
     k, postures, what = place.k, place.postures, place.what
     fingers, T_target = _opened(actor, hand, grasp, place)
+    # what is missing changes by no more than the distance between two targets
+    bounds = (missing - float(np.linalg.norm(T_target[:3, 3] - wrist)) for wrist, missing in place.far)
+    if (least := max(bounds, default=0.0)) > _AS_FAR_M:
+        why = f"{what}: the goal is {least:.2f} m out of reach"
+        return 2.0 + least, PlanningFailure("target-out-of-reach", why, missing=least)
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
+        if there.status == "out-of-reach":
+            place.far.append((T_target[:3, 3], there.missing))
         return failure(there, postures, what)
     toward = place.T_world_thing[:3, :3] @ grasp.approach
     reason = "the arm does not get there"

@@ -54,7 +54,9 @@ def slide_to_edge(d: Director, actor: Actor, task: Grab) -> Array:
     under = resting(d.world, thing, actor.now)
     way = _way_to_edge(d, actor, mesh, under)
     if way is None:
-        raise PlanningFailure("target-in-collision", f"{what}: no edge is near, or it is not flat")
+        none = PlanningFailure("target-in-collision", f"{what}: no edge is near, or it is not flat")
+        none.anywhere = True
+        raise none
     d.first(_pressed(d, actor, task, mesh, way, what), partial(_slide, d, actor, thing, under, way, what), _TRIES)
     return way
 

@@ -47,6 +47,9 @@ _STANCES = 3
 _FAR, _EASY = np.array([0.24, 0.28, 0.32, 0.36, 0.4, 0.45, 0.5]), 0.33
 # Angle of the target to the side of the reaching hand, radians.
 _ASIDE = np.radians(12.0)
+# Height of a target below which people fold up, share of the height; there its angle to the side and its distance are
+# such that the arm goes down beside the knee.
+_LOW, _BESIDE, _LOW_EASY = 0.2, np.radians(40.0), 0.3
 # Lean of the chest from the vertical, radians, and drop of the pelvis, share of the height, beyond which a posture is
 # strained: people step up rather than bow more.
 _BOW_RAD, _SQUAT = np.radians(38.0), 0.12
@@ -98,12 +101,13 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
                 _eased(d, actor, saved, strain, elsewhere)
             return
         except PlanningFailure as stuck:
-            if stuck.status not in _ELSEWHERE:
+            if stuck.status not in _ELSEWHERE or stuck.anywhere:
                 raise
             d.restore(saved)
             first = stuck
     there = elsewhere()
     if there is not None:
+        first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
             first.why = f"{first.why}; {there.why}"
             if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
@@ -183,6 +187,10 @@ def _from_elsewhere(
                 why = stuck
                 missed.append(spot)
                 d.restore(ready)
+                if stuck.anywhere:
+                    break
+        if why is not None and why.anywhere:
+            break
     d.settings = settings
     d.restore(saved)
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
@@ -231,7 +239,10 @@ def spots_for(d: Director, actor: Actor, target: Array, hand: str | None, ahead:
     each from another side: the best first of those with nothing between, then the others."""
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
-    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, max(tall * _EASY, ahead), start))
+    easy = tall * _EASY
+    if target[2] - (d.world.floor or 0.0) < _LOW * tall:
+        side, easy = -_BESIDE if hand == "left" else _BESIDE, tall * _LOW_EASY
+    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, max(easy, ahead), start))
     for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
         yield Spot(places[k], towards(places[k], target) + side)
 
