@@ -250,7 +250,9 @@ def test_whole_clip_moves_only_within_a_bound() -> None:
     foot = stroll().positions()[k, stroll().character.role("left_foot")]
     block = box((0.1, 0.1, 0.3), (foot[0] + 0.06, foot[1] - 0.05, 0.15))
     world = World(floor=0.0).with_character("ann", stroll()).with_static("block", block)
-    assert repair(world, max_aside=0.0).status == "partial"
+    left = repair(world, max_aside=0.0, advise=True)
+    assert left.status == "partial" and not any("moved by" in edit.reason for edit in left.edits)  # tried, not done
+    assert left.remedy.startswith("the clip moved by ") and "(checked)" in left.remedy
     plan = repair(world, max_aside=0.0, max_shift=0.25)
     assert plan.found, plan.why
     assert plan.edits[0].limb == "whole body"
