@@ -87,7 +87,8 @@ class Tuning:
         self.changes: list[list[Change]] = [[] for _ in team]
         self.places = made[0].places
         self.known: list[Met] = []
-        self.changed = (0, 0)
+        # seconds that were changed last, and collisions in them
+        self.changed: tuple[tuple[float, float], list[Met]] = ((0.0, 0.0), [])
 
     def tune(self, during: tuple[float, float], found: Certificate) -> None:
         """Change blocks until everything is free; raises `Blocked` at the first block that cannot be freed."""
@@ -110,13 +111,14 @@ class Tuning:
         raise Blocked(f"{carrier.what}: bodies collide in too many places", max(frame, 0))
 
     def _left(self, met: Sequence[Met], during: tuple[float, float]) -> list[Met]:
-        """Collisions after a change of the frames `self.changed`: those elsewhere are as before."""
-        actor, first = self.team[0][0].actor, self.team[0][2]
-        begin, end = (actor.time(first + frame) for frame in self.changed)
+        """Collisions after a change of frames: those of other frames are as before."""
+        (begin, end), left = self.changed
         here = [c for c in met if c.during[0] < end and c.during[1] > begin]
         span = (min([begin, *(c.during[0] for c in here)]), max([end, *(c.during[1] for c in here)]))
-        found = self._certified((max(span[0], during[0]), min(span[1], during[1])))
-        return sorted([*(c for c in met if c not in here), *found.collisions, *found.unproven], key=lambda c: c.during)
+        if span != (begin, end):
+            found = self._certified((max(span[0], during[0]), min(span[1], during[1])))
+            left = [*found.collisions, *found.unproven]
+        return sorted([*(c for c in met if c not in here), *left], key=lambda c: c.during)
 
     def _certified(self, during: tuple[float, float]) -> Certificate:
         return certify(self.d.world, during=during, clearance=False, contacts="never")
@@ -211,10 +213,11 @@ class Tuning:
             return False
         carrier, _, first = self.team[number]
         # most failures are within the block
-        self.changed = (a - 1, last)
         for begin, end in ((max(change.first, a), min(change.last, b)), (a - 1, last)):
-            found = self._certified((carrier.actor.time(first + begin), carrier.actor.time(first + end)))
+            during = carrier.actor.time(first + begin), carrier.actor.time(first + end)
+            found = self._certified(during)
             met: list[Met] = [*found.collisions, *found.unproven]
+            self.changed = during, met
             if any(self._same(c, number, chain) for c in met):
                 return False
         return True

@@ -257,8 +257,8 @@ class Ways:
         if not found:
             why = f"{what}: no path was found for all of them and the object; {self._narrowest(start, goals)}"
             raise PlanningFailure("no-path", why)
-        best: tuple[float, list[Array]] | None = None
-        for _, states in [*found[:_SHORTENED], *self._across(start, goals)]:
+        best = min(self._across(start, goals), key=lambda way: way[0], default=None)
+        for _, states in found[:_SHORTENED]:
             short = shortened(self.space, states, self._at, rng, _SHORTCUTS)
             cost = self._cost(short)
             best = (cost, short) if best is None or cost < best[0] else best
