@@ -256,7 +256,7 @@ def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -
     turns = [robot.turn(float(headings[0])) for robot, (_, headings) in zip(robots, bases, strict=True)]
     _hold_still(d, carriers, max(turns, default=0.0))
     begin, first = carriers[0].actor.now, [carrier.actor.k for carrier in carriers]
-    clips = walks(d, carriers, timing)
+    clips = walks(d, carriers, space, timing)
     states = timing.at(np.arange(len(clips[0])) / fps - STANDS_S)
     if lifted.count == 1:
         _follow(space, states, clips[0])
