@@ -35,6 +35,7 @@ _CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or d
 _STEPS_OVER_M, _UP_DOWN, _UP_DOWN_CLIMBING, _UP_DOWN_LOWER = 0.05, (0.15, 0.15), (0.3, 0.15), (0.02, 0.12)
 # shares of a swing by which the foot is up in time, and clearances when stepping on something and over it, metres
 _ONTO, _OVER = (0.07, 0.0), (0.2, 0.07)
+_ROUNDED = 0.035  # share of a swing over which corners of its arc are rounded
 # Lift over an obstacle from which on the trailing knee turns outwards rather than hanging down, range over which that
 # sets in, metres, and the angle, radians.
 _HIGH_M, _HIGHER_M, _SPLAY_RAD = 0.3, 0.1, np.radians(75.0)
@@ -156,12 +157,15 @@ def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) 
     wide = max(round(share * len(u)), 1)
     over = over + np.where(over > min(a.z, b.z) + _STEPS_OVER_M, clear * walker.scale, 0.0)
     over = scipy.ndimage.maximum_filter1d(over, 2 * wide + 1, mode="nearest")
-    # heels that are up, and toes, do not need the room of a flat foot
-    over = np.minimum(over, a.z + np.minimum(u / up, 1.0) * np.maximum(over - a.z, 0.0))
-    over = np.minimum(over, b.z + np.minimum((1.0 - u) / down, 1.0) * np.maximum(over - b.z, 0.0))
+    level = abs(climbs) < 1.0
+    lifted = scipy.ndimage.gaussian_filter1d(over, 0.5 * wide, mode="nearest") if level else over
+    ends = [smootherstep(x) if level else np.minimum(x, 1.0) for x in (u / up, (1.0 - u) / down)]
+    lifted = np.minimum(a.z + ends[0] * np.maximum(lifted - a.z, 0.0), b.z + ends[1] * np.maximum(lifted - b.z, 0.0))
+    if level:
+        return place, lifted
     # one arc over all edges, rather than a leap at each
-    arc = _arc(np.concatenate([[0.0], u, [1.0]]), np.concatenate([[a.z], over, [b.z]]))
-    return place, scipy.ndimage.gaussian_filter1d(arc, 0.5 * wide, mode="nearest")[1:-1]
+    arc = _arc(np.concatenate([[0.0], u, [1.0]]), np.concatenate([[a.z], lifted, [b.z]]))
+    return place, scipy.ndimage.gaussian_filter1d(arc, _ROUNDED * len(u), mode="nearest")[1:-1]
 
 
 def _arc(u: Array, height: Array) -> Array:
