@@ -25,6 +25,7 @@ from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.move import free_hands
 from elbowroom.plan.walking.walked import Spot, ways_of
 from elbowroom.posing.whole_body import WholeBody
+from elbowroom.world.world import World
 
 # Distances of the ankles from the object's side, and of the feet from the middle, shares of the height; turn-out of the
 # toes, radians: first as people stand, then wider for low objects. Tuned on crates of 24 cm on the floor before a
@@ -47,6 +48,8 @@ _FARTHEST_GAP = 0.8
 _WAY, _TURNS, _FARTHER = 0.03, (1.0, 0.3), 0.5
 # The same for squared angles between the heading and an object's sides: palms press opposite sides of it.
 _ASKEW = 0.5
+# Cosine of the angle between headings of places on different sides of an object, at most.
+_OTHER_SIDE = np.cos(np.radians(50.0))
 # Positions that are tested with the whole body, for each shape of the stance, and grips that are tested there.
 _LOOKS = 3
 _GRIPS = 2
@@ -63,14 +66,36 @@ def stances_for(d: Director, actor: Actor, task: Move) -> Iterator[Spot]:
     taken = np.asarray(d.world.frame(task.object, actor.now))
     ends = (taken, place_for(d.world, task, taken, actor.now))
     middles = [apply(T, d.world.objects[task.object].mesh.bounds.mean(axis=0)[None])[0] for T in ends]
-    low = min(middle[2] - (d.world.floor or 0.0) for middle in middles) < _LOW * actor.body.height
+    low = any(_is_low(d.world, actor, middle) for middle in middles)
     places = _places(d, actor, task, ends, middles)
+    looks = places[:_LOOKS] + _other_sides(places[:_LOOKS], places[_LOOKS:])
     for half, toes_out in _LOW_SHAPES if low else _SHAPES:
-        for place, face in places[:_LOOKS]:
+        for place, face in looks:
             feet = _footprints(actor, place, face, half, toes_out)
             stands = standing_on(actor, feet)
             if stands is not None and _holds(d, stands, task):
                 yield Spot(*stance_on(actor.body, feet), feet)
+
+
+def is_low(world: World, actor: Actor, thing: str, t: float) -> bool:
+    """Return whether an actor has to bend down or squat to hold an object with both hands where it is at a time."""
+    T = np.asarray(world.frame(thing, t))
+    return _is_low(world, actor, apply(T, world.objects[thing].mesh.bounds.mean(axis=0)[None])[0])
+
+
+def _is_low(world: World, actor: Actor, middle: Array) -> bool:
+    return bool(middle[2] - (world.floor or 0.0) < _LOW * actor.body.height)
+
+
+def _other_sides(
+    looks: Sequence[tuple[Array, float]], places: Sequence[tuple[Array, float]]
+) -> list[tuple[Array, float]]:
+    """The easiest place with each heading that is clearly another than those of places `looks`."""
+    found: list[tuple[Array, float]] = []
+    for place, face in places:
+        if all(np.cos(face - other) < _OTHER_SIDE for _, other in (*looks, *found)):
+            found.append((place, face))
+    return found
 
 
 def _places(
@@ -110,6 +135,13 @@ def _footprints(actor: Actor, place: Array, face: float, half: float, toes_out: 
     """Footprints around a position (2,) between the ankles: shares of the height to either side, toes turned out."""
     aside = half * actor.body.height * leftwards(face)
     return {side: (place + sign * aside, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
+
+
+def standing_at(actor: Actor, place: Array, heading: float) -> Actor | None:
+    """An actor who stands at ease at a position (2,) with a heading; None where legs do not reach."""
+    feet = _footprints(actor, place, heading, *_SHAPES[0])
+    by = place - stance_on(actor.body, feet)[0]
+    return standing_on(actor, {side: (at + by, face) for side, (at, face) in feet.items()})
 
 
 def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
