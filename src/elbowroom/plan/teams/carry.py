@@ -126,7 +126,7 @@ def _arrangements(d: Director, task: Carry, actors: list[Actor]) -> Iterator[lis
     if len(actors) == 1:
         up = _raised(d, task, actors)
         if is_low(d.world, actors[0], task.object, actors[0].now):
-            yield from ([spot] for spot in islice(stances_for(d, actors[0], up), _STANCES))
+            yield from ([spot] for spot in islice(stances_for(d, actors[0], up, at_once=True), _STANCES))
     if not there:
         yield from slots(d.world, task.object, actors[0].now, actors)
 

@@ -19,9 +19,10 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
+from elbowroom.plan.verbs.carry_path import carried
 from elbowroom.plan.verbs.move import free_hands
 from elbowroom.plan.walking.walked import Spot, ways_of
 from elbowroom.posing.whole_body import WholeBody
@@ -53,6 +54,8 @@ _OTHER_SIDE = np.cos(np.radians(50.0))
 # Positions that are tested with the whole body, for each shape of the stance, and grips that are tested there.
 _LOOKS = 3
 _GRIPS = 2
+# Failures that other feet at the same place do not resolve.
+_OUT_OF_REACH: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance")
 
 
 def spot_on(actor: Actor, feet: Sequence[Footprint]) -> Spot:
@@ -61,20 +64,29 @@ def spot_on(actor: Actor, feet: Sequence[Footprint]) -> Spot:
     return Spot(*stance_on(actor.body, prints), prints)
 
 
-def stances_for(d: Director, actor: Actor, task: Move) -> Iterator[Spot]:
-    """Stances in which the whole body can hold the object at its start and at its goal, the easiest first."""
+def stances_for(d: Director, actor: Actor, task: Move, *, at_once: bool = False) -> Iterator[Spot]:
+    """Stances in which the whole body can hold the object at its start and at its goal, the easiest first.
+
+    With `at_once`, it also finds a way from one to the other without a search, as an object that is lifted does.
+    """
     taken = np.asarray(d.world.frame(task.object, actor.now))
     ends = (taken, place_for(d.world, task, taken, actor.now))
     middles = [apply(T, d.world.objects[task.object].mesh.bounds.mean(axis=0)[None])[0] for T in ends]
     low = any(_is_low(d.world, actor, middle) for middle in middles)
     places = _places(d, actor, task, ends, middles)
     looks = places[:_LOOKS] + _other_sides(places[:_LOOKS], places[_LOOKS:])
+    far: set[int] = set()
     for half, toes_out in _LOW_SHAPES if low else _SHAPES:
-        for place, face in looks:
+        for number, (place, face) in enumerate(looks):
             feet = _footprints(actor, place, face, half, toes_out)
-            stands = standing_on(actor, feet)
-            if stands is not None and _holds(d, stands, task):
+            stands = standing_on(actor, feet) if number not in far else None
+            if stands is None:
+                continue
+            failed = _failures(d, stands, task, at_once)
+            if not failed:
                 yield Spot(*stance_on(actor.body, feet), feet)
+            elif all(why.status in _OUT_OF_REACH for why in failed):  # with feet otherwise there as well
+                far.add(number)
 
 
 def is_low(world: World, actor: Actor, thing: str, t: float) -> bool:
@@ -167,17 +179,23 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
     return other
 
 
-def _holds(d: Director, actor: Actor, task: Move) -> bool:
-    """Return whether an actor can hold the object at its start and at its goal from its present stance."""
+def _failures(d: Director, actor: Actor, task: Move, at_once: bool) -> list[PlanningFailure]:
+    """Reasons why an actor cannot hold the object at its start and at its goal from its present stance; none where it
+    can."""
     carrier = Carrier(d, actor, task, f"move {task.object}")
     hands = free_hands(d, actor, task.hands, carrier.what)
     failed: list[PlanningFailure] = []
     try:
         ranked = carrier.ranked(hands)[:_GRIPS]
-    except PlanningFailure:
-        return False
+    except PlanningFailure as none:
+        return [none]
     for guide in dict.fromkeys((carrier.guide, None)):
         carrier.guide = guide
-        if any(carrier.option(grips, failed) is not None for grips in ranked):
-            return True
-    return False
+        for option in (option for grips in ranked if (option := carrier.option(grips, failed)) is not None):
+            try:
+                if at_once:
+                    carried([(carrier, option.grips)], [(option.start, option.goal)], searched=False)
+                return []
+            except PlanningFailure as stuck:
+                failed.append(stuck)
+    return failed
