@@ -22,7 +22,7 @@ from elbowroom.plan.hands import front_of
 from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.verbs.detours import clear, detours, ends_above
+from elbowroom.plan.verbs.detours import arms_height, clear, detours, ends_above
 from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget
 from elbowroom.search.rrt import plan as search
@@ -140,7 +140,7 @@ def _path(
         between = T_a is over[0] and T_b is over[1]
         follow = partial(_follow, team, not between, room if between else min(room, _NEAR_M))
         pushed = _remembered(partial(follow, _PUSHES))
-        space = ObjectSpace(middle, cube_side(lead.actor.body.height), pushed, turning=turning,
+        space = ObjectSpace(middle, cube_side(arms_height(lead)), pushed, turning=turning,
                             upright=state_of(T_a)[3:], step_m=_STEP_M, same=_alike,
                             ends=(T_a[:3, 3], T_b[:3, 3]))  # fmt: skip
         quick = replace(space, follow=partial(follow, ()))
