@@ -167,9 +167,7 @@ class Holding:
             raise PlanningFailure("too-heavy", f"{self.what}: {why}")
         return pose
 
-    def _settled(
-        self, targets: Mapping[str, Array], near: Pose, T_object: Array, known: Sequence[Pose]
-    ) -> Pose | None:
+    def _settled(self, targets: Mapping[str, Array], near: Pose, T_object: Array, known: Sequence[Pose]) -> Pose | None:
         """A fixed point of the solver: a posture solved from afar would go on changing at the first step from there.
 
         None where it is one of those that are `known`.
