@@ -130,16 +130,16 @@ class Holding:
         targets = grips.targets(self.actor, T_object)
         front, up = front_of(self.actor, self.actor.body.skeleton.at(near)), np.array([0.0, 0.0, 1.0])
         stuck: PlanningFailure | None = None
-        met: list[Pose] = []
+        known: list[Pose] = []
         for behind, below, tilt in _PELVIS:
             root = near.root - self.actor.body.height * (behind * front + below * up)
             rotations = np.array(near.rotations)
             rotations[0] = multiply(about(np.cross(up, front), tilt), rotations[0])
             try:
-                pose = self._settled(targets, Pose.of(root, rotations), T_object, met)
+                pose = self._settled(targets, Pose.of(root, rotations), T_object, known)
                 if pose is None:
                     continue
-                met.append(pose)
+                known.append(pose)
                 found = self._required(self.freed(self.postures(grips), pose, T_object, room=_ROOM_M))
                 return self._strong(found, T_object, grips)
             except PlanningFailure as failed:
