@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, takewhile
 from typing import Literal
 
 import numpy as np
@@ -19,15 +19,14 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arm_to, discomfort, effort, holder_of, may_step, shifted, shoulder_of
 from elbowroom.plan.moving.timing import frames_for, helpful
-from elbowroom.plan.places import goals_of, on_oneself, target_of
-from elbowroom.plan.postures import Postures
+from elbowroom.plan.places import goals_of, on_oneself, target_of, turned, wearer_of
+from elbowroom.plan.postures import Postures, at_rest
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Go, Grab, Put
 from elbowroom.posing.grasps import Grasp, closed_on, closes, grasps_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.reach import Reached
 from elbowroom.stopping import may_stop_here
-from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture
 
 # Grasps with room for the hand that are examined, feasible ones that are compared at a time, and those of these that
@@ -55,6 +54,9 @@ _NOT_ACROSS = 0.5
 # by the 'alone' arm, the body in place; or 'loose', by hands that hold nothing.
 Manner = Literal["usual", "alone", "loose"]
 
+# Saving of effort for which an object is put down at another rotation than it was taken, and options that are tried.
+_AS_TAKEN, _TURNS = 0.5, 4
+
 # Shares of the approach at which a hand may begin it.
 _NEARER = (1.0, 0.7, 0.5)
 
@@ -80,12 +82,17 @@ Failed = tuple[float, PlanningFailure]
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Placement (4, 4) of an object that is taken or put, with frame, posture check and description."""
+    """Placement (4, 4) of an object that is taken or put, with frame, posture check and description.
+
+    One that `turns` may be rotated about the vertical; its rotations are made once each, by their bytes.
+    """
 
     T_world_thing: Array
     k: int
     postures: Postures
     what: str
+    turns: bool = False
+    rotated: dict[bytes, Place] = field(default_factory=dict)
 
 
 def takings(
@@ -325,16 +332,40 @@ def failure(there: Reached, postures: Postures, what: str) -> Failed:
 
 
 def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequence[Place]) -> Taking | Failed:
-    """An option, if it can put the object at one of its next placements; a failure otherwise."""
+    """An option, if it can put the object at one of its next placements, rotated where that is left open; a failure
+    otherwise.
+    """
     if not isinstance(found, Taking) or not then:
         return found
     failed: list[Failed] = []
-    for place in then:
+    for place in chain(then, _rotated(d, actor, found, then)):
         goal = look(d, actor, found.hand, found.grasp, place)
         if isinstance(goal, Taking):
             return replace(found, cost=found.cost + goal.cost)
         failed.append(goal)
     return min(failed, key=lambda f: f[0])
+
+
+def _rotated(d: Director, actor: Actor, found: Taking, then: Sequence[Place]) -> Iterator[Place]:
+    """Rotated placements for an option, as `put` will try them."""
+    for place in then:
+        for T in easiest_turns(actor, found.hand, place.T_world_thing, found.grasp.T_thing_hand) if place.turns else ():
+            key = T.tobytes()
+            if np.array_equal(T, place.T_world_thing):
+                continue
+            if key not in place.rotated:
+                place.rotated[key] = replace(place, T_world_thing=T, postures=place.postures.with_object_at(T))
+            yield place.rotated[key]
+
+
+def easiest_turns(actor: Actor, hand: str, T_goal: Array, T_thing_hand: Array) -> list[Array]:
+    """Placements (4, 4) of an object rotated about the vertical, the easiest for a hand first, the goal's own rotation
+    preferred.
+    """
+    goals = turned(T_goal, T_goal[:3, 3])
+    cost = effort(actor, hand, np.stack(goals) @ T_thing_hand, actor.k)
+    cost[0] -= _AS_TAKEN
+    return [goals[k] for k in np.argsort(cost, kind="stable")[:_TURNS]]
 
 
 def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> list[Place]:
@@ -354,12 +385,11 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
         if not k < at < len(actor.base):
             return []
         k, t = at, actor.time(at)
+    turns = not actor.layered and task.turn is None and wearer_of(d.world, task.onto) is None
     out = []
     for T_goal in goals_of(d.world, task, taken, np.array([t])):
-        there = replace(d.world.objects[thing], path=Still(T_goal[0]))
-        world = d.world.with_(objects={**d.world.objects, thing: there})
-        postures = Postures(world, actor.who, t, hand=hand, taking=thing)
-        out.append(Place(T_goal[0], k, postures, f"put {thing}"))
+        postures = Postures(at_rest(d.world, thing, T_goal[0]), actor.who, t, hand=hand, taking=thing)
+        out.append(Place(T_goal[0], k, postures, f"put {thing}", turns))
     return out
 
 
