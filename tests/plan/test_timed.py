@@ -231,9 +231,7 @@ def test_who_only_stands_waits_for_what_comes_by_on_a_belt() -> None:
     world = world.with_object("can", cylinder(0.033, 0.12), along, mass=0.3)
     plan = plan_tasks(world, [Grab(who="ann", object="can")], Settings(probes=0))
     assert plan.found, plan.why
-    assert (
-        np.linalg.norm(plan.world.motion("ann").sample([8.0])[0][0, :2] - ann.root[0, :2]) < 0.05
-    )  # no step
+    assert np.linalg.norm(plan.world.motion("ann").sample([8.0])[0][0, :2] - ann.root[0, :2]) < 0.05  # no step
     assert 2.5 < plan.world.holds[-1].during[0] < 5.5
 
 

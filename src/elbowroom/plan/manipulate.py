@@ -100,7 +100,8 @@ def plan_tasks(
         if plan.found or plan.status == "budget-spent":
             return plan
         # each of them would take as long again
-        few = settings if failed.failed_walks < MOST_FAILED_WALKS else replace(settings, probes=min(settings.probes, 1))
+        long = failed.failed_walks >= MOST_FAILED_WALKS or (failed.task and failed.task.planner == "whole-body")
+        few = replace(settings, probes=min(settings.probes, 1)) if long else settings
         try:
             known = remedy(world, tasks, few, failed, partial(_probed, fps))
         except OutOfTime:  # the cause of the failure is known all the same
@@ -203,7 +204,7 @@ def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
     """Return whether planning whole bodies may succeed where limbs failed: standing characters, times not given."""
     if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M or failed.anywhere:
         return False
-    if failed.task is not None and d.walled_off(failed.task):
+    if failed.task is not None and (failed.task.planner == "whole-body" or d.walled_off(failed.task)):
         return False
     # a moved object leads whole bodies anyway
     return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Move | Go | Follow))

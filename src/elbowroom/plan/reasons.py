@@ -215,11 +215,13 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
             given = {name: t + later for name in ("at", "back") if (t := getattr(task, name)) is not None}
             changed = [replace(one, **given) if one is task else one for one in tasks]
             yield Probe(f"doing it {later:g} s later", world, changed, settings)
+    if failed.status == "out-of-balance" and not isinstance(task, Move):  # bodies fall over with either hand
+        yield from _nearer(world, tasks, settings, failed, task)
     yield from _other_hand(world, tasks, settings, task)
     if isinstance(failed, Folded) and isinstance(task, Move):
         yield from _raised(world, tasks, settings, task)
         return
-    if failed.status in ("target-out-of-reach", "out-of-balance"):
+    if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and isinstance(task, Move)):
         yield from _nearer(world, tasks, settings, failed, task)
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
         yield from _other_things(world, tasks, settings, failed)

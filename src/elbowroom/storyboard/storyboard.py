@@ -28,7 +28,7 @@ from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard import things
 from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
-from elbowroom.storyboard.people import Person, library_named
+from elbowroom.storyboard.people import Person, library_named, recording_named
 from elbowroom.storyboard.tasks import tasks_of
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml
@@ -156,7 +156,8 @@ class Storyboard:
     """World of a storyboard file, its output frame rate and its tasks.
 
     `stands` maps each static mesh by name to its entry in the scene. `style` is the style of all tasks,
-    `edits` are those to be weakened or muted, `gaits` is the clip library of walks that tasks ask for.
+    `edits` are those to be weakened or muted, `gaits` is the clip library of walks that tasks ask for,
+    `capture` are recordings that whole-body motions are blended with.
     """
 
     path: Path
@@ -169,6 +170,7 @@ class Storyboard:
     style: StyleLike = None
     edits: tuple[EditChange, ...] = ()
     gaits: ClipLibrary | None = None
+    capture: tuple[Clip, ...] = ()
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
@@ -209,7 +211,13 @@ def _built(document: Document) -> Storyboard:
     about = (file.about, tuple(file.tags))
     with document.blaming("library"):
         gaits = library_named(file.library, document.path.parent)
-    return Storyboard(document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits), gaits)
+    capture = []
+    for k, name in enumerate(file.capture):
+        with document.blaming("capture", k):
+            capture.append(recording_named(name, document.path.parent))
+    return Storyboard(
+        document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits), gaits, tuple(capture)
+    )
 
 
 class _Builder:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, islice, takewhile
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
@@ -17,17 +17,15 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arm_to, discomfort, effort, holder_of, may_step, shifted, shoulder_of
+from elbowroom.plan.hands import arm_to, discomfort, effort, holder_of, shifted
 from elbowroom.plan.moving.timing import frames_for, helpful
-from elbowroom.plan.places import goals_of, on_oneself, target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.tasks import Go, Grab, Put
+from elbowroom.plan.tasks import Grab
+from elbowroom.plan.verbs.next_places import Place, easiest_turns, next_places
 from elbowroom.posing.grasps import Grasp, closed_on, closes, grasps_of
-from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.reach import Reached
 from elbowroom.stopping import may_stop_here
-from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture
 
 # Grasps with room for the hand that are examined, feasible ones that are compared at a time, and those of these that
@@ -41,9 +39,6 @@ _LOW_LOOKS, _LOW = 9, 0.2
 # The number compared at a time over a motion, where fingers close quickly: with three, the little finger of `ring-idle`
 # jerks twice as much.
 _ENOUGH_PASSING = 6
-
-# Shoulder travel beyond which a person would rather walk, share of the height.
-_LEANS = 0.25
 
 # Stages of the search for a grasp: whether the object counts as lying on something, and whether hands are retreated.
 _STAGES = ((False, False), (True, False), (False, True))
@@ -79,17 +74,6 @@ class Taking:
 
 # Severity of a failure, and the failure; the least severe is reported.
 Failed = tuple[float, PlanningFailure]
-
-
-@dataclass(frozen=True, eq=False)
-class Place:
-    """Placement (4, 4) of an object that is taken or put, with frame, posture check and description."""
-
-    T_world_thing: Array
-    k: int
-    postures: Postures
-    what: str
-    far: list[tuple[Array, float]] = field(default_factory=list)  # wrists (3,) out of reach, and by how many metres
 
 
 def takings(
@@ -343,11 +327,13 @@ def failure(there: Reached, postures: Postures, what: str) -> Failed:
 
 
 def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequence[Place]) -> Taking | Failed:
-    """An option, if it can put the object at one of its next placements; a failure otherwise."""
+    """An option, if it can put the object at one of its next placements, rotated where that is left open; a failure
+    otherwise.
+    """
     if not isinstance(found, Taking) or not then:
         return found
     failed: list[Failed] = []
-    for place in then:
+    for place in chain(then, _rotated(d, actor, found, then)):
         goal = look(d, actor, found.hand, found.grasp, place)
         if isinstance(goal, Taking):
             return replace(found, cost=found.cost + goal.cost)
@@ -355,42 +341,13 @@ def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequenc
     return min(failed, key=lambda f: f[0])
 
 
-def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> list[Place]:
-    """Placements where an object taken from one (4, 4) in frame k may be put next by the same hand."""
-    task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
-    if task is None or task.who != actor.who or task.hand not in (None, hand):
-        return []
-    t = actor.now
-    if (
-        may_step(actor, task)
-        and not on_oneself(d.world, task)
-        and (_walks_before(d, task) or _afar(d, actor, hand, task))
-    ):
-        return []
-    if actor.layered:  # on top of a motion the time is known, or nothing is
-        at = k if task.at is None else actor.frame(task.at)
-        if not k < at < len(actor.base):
-            return []
-        k, t = at, actor.time(at)
-    out = []
-    for T_goal in goals_of(d.world, task, taken, np.array([t])):
-        there = replace(d.world.objects[thing], path=Still(T_goal[0]))
-        world = d.world.with_(objects={**d.world.objects, thing: there})
-        postures = Postures(world, actor.who, t, hand=hand, taking=thing)
-        out.append(Place(T_goal[0], k, postures, f"put {thing}"))
-    return out
-
-
-def _walks_before(d: Director, task: Put) -> bool:
-    """Return whether the actor walks elsewhere before a task."""
-    earlier = takewhile(lambda other: other is not task, d.coming)
-    return any(isinstance(other, Go) and other.who == task.who for other in earlier)
-
-
-def _afar(d: Director, actor: Actor, hand: str, task: Put) -> bool:
-    """Return whether the actor would step up to where an object is to be put."""
-    found = target_of(d.world, task, actor.now)
-    if found is None:
-        return False
-    far = float(np.linalg.norm(found[1] - shoulder_of(actor, hand, actor.pose)))
-    return far > LimbIK(actor.body, f"{hand}_arm").reach[1] + _LEANS * actor.body.height
+def _rotated(d: Director, actor: Actor, found: Taking, then: Sequence[Place]) -> Iterator[Place]:
+    """Rotated placements for an option, as `put` will try them."""
+    for place in then:
+        for T in easiest_turns(actor, found.hand, place.T_world_thing, found.grasp.T_thing_hand) if place.turns else ():
+            key = T.tobytes()
+            if np.array_equal(T, place.T_world_thing):
+                continue
+            if key not in place.rotated:
+                place.rotated[key] = replace(place, T_world_thing=T, postures=place.postures.with_object_at(T))
+            yield place.rotated[key]

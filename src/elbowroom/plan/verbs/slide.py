@@ -17,8 +17,9 @@ from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab
-from elbowroom.plan.verbs.grasp_choice import Failed, Place, Taking, look, ranked, sifted
+from elbowroom.plan.verbs.grasp_choice import Failed, Taking, look, ranked, sifted
 from elbowroom.plan.verbs.leave import depart, let_go
+from elbowroom.plan.verbs.next_places import Place
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 

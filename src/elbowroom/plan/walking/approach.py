@@ -18,7 +18,8 @@ from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of
 from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Close, Move, Open, Rest, Task
+from elbowroom.plan.tasks import Carry, Close, Move, Open, Rest, Task
+from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
@@ -106,6 +107,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             d.restore(saved)
             first = stuck
     there = elsewhere()
+    if there is not None and isinstance(task, Move) and _may_carry(d, task):
+        there = _on_foot(d, task, saved, there)
     if there is not None:
         first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
@@ -194,6 +197,23 @@ def _from_elsewhere(
     d.settings = settings
     d.restore(saved)
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
+
+
+def _may_carry(d: Director, task: Move) -> bool:
+    """Return whether an object may be lifted, carried on foot and set down where no stance serves both its ends."""
+    return task.feet == "auto" and task.hands == "both" and not task.helpers and not d.brief
+
+
+def _on_foot(d: Director, task: Move, saved: Saved, why: PlanningFailure) -> PlanningFailure | None:
+    """Carry an object to its goal on foot; otherwise restore the state and return the reason, `why` where it is out of
+    reach even so."""
+    same = {name: getattr(task, name) for name in ("who", "object", "to", "turn", "onto", "style")}
+    try:
+        carry(d, Carry(**same))
+    except PlanningFailure as stuck:
+        d.restore(saved)
+        return why if stuck.status == "target-out-of-reach" else stuck
+    return None
 
 
 def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
