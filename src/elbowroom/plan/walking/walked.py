@@ -23,7 +23,7 @@ from elbowroom.plan.repair.near import repair_near
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.walking.crossing import discs_of, met, past_people
+from elbowroom.plan.walking.crossing import discs_at_rest, discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
 from elbowroom.plan.walking.heights import barrier
 from elbowroom.plan.walking.ways import (
@@ -160,13 +160,18 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
 
 
 def _past_people(d: Director, actor: Actor, walk: Walk, ways: Ways, stuck: Blocked) -> Iterator[Walk]:
-    """Walks on the same path, or past the meeting place, earlier or later, faster or slower: the most promising."""
+    """Walks on the same path, past the meeting place, or past where others come to rest, earlier or later, faster or
+    slower: the most promising.
+    """
     if walk.errand.at is not None:
         return
-    round_them = ways.find(walk.way.points[0], walk.spot.place, [*walk.errand.avoid, *stuck.discs])
-    both = [walk.way, *([] if round_them is None else [round_them])]
+    start, goal = walk.way.points[0], walk.spot.place
+    others = [
+        ways.find(start, goal, [*walk.errand.avoid, *discs]) for discs in (stuck.discs, discs_at_rest(d.world, actor))
+    ]
     told: set[tuple[int, float]] = set()
-    for way, speed, delay in past_people(d.world, actor, both, walk.speed):
+    paths = [walk.way, *(way for way in others if way is not None)]
+    for way, speed, delay in past_people(d.world, actor, paths, walk.speed):
         # others that differ little fail alike
         if all(key[0] != id(way) or abs(key[1] - delay) > _OTHER_DELAY_S for key in told):
             told.add((id(way), delay))
