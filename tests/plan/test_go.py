@@ -282,7 +282,7 @@ def test_who_is_behind_somebody_slower_stays_behind_rather_than_going_round() ->
         length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
         return Way(np.array(points), (WALK,) * len(points), length, length, columns)
 
-    behind, aside = path((0.0, 0.0), (0.0, -4.0)), path((0.0, 0.0), (1.4, -0.4), (1.4, -3.6), (0.0, -4.0))
+    behind, aside = path((0.0, 0.0), (0.0, -4.0)), path((0.0, 0.0), (1.0, -0.5), (1.0, -3.5), (0.0, -4.0))
     way, speed, delay = next(past_people(world, actor, [behind, aside], 1.25))
     assert way is behind and (speed, delay) != (1.25, 0.0)
 
