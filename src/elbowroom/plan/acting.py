@@ -187,6 +187,6 @@ def add(d: Director, actor: Actor, root: Array, q: Array, *, away: bool = True) 
         q = _leaning(actor, actor.support, root, q)
     actor.done(root, q, away=away)
     d.world = actor.placed(d.world)
-    if d.whole_body != "never":
+    if d.whole_body != "never" or actor.who in d.folded:
         during = (actor.time(actor.k - len(root) + 1), actor.now)
         d.allow(tissue_contacts(actor.body, actor.who, during, d.world.caps.tissue, actor.body.transforms(root, q)))

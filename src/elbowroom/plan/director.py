@@ -112,7 +112,7 @@ class Director:
     """World, actors and settings while tasks are planned one after another."""
 
     def __init__(self, world: World, settings: Settings, fps: float, attempt: int) -> None:
-        self.world, self.settings, self._fps = world, settings, fps
+        self.world, self.settings, self._fps = _kept(world), settings, fps
         self.actors: dict[str, Actor] = {}
         self.edits: list[Edit] = []  # planned edits; their frames are in the actors
         self._below: tuple[Motions, tuple[Edit, ...]] = ({}, ())  # motions and edits planned before, see `on_top`
@@ -123,6 +123,7 @@ class Director:
         self.refused: dict[str, set[tuple[str, str]]] = {}  # by object, grasps that led to failures of later tasks
         self.careful = False  # check whole bodies after each step, because an earlier plan could not be proven
         self.escalates = False  # plan whole bodies where limbs fail
+        self.folded: set[str] = set()  # people who fold up to the floor, whose bellies give way to thighs
         self.brief = False  # try few places to stand: the plan only shows whether a change would help
         self.whole_body: WholeBodyUse = "never"  # the same for the current task
         self._postures_left = _POSTURES
@@ -331,6 +332,13 @@ class Director:
             base[who] = below = held(self.actors[who].original, len(clip))
             own[who] = iter(cut(below, clip, [edit for edit in self.edits if edit.who == who]))
         return stacked(*self._below, base, [next(own[edit.who]) for edit in self.edits])
+
+
+def _kept(world: World) -> World:
+    """A world whose contacts up to the end of its motion last as long as tasks take: a mug in a drawer stays on it."""
+    end = world.span[1]
+    kept = (replace(c, during=(c.during[0], FOREVER)) if c.during[1] >= end else c for c in world.contacts)
+    return world.with_(contacts=tuple(kept))
 
 
 def varied(d: Director, options: Iterable[T]) -> Iterator[T]:
