@@ -15,6 +15,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
 from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Support, Task
+from elbowroom.plan.teams.possible import why_impossible
 from elbowroom.posing.robot_ik import arm_of
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
@@ -53,6 +54,9 @@ def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Ta
         blame = _Blame(document, k, part)
         _check_person(blame, part, world)
         _check_names(blame, part, world)
+        if isinstance(part.arguments, CarryPart) and k == 0:  # later, earlier tasks may have changed the scene
+            with blame("object"):
+                _check_possible(part.arguments, world)
         task = _task(part, world)
         if isinstance(task, Move):
             with blame("postures"):
@@ -182,6 +186,13 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     if isinstance(args, HandoverPart):
         with blame("to"):
             _check_taker(args, world)
+
+
+def _check_possible(args: CarryPart, world: World) -> None:
+    """Check that carriers are strong enough and near enough, and that there is room for them on the way."""
+    why = why_impossible(world, [args.who, *args.helpers], args.object, args.to)
+    if why:
+        raise BadValue(why)
 
 
 def _check_goal(goal: object, who: str, world: World) -> None:
