@@ -100,7 +100,7 @@ def _put_there(d: Director, actor: Actor, given: Support, T: Array, pose: Pose, 
     what = f"lean on {given.on}"
     during = (actor.now, FOREVER)
     touching = hand_contacts(d.world, actor.who, given.hand, given.on, during, PRESS, _WHY)
-    d.allow([replace(contact, kind="support") for contact in touching])
+    d.allow(touching)
     above = d.near(actor, given.hand, pose, shifted(T, _ABOVE_M * UP), actor.k, postures)
     if not isinstance(above, Pose):
         raise PlanningFailure("target-in-collision", f"{what}: {blamed(above) or 'no room above the place'}")
@@ -116,6 +116,7 @@ def _put_there(d: Director, actor: Actor, given: Support, T: Array, pose: Pose, 
     T_joint = actor.body.skeleton.at(actor.pose)[joint]
     palm = (T_joint @ grip_frame(actor.body, given.hand))[:2, 3]
     corners = palm + _PALM_M * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    d.allow([replace(one, kind="support", during=(actor.now, FOREVER)) for one in touching])
     actor.support = HandSupport(given, T_joint, corners, actor.pose)
 
 
@@ -142,7 +143,8 @@ def _stand_up(d: Director, actor: Actor, support: HandSupport) -> None:
     if set(joints_of(actor, working)) & set(actor.kept):  # not as in the lean any more
         actor.keep(joints_of(actor, working))
     actor.support = None
-    ended = [replace(c, during=(c.during[0], actor.now)) if (c.why, c.on) == (_WHY, support.given.on) else c
+    own, now = (_WHY, support.given.on), actor.now
+    ended = [replace(c, during=(c.during[0], min(c.during[1], now))) if (c.why, c.on) == own else c
              for c in d.world.contacts]  # fmt: skip
     d.world = d.world.with_(contacts=tuple(ended))
     given, leaving = support.given, (actor.now, actor.now + _OFF_S)
