@@ -24,7 +24,7 @@ from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end, ways_to
+from elbowroom.plan.walking.walked import Blocked, Effort, Errand, NoWay, Spot, near_an_end, ways_to
 from elbowroom.world.columns import columns_of
 
 # Failures that standing elsewhere may resolve.
@@ -164,6 +164,8 @@ def _from_elsewhere(
     for effort, thorough in _QUICKLY if brief else _AT_LENGTH:
         if thorough or effort == "all":
             untried = (missed if effort == "leans" else blocked)[:_REPAIRED]
+        if effort == "all":  # repairs at length may resolve what was to be avoided
+            errand = replace(errand, avoid=())
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
         at_start = 0
         for spot in untried:
@@ -186,9 +188,10 @@ def _from_elsewhere(
                 if end is None:
                     errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
             except PlanningFailure as stuck:
-                d.failed_walks += 1
-                why = stuck
-                missed.append(spot)
+                cut_off = isinstance(stuck, NoWay) and bool(errand.avoid)  # there is a path, where others failed
+                d.failed_walks += not cut_off
+                why = why or stuck if cut_off else stuck
+                (blocked if cut_off else missed).append(spot)
                 d.restore(ready)
                 if stuck.anywhere:
                     break
