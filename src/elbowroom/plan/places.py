@@ -20,7 +20,7 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.paths import places as places_over
-from elbowroom.world.things import Thing
+from elbowroom.world.things import Fixture, Thing
 from elbowroom.world.world import Snapshot, World, key_times
 
 # Gap below an object that is put down, metres.
@@ -168,19 +168,20 @@ def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | N
 
 
 def out_of_wall(world: World, name: str, t: float) -> Array:
-    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside of.
+    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside of, pressed or not.
 
     0 where its face is free, or as deep in something farther out.
     """
     fixture, T = world.objects[name], world.frame(name, t)
-    if "handle" not in fixture.frames:
+    if "handle" not in fixture.frames or not isinstance(fixture, Fixture):
         return np.zeros(3)
     face = T @ fixture.frame("handle")
-    corners = apply(T, fixture.mesh.vertices)
+    ends = fixture.T_world_closed @ fixture.joint.moved_many(np.array(fixture.joint.range))
+    corners = np.concatenate([apply(end, fixture.mesh.vertices) for end in ends])
     inside = inside_of(world, face[:3, 3], FACE_M) is not None
     for by in np.arange(_OUT_STEP_M, _IN_WALL_M, _OUT_STEP_M) if inside else ():
         if inside_of(world, corners + by * face[:3, 0], 0.0) is None:
-            return np.asarray(by * face[:3, 0])
+            return np.asarray((by + _OUT_STEP_M) * face[:3, 0])
     return np.zeros(3)
 
 
