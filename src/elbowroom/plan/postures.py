@@ -22,6 +22,7 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
 from elbowroom.world.pairs import Pair, holding_joints
+from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
 # Depth to which closing fingers may press into an object, metres.
@@ -48,6 +49,11 @@ _KEPT_APART = (
 
 # Intermediate hand shapes, see `mixed`: many grasps share both shapes.
 between_shapes = lru_cache(maxsize=512)(mixed)
+
+
+def at_rest(world: World, thing: str, T: Array) -> World:
+    """A world in which an object stays at a placement (4, 4)."""
+    return world.with_(objects={**world.objects, thing: replace(world.objects[thing], path=Still(T))})
 
 
 class Postures:
@@ -120,6 +126,11 @@ class Postures:
         world, how, t = self._made
         soft = tissue_contacts(world.body(self.who), self.who, (-np.inf, np.inf), world.caps.tissue)
         return Postures(world.with_(contacts=(*world.contacts, *soft)), self.who, t, fingers=self.fingers, **how)
+
+    def with_object_at(self, T: Array) -> Postures:
+        """A copy in which the object that may be touched lies at a placement (4, 4)."""
+        world, how, t = self._made
+        return Postures(at_rest(world, how["taking"], T), self.who, t, fingers=self.fingers, **how)
 
     def blame(
         self,

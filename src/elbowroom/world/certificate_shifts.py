@@ -27,9 +27,9 @@ from elbowroom.world.world import Record, Snapshot
 
 # Shifts that are tried, metres: the smallest that will do is told.
 _SHIFTS = (0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02)
-# Times of a contact at which directions are tried before one is proven, and proofs that are tried, at most: with shifts
-# of one length, and in all. What moves takes longer shifts than what rests.
-_SAMPLES, _PROOFS, _ALL_PROOFS = 12, 3, 12
+# Times of a contact at which directions are tried before one is proven, and proofs that are tried with each length, at
+# most.
+_SAMPLES, _PROOFS = 12, 4
 # The way to the shifted place is bisected down to this, metres.
 _FINE = 1e-5
 
@@ -110,14 +110,11 @@ def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
     proof.exact.place_snapshot(record[0])
     axes = proof.exact.placed.T[a, :3, :3].T
     directions = np.concatenate([ALL_ROUND, axes, -axes])
-    moments, proofs = _moments(proof, case.pair, record), 0
+    moments = _moments(proof, case.pair, record)
     for length in (s for s in (*_SHIFTS, case.depth) if s <= case.depth):
         for direction in islice(_clear(proof.exact, case.pair, moments, length * directions), _PROOFS):
-            proofs += 1
             if _proves(proof, case, direction, tolerance):
                 return direction
-            if proofs >= _ALL_PROOFS:
-                return None
     return None
 
 

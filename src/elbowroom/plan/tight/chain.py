@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import astuple, dataclass, field, replace
-from itertools import islice, pairwise
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.character.limits import EPS, JointLimit, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
@@ -22,13 +24,6 @@ from elbowroom.world.fast_body import BodyCheck
 
 # Poses along the straight path from start to goal, from which the first component's states are offsets.
 _STRAIGHT = 25
-# Via-point offsets of the pelvis for later attempts: metres ahead, left and up, radians about those axes; places along
-# the straight path that they start from; and draws of one. Chosen so that the body mostly backs off.
-_GUIDE = ((-0.3, 0.05), (-0.12, 0.12), (-0.1, 0.2), (-0.2, 0.2), (-0.6, 0.5), (-0.5, 0.5))
-_GUIDE_SHARE = (0.2, 0.8)
-_GUIDES = 12
-# Random postures of an arm, of which it is drawn in by the one nearest to the chest.
-_ARMS = 48
 # Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
 # Distance between samples along a shortcut of the whole body, metres.
@@ -49,6 +44,21 @@ class BodyProblem:
     balance: Balance
     axes: Array
     working: str = "right_arm"
+
+    @cached_property
+    def _limits(self) -> list[tuple[int, JointLimit]]:
+        """Joints of trunk and arms with the limits to keep between postures: those that both ends keep."""
+        joints = sorted({j for one in components(self.body).values() for f in one.freedoms for j in f.joints})
+        found = [(j, limit) for j in joints if (limit := dict(enumerate(self.body.limits)).get(j)) is not None]
+        ends = np.stack([self.start.rotations, self.goal.rotations])
+        return [(j, limit) for j, limit in found if float(pose_excess([limit], ends[:, [j]]).max()) <= EPS]
+
+    def within_limits(self, rotations: Array) -> Array:
+        """Rotations (..., J, 4) with joints moved into ranges that both ends keep: elsewhere they would jump."""
+        out = np.array(rotations)
+        for j, limit in self._limits:
+            out[..., j, :] = limit.clamp(out[..., j, :])
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +89,7 @@ def body_path(
     for number, (decomposition, perturbed, budget) in enumerate(
         islice(settings.attempts(), None if follow is None else _FOLLOWS)
     ):
-        rng = np.random.default_rng(np.random.SeedSequence([seed, number]))
-        path: PosePath | None = straight if number == 0 or follow is not None else _guided(problem, straight, rng)
+        path: PosePath | None = straight
         parts: list[int] = []
         for k, component in enumerate(_ordered(problem, decomposition)):
             assert path is not None
@@ -105,70 +114,20 @@ def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
     return [start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), goal]
 
 
-def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) -> PosePath:
-    """A path from start to goal in two or more lines, of one of three kinds, drawn at random.
-
-    The working arm is drawn in before the trunk moves and reaches out after that, as people do; the trunk goes by way
-    of another posture, since one that can go straight would do so in every attempt, even where it blocks the arm; both.
-    """
-    own, body = components(problem.body), problem.body
-    trunk = joined([own[name] for name in ("pelvis", "spine", "head") if name in own])
-    kind = rng.integers(3)
-    via = _backed_off(problem, trunk, straight, rng) if kind > 0 else None
-    corners = [problem.start, *([] if via is None else [via]), problem.goal]
-    if kind < 2 and problem.working in own:
-        corners = [problem.start, *drawn_in(problem, trunk, own[problem.working], corners, rng), problem.goal]
-    lines = [_line(body, a, b)[1:] for a, b in pairwise(corners)]
-    return PosePath(body, [problem.start, *(pose for line in lines for pose in line)])
-
-
-def _backed_off(problem: BodyProblem, trunk: Component, straight: PosePath, rng: np.random.Generator) -> Pose | None:
-    """A random posture whose trunk is free and in balance, within `_GUIDE` of one along the path; None without one."""
-    share, check = float(rng.uniform(*_GUIDE_SHARE)), problem.check.with_parts(trunk.parts)
-    near, feet = straight.pose(straight.span(share)[0]), straight.feet(share)
-    low, high = trunk.ranges.T * 0.5
-    low[:6], high[:6] = np.transpose(_GUIDE)
-    for _ in range(_GUIDES):
-        root, q = trunk.moved(straight, share, (low + rng.random(trunk.width) * (high - low))[None], problem.axes)
-        via = problem.balance.projected(Pose.of(root[0], q[0]), feet, near)
-        if via is not None and check.free(via, exact=False):
-            return via
-    return None
-
-
-def drawn_in(
-    problem: BodyProblem, trunk: Component, arm: Component, poses: list[Pose], rng: np.random.Generator
-) -> list[Pose]:
-    """Postures with their arm in one random posture: of those that collide least often the hand nearest to the chest.
-
-    They stay as they are where every draw collides in all of them.
-    """
-    body, check = problem.body, problem.check.with_parts((*trunk.parts, *arm.parts))
-    low, high = arm.ranges.T
-    numbers = low + rng.random((_ARMS, arm.width)) * (high - low)
-    joints = list(arm.table.joint)
-    _, drawn = arm.moved(PosePath(body, poses[:1] * 2), 0.0, numbers, problem.axes)
-    best, least = poses, (len(poses), 0.0)
-    for q in drawn[:, joints]:
-        rows = np.array([pose.rotations for pose in poses])
-        rows[:, joints] = q
-        some = [Pose.of(pose.root, row) for pose, row in zip(poses, rows, strict=True)]
-        hits = sum(not check.free(pose, exact=False) for pose in some)
-        T = body.skeleton.at(some[0])[:, :3, 3]
-        rank = hits, float(np.linalg.norm(T[body.chain(arm.name).end] - T[body.roles.get("chest", 0)]))
-        if rank < least:
-            best, least = some, rank
-    return best
-
-
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:
-    """Components of a decomposition that the body has, its working arm before the other one."""
-    own = components(problem.body)
+    """Components of a decomposition that the body has, its working arm before the other one.
+
+    An arm whose hand bears weight is closed over it, as legs are over the feet, and belongs to the first component.
+    """
+    own = dict(components(problem.body))
+    pinned = [own.pop(f"{end.removesuffix('_hand')}_arm", None) for end in problem.balance.pinned]
     other = {"right_arm": "left_arm", "left_arm": "right_arm"}
     swapped = problem.working == "left_arm"
     names = [[other.get(name, name) if swapped else name for name in group] for group in decomposition]
     groups = [[own[name] for name in group if name in own] for group in names]
-    return [group[0] if len(group) == 1 else joined(group) for group in groups if group]
+    found = [group[0] if len(group) == 1 else joined(group) for group in groups if group]
+    more = [j for arm in pinned if arm is not None for j in arm.parts]
+    return [replace(found[0], parts=(*found[0].parts, *more)), *found[1:]] if more else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +177,7 @@ def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
     out: dict[int, Pose] = {looks: b}
     for k in sorted(range(1, looks), key=lambda k: abs(2 * k - looks)):
         share = k / looks
-        q = slerp(a.rotations, b.rotations, np.array(share))
+        q = problem.within_limits(slerp(a.rotations, b.rotations, np.array(share)))
         near = Pose.of((1.0 - share) * a.root + share * b.root, q)
         pose = problem.balance.projected(near, line.feet(share), a if share < 0.5 else b)
         if pose is None or not problem.check.free(pose):
