@@ -8,9 +8,14 @@ from test_manipulate import room
 
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
+from elbowroom.plan.director import Director
 from elbowroom.plan.falling import GRAVITY, falling, landing
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.places import target_of
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.settings import USUAL
 from elbowroom.plan.tasks import Drop, Grab
+from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -59,3 +64,33 @@ def test_falls_are_those_of_free_bodies() -> None:
 def test_nobody_drops_what_they_do_not_hold() -> None:
     plan = plan_tasks(room(), [Drop(who="ann", object="can")])
     assert plan.status == "hand-not-free" and "nobody holds it" in plan.why
+
+
+def test_a_mesh_of_the_scene_is_a_target_where_it_is() -> None:
+    world = room().with_static("bin", box((0.4, 0.4, 0.2), (2.0, -1.0, 0.1)))
+    found = target_of(world, Drop(who="ann", object="can", over="bin"), 0.0)
+    assert found is not None
+    np.testing.assert_allclose(found[1], [2.0, -1.0, 0.2], atol=1e-6)
+
+
+def test_contacts_to_the_end_of_a_motion_last_as_long_as_its_tasks() -> None:
+    world = room()
+    end = world.span[1]
+    world = world.with_contact(Contact("can", "table", (0.0, end), "support")).with_contact(
+        Contact("can", "table", (0.0, 0.5 * end), "support")
+    )
+    kept = [c.during[1] for c in Director(world, USUAL, 60.0, 0).world.contacts][-2:]
+    assert kept[0] > 1000.0 and kept[1] == 0.5 * end
+
+
+def test_what_lies_exactly_on_something_may_touch_it() -> None:
+    world = room().with_static("pallet", box((1.0, 1.0, 0.15), (3.0, 0.0, 0.075)))
+    world = world.with_object("crate", box((0.4, 0.3, 0.3)), Still(transform([3.0, 0.0, 0.3])))
+    alone = Postures(world, "ann", 0.0, led="crate")
+    pose = Director(world, USUAL, 60.0, 0).actor("ann").pose
+    there = {"crate": transform([3.0, 0.0, 0.3])}
+    assert alone.carried_blame(pose, {}, there) is not None
+    rests = world.with_contact(Contact("crate", "pallet", (-np.inf, np.inf), "support", 0.002))
+    assert Postures(rests, "ann", 0.0, led="crate").carried_blame(pose, {}, there) is None
+    deeper = {"crate": transform([3.0, 0.0, 0.29])}
+    assert Postures(rests, "ann", 0.0, led="crate").carried_blame(pose, {}, deeper) is not None
