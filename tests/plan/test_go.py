@@ -6,13 +6,13 @@ import pytest
 import elbowroom as er
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import about
+from elbowroom.geometry.rotations import about, angle_between
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.manipulate import plan_tasks, preview_tasks
 from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
@@ -101,6 +101,23 @@ def test_stairs_are_climbed_and_a_ramp_gone_down_with_level_feet_on_each() -> No
     clip = down.world.motion("ann")
     assert abs(clip.root[-1, 2] - clip.root[0, 2]) < 0.02
     assert slide(clip) < 0.002
+
+
+def test_a_flight_is_climbed_tread_by_tread_without_leaps() -> None:
+    rise = 0.16
+    flight = made("stairs", {"steps": 6, "rise": rise, "tread": 0.28, "landing": 1.5, "railing": False})["stairs"]
+    world = standing(World(static={"stairs": flight.moved(transform([0.0, -1.2, 0.0]))}))
+    plan = preview_tasks(
+        world, [Go(who="ann", to=(0.0, -3.35)), Go(who="ann", to=(0.0, 0.0))], Settings(tier="ik"), fps=FPS
+    )
+    clip = plan.world.motion("ann")
+    ankles = clip.world()[:, [clip.character.role(f"{side}_foot") for side in ("left", "right")]][..., :3, 3]
+    stands = np.linalg.norm(np.diff(ankles, axis=0), axis=-1) < 0.0005
+    levels = (ankles[1:][stands][:, 2] - ankles[0, 0, 2]) / rise
+    assert set(np.round(levels).astype(int)) == set(range(7))
+    assert np.abs(np.diff(clip.root[:, 2])).max() * FPS < 1.0
+    knees = [clip.character.role(f"{side}_shin") for side in ("left", "right")]
+    assert angle_between(clip.rotations[1:, knees], clip.rotations[:-1, knees]).max() * FPS < 18.0
 
 
 def slide(clip: er.Clip) -> float:

@@ -130,11 +130,12 @@ def _per_metre(curve: Curve, s: Array) -> Array:
 
 def fastest(
     figure: Figure, curve: Curve, library: ClipLibrary | None,
-    low: Callable[[Array], Array] | None = None, family: str = "walk",
+    low: Callable[[Array], Array] | None = None, family: str = "walk", turns_aside: bool = False,
 ) -> Callable[[Array], Array] | None:  # fmt: skip
     """Highest speeds (N,), m/s, at positions (N,) of a curve that a library supports; None without one.
 
-    low: share (N,) of crouching at positions (N,).
+    low: share (N,) of crouching at positions (N,). With `turns_aside` only travel counts sideways and backwards, since
+    recorded strides of these hardly turn: with turns among them nobody would be faster than the slowest.
     """
     if library is None:
         return None
@@ -146,7 +147,7 @@ def fastest(
         if low is not None and "crouch" in library.fields:
             out = np.where(low(s) > 0.0, np.minimum(out, library.reach(each, "crouch")), out)
         for direction, there in directions(each).items():
-            out = np.where(there, library.reach(each, direction), out)
+            out = np.where(there, library.reach(each * [1.0, 1.0, not turns_aside], direction), out)
         return np.maximum(out, _SLOWEST_M_S * pace)
 
     return most
@@ -239,7 +240,7 @@ def perform(
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
     offset = offset * figure.leg
-    offset[:, 0] += _leads(figure, blend, library)
+    offset[:, 0] += course.leads * _leads(figure, blend, library)
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
     place = course.curve.at(course.s) + offset[:, :1] * facing(heading) + offset[:, 1:2] * leftwards(heading)
     share = np.maximum(steps.duty - 0.5, 0.05) / cadence

@@ -132,3 +132,29 @@ def led_over(clip: Clip, pose: Pose) -> Clip:
     q[soon] = place_feet(character, root[soon], q[soon], {side: Tf[soon] for side, Tf in feet.items()})
     q[0], root[0] = pose.rotations, pose.root
     return clip.with_(root=root, rotations=rot.continuous(q))
+
+
+def leaned(clip: Clip, pose: Pose, weights: Array) -> Clip:
+    """The clip with pelvis, trunk and head as in a standing posture, by weights (N,); feet stay on their steps.
+
+    The posture is taken relative to the clip's first frame, and turns with the body.
+    """
+    rows = np.flatnonzero(weights > 0.0)
+    if not len(rows):
+        return clip
+    character, w = clip.character, weights[rows, None]
+    pelvis, base = character.role("pelvis"), figure(character).rotations[character.role("pelvis")]
+    T = clip.world()
+    turn = rot.multiply(rot.from_matrix(T[:, pelvis, :3, :3]), rot.conjugate(base))
+    heading = np.unwrap(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:, :2]))
+    turned = rot.about(rot.UP, heading[rows] - heading[0])
+    root, q = np.array(clip.root), np.array(clip.rotations)
+    root[rows] += w * rot.rotate(turned, pose.root - clip.root[0])
+    target = np.repeat(pose.rotations[None], len(rows), axis=0)
+    target[:, 0] = rot.multiply(turned, pose.rotations[0])
+    legs = {j for side in SIDES for j in character.subtree(character.role(f"{side}_thigh"))}
+    rest = [j for j in range(len(character.parents)) if j not in legs]
+    q[rows[:, None], rest] = rot.slerp(q[rows][:, rest], target[:, rest], w)
+    feet = {side: T[rows, character.role(f"{side}_foot")] for side in SIDES}
+    q[rows] = place_feet(character, root[rows], q[rows], feet)
+    return clip.with_(root=root, rotations=rot.continuous(q))

@@ -292,13 +292,26 @@ class Postures:
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
             needs = room > 0.0 and k not in exact.contacts and (own_room or self._spaced[k])
             if exact.within(k, min(room, float(self._most_room[k]))) if needs else exact.hit(k):
-                value = exact.overlap(k) if k in exact.contacts else None
+                value = self._depth(k)
                 contact = None if value is None else exact.allowed(k, -value)
                 if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
                     self._last += 1
                     self._met[k] = self._last
                     return exact.pairs[k]
         return None
+
+    def _depth(self, k: int) -> float | None:
+        """Minus the depth of a pair that overlaps and may touch; None where it is unknown or must not touch.
+
+        Two surfaces that lie exactly on each other have no depth; a shift that parts them bounds it.
+        """
+        if k not in self._exact.contacts:
+            return None
+        value = self._exact.overlap(k)
+        if value is None:
+            least = self._exact.separation(k, max(contact.depth for contact in self._exact.contacts[k]))
+            value = -least if np.isfinite(least) else None
+        return value
 
     def _tissue(self, T: Array, thigh: str) -> float:
         """Depth in metres to which a thigh may press belly and chest, the person at T (J, 4, 4)."""

@@ -149,6 +149,11 @@ class TeamSpace:
         out[:3], out[YAW] = position, yaw
         return out
 
+    def leans(self, states: Array, number: int) -> Array:
+        """Share (K,) of the distance to walk at, `Bearer.back`, that a carrier lacks in states (K, W)."""
+        back = self.bearers[number].back
+        return np.clip(1.0 - states[:, OWN + 3 * number] / max(back, 1e-9), 0.0, 1.0) * (back > 0.0)
+
     @cached_property
     def team(self) -> Team:
         """Arrays of the team for compiled code."""

@@ -271,6 +271,11 @@ class StoryboardFile(Part):
     allow: AllowPart = Field(default_factory=AllowPart)
     style: StyleChoice | None = None
     library: Library = None
+    capture: list[Text] = Field(
+        default_factory=list,
+        description="Files of recordings that whole-body motions are blended with, where that improves them.",
+        max_length=MOST_THINGS,
+    )
     tasks: list[TaskPart] = Field(
         default_factory=list, description="Tasks: verbs with their arguments.", max_length=MOST_THINGS
     )

@@ -10,9 +10,10 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, angle_between, continuous
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.rotations import Array, angle_between, continuous, slerp
 from elbowroom.locomotion.clearance import arms_clear
-from elbowroom.locomotion.departure import footprints_of, led_over
+from elbowroom.locomotion.departure import footprints_of, leaned, led_over
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.walk import STANDS_S, WalkOptions, landed, walk_course
 from elbowroom.motion.clip import Clip
@@ -26,6 +27,7 @@ from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.walking.ground import Ground
 from elbowroom.posing.whole_body import FEET
+from elbowroom.spaces.team import TeamSpace
 
 # Seconds after its end by which a trajectory is at rest.
 _STILL_S = 0.5
@@ -68,10 +70,13 @@ class Frames:
     places: Array
 
 
-def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[Clip]:
-    """Walks of all carriers along their courses, of equal length, from their stances."""
+def walks(d: Director, carriers: Sequence[Carrier], space: TeamSpace, timing: Trajectory) -> list[Clip]:
+    """Walks of all carriers along their courses, of equal length, from their stances.
+
+    Where somebody is not as far back from the object as walking upright takes, it leans as it did to lift it.
+    """
     clips = []
-    for carrier, course in zip(carriers, timing.courses, strict=True):
+    for number, (carrier, course) in enumerate(zip(carriers, timing.courses, strict=True)):
         actor = carrier.actor
         count = round((timing.duration + STANDS_S) * actor.base.fps) + 1
         if course is None:
@@ -84,7 +89,9 @@ def walks(d: Director, carriers: Sequence[Carrier], timing: Trajectory) -> list[
         options = WalkOptions(fps=fps, seed=d.settings.seed, library=d.settings.library, terrain=ground)
         made = walk_course(actor.body, course, options, feet)
         d.allow(ground.contacts(actor.who, actor.body, (actor.now, FOREVER)))
-        clips.append(led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose))
+        made = made.with_(root=made.root + np.array([0.0, 0.0, floor]))
+        leans = space.leans(timing.at(np.arange(len(made)) / fps - STANDS_S), number)
+        clips.append(led_over(leaned(made, actor.pose, leans), actor.pose))
     still = round((timing.duration + STANDS_S + _STILL_S) * clips[0].fps)
     last = max(still, *(landed(clip) for clip in clips))
     return [_arms_at_end(held(clip, last + 1)) for clip in clips]
@@ -99,12 +106,12 @@ def _arms_at_end(walk: Clip) -> Clip:
 
 def held_frames(
     carrier: Carrier, grips: Grips, walk: Clip, places: Array, bent: Bent | None = None,
-    since: tuple[int, int, Frames] | None = None,
+    since: tuple[int, int, Frames] | None = None, returns: int = 0,
 ) -> Frames:  # fmt: skip
     """Frames of a walk with hands on the object at placements (N, 4, 4); raises `Blocked`.
 
     `bent` are postures that frames should resemble in place of the walk's. With `since`, two frames and the previous
-    result, only those between are solved again.
+    result, only those between are solved again; in the last of them, as many as `returns`, arms come back to that.
     """
     actor, body = carrier.actor, carrier.actor.body
     first, last = (1, len(walk) - 1) if since is None else since[:2]
@@ -124,6 +131,14 @@ def held_frames(
     before = Pose.of(root[first - 1], q[first - 1])
     swivels = {end: turns[rows] for end, turns in like.swivels.items()}
     solved = carrier.body.follow(before, found_root, found_q, targets, carried=arms, swivels=swivels)
+    if solved.found and since is not None and 0 < returns < len(found_q):
+        # elbows keep what they were turned by: blended back, then hands are brought to their targets again
+        m = len(found_q) - returns
+        share = smootherstep(np.arange(1, returns + 1) / returns)[:, None]
+        found_q[m:, arms] = slerp(found_q[m:, arms], since[2].rotations[rows][m:, arms], share)
+        later = {end: T[m:] for end, T in targets.items()}
+        solved = carrier.body.follow(Pose.of(found_root[m - 1], found_q[m - 1]), found_root[m:], found_q[m:], later)
+        solved = replace(solved, iterations=m + solved.iterations)
     root[rows], q[rows] = found_root, found_q
     done = solved.iterations + 1 if solved.found else solved.iterations
     turns = angle_between(q[first : first + done], q[first - 1 : first + done - 1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -83,7 +83,7 @@ def trajectory(
             continue
         route = faced_route(at[:, k], heading[:, k])
         even = np.linspace(0.0, route.length, max(int(route.length / _LOOK_M), 50) + 1)
-        fastest = captured.fastest(figure(body), route, library)
+        fastest = captured.fastest(figure(body), route, library, turns_aside=True)
         rate = np.maximum(np.gradient(s), 1e-9)
         cap = np.minimum(cap, np.interp(s, even, speed_limits(route, even, speed, fastest)) / rate)
         routes.append(route)
@@ -118,6 +118,7 @@ def trajectory(
             ends = smootherstep(_LOOK_M * numbers / _ENDS_M) * smootherstep(_LOOK_M * numbers[::-1] / _ENDS_M)
             leads = ends * np.interp(np.interp(numbers, share, times), times, leads)
             course = _course(at[:, k] - leads[:, None] * facing(heading[:, k]), heading[:, k], times, share)
+            course = replace(course, leads=np.interp(share, numbers, ends))
         courses.append(course)
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
 

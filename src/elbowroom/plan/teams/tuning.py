@@ -87,11 +87,13 @@ class Tuning:
         self.changes: list[list[Change]] = [[] for _ in team]
         self.places = made[0].places
         self.known: list[Met] = []
+        # seconds that were changed last, and collisions in them
+        self.changed: tuple[tuple[float, float], list[Met]] = ((0.0, 0.0), [])
 
     def tune(self, during: tuple[float, float], found: Certificate) -> None:
         """Change blocks until everything is free; raises `Blocked` at the first block that cannot be freed."""
+        met: list[Met] = sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
         for _ in range(_BLOCKS):
-            met: list[Met] = sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
             if not met:
                 return
             self.known = met
@@ -103,10 +105,20 @@ class Tuning:
                 alone = chain in ("left_leg", "right_leg", "trunk", "head") and len(block[0].who) == 1
                 raise Blocked(f"{carrier.what}: {blamed(block[0].pair)} along the path", max(frame, 0),
                               number if alone else None, chain)  # fmt: skip
-            found = self._certified(during)
+            met = self._left(met, during)
         carrier, _, first = self.team[0]
-        frame = carrier.actor.frame(found.collisions[0].during[0]) - first if found.collisions else 0
+        frame = carrier.actor.frame(met[0].during[0]) - first if met else 0
         raise Blocked(f"{carrier.what}: bodies collide in too many places", max(frame, 0))
+
+    def _left(self, met: Sequence[Met], during: tuple[float, float]) -> list[Met]:
+        """Collisions after a change of frames: those of other frames are as before."""
+        (begin, end), left = self.changed
+        here = [c for c in met if c.during[0] < end and c.during[1] > begin]
+        span = (min([begin, *(c.during[0] for c in here)]), max([end, *(c.during[1] for c in here)]))
+        if span != (begin, end):
+            found = self._certified((max(span[0], during[0]), min(span[1], during[1])))
+            left = [*found.collisions, *found.unproven]
+        return sorted([*(c for c in met if c not in here), *left], key=lambda c: c.during)
 
     def _certified(self, during: tuple[float, float]) -> Certificate:
         return certify(self.d.world, during=during, clearance=False, contacts="never")
@@ -177,10 +189,11 @@ class Tuning:
     def _tried(self, number: int, change: Change, chain: str, *, whole: bool = False) -> bool:
         """Apply a change; return whether bodies can follow and its block is free of that chain's collisions.
 
-        `whole`: all frames after it are solved again, too.
+        `whole`: also of the frames after it, in which elbows return to where they were.
         """
         count = len(self.made[0].root)
         a, b = max(change.span[0], 1), min(change.span[1], count - 1)
+        last = min(b + change.fades, count - 1) if whole else b
         moved = range(len(self.team)) if change.kind == "object" else [number]
         if change.kind == "object":
             self.places = np.array(self.places)
@@ -190,10 +203,9 @@ class Tuning:
         try:
             for k in moved:
                 carrier, grips, first = self.team[k]
-                last = count - 1 if whole else b
                 walk = self.made[k].walk
                 bent = _bent(carrier.actor, walk, self.changes[k])
-                self.made[k] = held_frames(carrier, grips, walk, self.places, bent, since=(a, last, self.made[k]))
+                self.made[k] = held_frames(carrier, grips, walk, self.places, bent, (a, last, self.made[k]), last - b)
                 replace_frames(self.d, carrier, grips, self.made[k], first)
             if change.kind == "object":
                 self.rolled(self.places)
@@ -201,9 +213,11 @@ class Tuning:
             return False
         carrier, _, first = self.team[number]
         # most failures are within the block
-        for begin, end in ((max(change.first, a), min(change.last, b)), (a, b)):
-            found = self._certified((carrier.actor.time(first + begin), carrier.actor.time(first + end)))
+        for begin, end in ((max(change.first, a), min(change.last, b)), (a - 1, last)):
+            during = carrier.actor.time(first + begin), carrier.actor.time(first + end)
+            found = self._certified(during)
             met: list[Met] = [*found.collisions, *found.unproven]
+            self.changed = during, met
             if any(self._same(c, number, chain) for c in met):
                 return False
         return True

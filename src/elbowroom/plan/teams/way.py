@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
@@ -20,17 +21,16 @@ from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.teams.animate import Blocked
+from elbowroom.plan.teams.animate import Blocked, held_frames
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
-from elbowroom.spaces.team import BEHIND_M, OWN, YAW, Bearer, Floor, TeamSpace
+from elbowroom.spaces.team import OWN, YAW, Bearer, Floor, TeamSpace, Z
 from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width, without_low
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
@@ -51,6 +51,10 @@ _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # or alone with one that does, and metres of a way in which they step back for it.
 _SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.03, 0.3
 _TRUNK_PARTS = ("pelvis", "spine1", "spine2")
+# Farthest steps back that are tried, and metres from one to the next, after some frames in which the body rises.
+_MOST_BACK_M, _BACK_STEP_M, _UPRIGHT = (0.24, 0.16, 0.08), 0.02, 8
+# Shares of that step back that are tried where there is less room.
+_BACK_SHARES = (0.25, 0.5, 0.75, 1.0)
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
 # Clearance of a robot's base, and distance of its middle from the outline of the object, metres; share of its arm's
@@ -70,6 +74,8 @@ _FIRST, _MORE = Learning(samples=1500, idle=400), Learning(samples=24_000, idle=
 _SHORTCUTS = 200
 # Distance between states while a path is straightened, metres, and iterations.
 _PULLED_M, _PULLS = 0.045, 600
+# Shares of the possible rise by which the object is raised on the straight way to a goal.
+_RAISED = (0.0, 0.25, 0.5, 0.75)
 # Paths to different goals that are compared after that.
 _SHORTENED = 4
 # Distance that later paths keep from a place where one failed, in the space's own metric, metres.
@@ -112,6 +118,7 @@ def team_space(
         if who not in people and isinstance(motion.body, Character):
             at = motion.sample([now])[0][0]
             columns = columns.with_disc(at[:2], 0.5 * envelope(motion.body, "forward").width)
+    sways = _SWAYS_M if len(carriers) + len(robots) > 1 else _SWAYS_ALONE_M
     bearers: list[Bearer] = []
     spans: list[tuple[float, ...]] = []
     for carrier, held, (place, heading) in zip(carriers, grips, places, strict=True):
@@ -144,7 +151,7 @@ def team_space(
                 elbows,
                 _DEPTH * body.height,
                 ceiling=columns.ceiling(_TRUNK * body.height, body.height),
-                back=_back(body, joints, _SWAYS_M if len(carriers) + len(robots) > 1 else _SWAYS_ALONE_M),
+                back=_back(carrier, held, T, sways),
             )
         )
     bearers += [_robot_bearer(robot, T, columns) for robot in robots]
@@ -162,13 +169,28 @@ def team_space(
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
 
 
-def _back(body: Character, T: Array, sways: float) -> float:
-    """Metres by which somebody steps back to walk: forearms of a pose (J, 4, 4) are to be so far off the trunk that it
-    can sway between them, by `sways` metres."""
-    trunk = part(body, tuple(body.role(name) for name in _TRUNK_PARTS if name in body.roles), T[None])
-    arms = [part(body, (body.role(f"{side}_forearm"),), T[None]) for side in SIDES]
-    gaps = [float(gap(trunk, arm, sways)[0][0]) for arm in arms if trunk is not None and arm is not None]
-    return float(np.clip(sways - min(gaps, default=sways), 0.0, BEHIND_M[1]))
+def _back(carrier: Carrier, grips: Grips, T_thing: Array, sways: float) -> float:
+    """Metres by which somebody steps back from an object at (4, 4) to walk upright with it: forearms are to be so far
+    off the trunk that it can sway between them, by `sways` metres.
+    """
+    actor, body = carrier.actor, carrier.actor.body
+    heading = stance_of(body, actor.pose)[1]
+    for most in _MOST_BACK_M:
+        off = np.concatenate([np.zeros(_UPRIGHT), np.arange(0.0, most + 1e-9, _BACK_STEP_M)])
+        root = np.array(np.repeat(actor.base.root[-1:], len(off), axis=0))
+        root[:, :2] -= off[:, None] * facing(heading)
+        upright = actor.base.with_(root=root, rotations=np.repeat(actor.base.rotations[-1:], len(off), axis=0))
+        try:
+            held = held_frames(carrier, grips, upright, np.repeat(T_thing[None], len(off), axis=0))
+        except Blocked:
+            continue
+        T = body.transforms(held.root[_UPRIGHT:], held.rotations[_UPRIGHT:])
+        trunk = part(body, tuple(body.role(name) for name in _TRUNK_PARTS if name in body.roles), T)
+        arms = [part(body, (body.role(f"{hand}_forearm"),), T) for hand in grips.grasps]
+        gaps = [gap(trunk, arm, sways)[0] for arm in arms if trunk is not None and arm is not None]
+        enough = np.flatnonzero(np.min(gaps, axis=0) >= sways) if gaps else np.zeros(1, int)
+        return float(off[_UPRIGHT + enough[0]]) if len(enough) else most
+    return 0.0
 
 
 def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
@@ -235,7 +257,7 @@ class Ways:
         if not found:
             why = f"{what}: no path was found for all of them and the object; {self._narrowest(start, goals)}"
             raise PlanningFailure("no-path", why)
-        best: tuple[float, list[Array]] | None = None
+        best = min(self._across(start, goals), key=lambda way: way[0], default=None)
         for _, states in found[:_SHORTENED]:
             short = shortened(self.space, states, self._at, rng, _SHORTCUTS)
             cost = self._cost(short)
@@ -268,6 +290,18 @@ class Ways:
         """Ways over the roadmap to some goals, the cheapest first, with their costs."""
         ways = self.roadmap.find(start, goals, self.passable)
         return sorted(((self._cost(way), way) for way in ways if way is not None), key=lambda way: way[0])
+
+    def _across(self, start: Array, goals: Sequence[Array]) -> Iterator[tuple[float, list[Array]]]:
+        """Ways straight to some goals, raised as little as is free, with their costs."""
+        for goal in goals:
+            low = max(start[Z], goal[Z])
+            for share in _RAISED:
+                a, b = np.array(start), np.array(goal)
+                a[Z] = b[Z] = low + share * max(self.space.heights[2] - low, 0.0)
+                way = [start, a, b, goal]
+                if all(self.space.joins(*pair) for pair in pairwise(way)):
+                    yield self._cost(way), way
+                    break
 
     def drop(self, failed: Blocked, state: Array, start: Array, goals: Sequence[Array]) -> bool:
         """Leave out all ways near a state; return False where every way passes it, near its ends.
@@ -329,19 +363,25 @@ class Ways:
         return Way(self._stood_back(soft), np.array(piece, np.int64), cost)
 
     def _stood_back(self, way: Array) -> Array:
-        """A way on which everybody steps back as far as they are to stand off the object, and as there is room."""
+        """A way on which everybody steps back as far as they are to stand off the object, or as there is room."""
         k = _SPACED_M * np.arange(len(way))
-        share = smootherstep(k / _STEPS_BACK_M) * smootherstep((k[-1] - k) / _STEPS_BACK_M)
+        ends = smootherstep(k / _STEPS_BACK_M) * smootherstep((k[-1] - k) / _STEPS_BACK_M)
         looks = np.arange(0, len(way), max(len(way) // 400, 1))
         looks = looks[self.space.valid(way[looks])]
         for number, bearer in enumerate(self.space.bearers):
-            for part_of in (1.0, 0.5) if bearer.back > 0.0 else ():
-                other = np.array(way)
-                behind = other[:, OWN + 3 * number]
-                behind += share * np.clip(part_of * bearer.back - behind, 0.0, None)
-                if self.space.valid(other[looks]).all():
-                    way = other
-                    break
+            if bearer.back <= 0.0:
+                continue
+            column = OWN + 3 * number
+            farther = ends * np.clip(bearer.back - way[:, column], 0.0, None)
+            most = np.zeros(len(looks))
+            for share in _BACK_SHARES:
+                other = np.array(way[looks])
+                other[:, column] += share * farther[looks]
+                most = np.where(self.space.valid(other), share, most)
+            width = _STEPS_BACK_M / _SPACED_M
+            shares = scipy.ndimage.minimum_filter1d(np.interp(np.arange(len(way)), looks, most), 2 * int(width) + 1)
+            way = np.array(way)
+            way[:, column] += scipy.ndimage.gaussian_filter1d(shares, width / 4.0, mode="nearest") * farther
         return way
 
     def _pulled(self, way: Array) -> Array:

@@ -15,10 +15,11 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
-from elbowroom.plan.hands import arms_of, beyond_reach, may_step
-from elbowroom.plan.places import on_oneself, target_of
+from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of
+from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Close, Move, Open, Rest, Task
+from elbowroom.plan.tasks import Carry, Close, Move, Open, Rest, Task
+from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
@@ -55,6 +56,10 @@ _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 # Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on,
 # and what a hand goes round. Height of a shoulder, share of the height.
 _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
+# A hand meets what moves no sooner than this, seconds; times at which it may are so far apart; speed of a walk to it.
+_READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
+# Room for a person before what somebody carries, metres.
+_BODY_M = 0.15
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
@@ -71,7 +76,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         walk_through(d, actor, spot_on(actor, task.feet), Errand(f"step up to {task.object}"))
         return do()
     walks = may_step(actor, task) and not on_oneself(d.world, task)
-    found = target_of(d.world, task, actor.now) if walks else None
+    found = _meeting(d, actor, task) if walks else None
     if found is None or not np.all(np.isfinite(found[1])):  # the verb names what is wrong with the target
         return do()
     saved = d.save()
@@ -99,12 +104,31 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             d.restore(saved)
             first = stuck
     there = elsewhere()
+    if there is not None and isinstance(task, Move) and _may_carry(d, task):
+        there = _on_foot(d, task, saved, there)
     if there is not None:
         if first.missing > 0.0 and first.status == "target-out-of-reach":
             first.why = f"{first.why}; {there.why}"
             if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
                 first.status, first.missing = there.status, there.missing
         raise first
+
+
+def _meeting(d: Director, actor: Actor, task: Task) -> tuple[str, Array] | None:
+    """Name of the target of a task, and the place (3,) to meet it: where it is, or where one that moves comes nearest.
+
+    If it never comes into reach, the nearest of its places that a walk gets to in time.
+    """
+    found = target_of(d.world, task, actor.now)
+    until = moving_until(d.world, found[0]) if found is not None and actor.idle else 0.0
+    if found is None or until <= actor.now:
+        return found
+    times = np.arange(actor.now + _READY_S, until + _LATER_S, _LATER_S)
+    points = frames_of(d.world, found[0], times)[:, :3, 3]
+    far = np.array([min(beyond_reach(actor, hand, at) for hand in arms_of(actor, task.hand)) for at in points])
+    in_time = far <= np.maximum(_WALKS_M_S * (times - times[0]), 0.0)
+    middle = np.linalg.norm(points - shoulder_of(actor, arms_of(actor, task.hand)[0], actor.pose), axis=1)
+    return found[0], points[int(np.argmin(np.where(in_time, middle, np.inf))) if in_time.any() else -1]
 
 
 def _from_elsewhere(
@@ -122,7 +146,8 @@ def _from_elsewhere(
             d.restore(saved)
             return stuck
     ready = d.save()
-    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand)
+    ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
+    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand, ahead)
     brief = easier or d.brief
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
@@ -166,6 +191,23 @@ def _from_elsewhere(
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
 
 
+def _may_carry(d: Director, task: Move) -> bool:
+    """Return whether an object may be lifted, carried on foot and set down where no stance serves both its ends."""
+    return task.feet == "auto" and task.hands == "both" and not task.helpers and not d.brief
+
+
+def _on_foot(d: Director, task: Move, saved: Saved, why: PlanningFailure) -> PlanningFailure | None:
+    """Carry an object to its goal on foot; otherwise restore the state and return the reason, `why` where it is out of
+    reach even so."""
+    same = {name: getattr(task, name) for name in ("who", "object", "to", "turn", "onto", "style")}
+    try:
+        carry(d, Carry(**same))
+    except PlanningFailure as stuck:
+        d.restore(saved)
+        return why if stuck.status == "target-out-of-reach" else stuck
+    return None
+
+
 def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
     """Return whether a step would bring a freely standing actor nearer to a target (3,), or in front of it."""
     place, heading = stance_of(actor.body, actor.pose)
@@ -196,12 +238,20 @@ def _strain(actor: Actor, begun: int) -> float:
     return max(bow / _BOW_RAD, drop / _SQUAT)
 
 
-def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Iterator[Spot]:
-    """Places from which a target (3,) is in easy reach of a hand, each from another side: the best first of those with
-    nothing between, then the others."""
+def _carried_ahead(d: Director, actor: Actor) -> float:
+    """Distance from somebody at which what he carries before him is clear of a person whom he comes up to, metres."""
+    place = stance_of(actor.body, actor.pose)[0]
+    held = [hold for hand in arms_of(actor, None) if (hold := held_by(d.world, actor.who, hand, actor.now)) is not None]
+    meshes = [d.world.objects[hold.object].mesh.moved(d.world.frame(hold.object, actor.now)) for hold in held]
+    return max((_BODY_M + float(np.linalg.norm(m.vertices[:, :2] - place, axis=1).max()) for m in meshes), default=0.0)
+
+
+def spots_for(d: Director, actor: Actor, target: Array, hand: str | None, ahead: float = 0.0) -> Iterator[Spot]:
+    """Places from which a target (3,) is in easy reach of a hand, at least `ahead` metres away where that is possible,
+    each from another side: the best first of those with nothing between, then the others."""
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
-    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, tall * _EASY, start))
+    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, max(tall * _EASY, ahead), start))
     for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
         yield Spot(places[k], towards(places[k], target) + side)
 

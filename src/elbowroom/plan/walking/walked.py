@@ -19,6 +19,7 @@ from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.hands import arms_of, held_by, joints_of
 from elbowroom.plan.repair.near import repair_near
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
@@ -123,6 +124,9 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
         return
     if actor.away:  # held objects are carried in a comfortable posture
         rest(d, Rest(who=actor.who))
+    for hand in arms_of(actor, None):
+        if held_by(d.world, actor.who, hand, actor.now) is not None:  # a walk would open its fingers
+            actor.keep(joints_of(actor, hand))
     ways = ways_of(d, actor, [spot.place], errand.gait)
     first = ways.find(start, spot.place, errand.avoid)
     if first is None:
