@@ -3,10 +3,12 @@
     python benchmarks/carry_cases.py doorways [--plot doorways.png]
     python benchmarks/carry_cases.py roadmaps
     python benchmarks/carry_cases.py corridors
+    python benchmarks/carry_cases.py house [--plot DIR]
 
 doorways: a plank of 2 m through doorways from 0.7 to 1.4 m, level and tilted; the plank is lifted once. roadmaps: the
 visibility roadmap against a plain probabilistic roadmap of equal coverage, and a second query of the one that is kept.
-corridors: of two ways the shorter is too low for heads, which the search of paths does not see. Processor seconds.
+corridors: of two ways the shorter is too low for heads, which the search of paths does not see. house: a sofa through
+the house of the data folder (ELBOWROOM_DATA), with a strip of pictures. Processor seconds.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import elbowroom as er
+import newcomers
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.edit import place
@@ -222,14 +226,29 @@ def corridors() -> None:
         )
 
 
+def house(pictures: str | None) -> None:
+    """A sofa from one room of a scanned house to another."""
+    path = Path(__file__).resolve().parent / "carry" / "sofa-through-the-house.yaml"
+    missing = [str(file) for file in newcomers.needed(path) if not file.is_file()]
+    if missing:
+        raise SystemExit(f"left out, without {', '.join(missing)} (set ELBOWROOM_DATA)")
+    print(newcomers.one(path, None if pictures is None else Path(pictures)))
+
+
 def main() -> None:
     """Run one of the cases."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ask.add_argument("case", choices=["doorways", "roadmaps", "corridors"])
+    ask.add_argument("case", choices=["doorways", "roadmaps", "corridors", "house"])
     ask.add_argument("--widths", type=float, nargs="*", default=list(_WIDTHS_M))
     ask.add_argument("--plot")
     asked = ask.parse_args()
-    {"doorways": lambda: doorways(asked.widths, asked.plot), "roadmaps": roadmaps, "corridors": corridors}[asked.case]()
+    cases: dict[str, Callable[[], None]] = {
+        "doorways": lambda: doorways(asked.widths, asked.plot),
+        "roadmaps": roadmaps,
+        "corridors": corridors,
+        "house": lambda: house(asked.plot),
+    }
+    cases[asked.case]()
 
 
 if __name__ == "__main__":

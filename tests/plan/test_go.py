@@ -18,9 +18,12 @@ from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Put, Reach
 from elbowroom.plan.walking.crossing import past_people
+from elbowroom.plan.walking.walked import _little
 from elbowroom.plan.walking.ways import WALK, Way, Ways
 from elbowroom.props.makers import made
+from elbowroom.world.certificate_findings import Unproven
 from elbowroom.world.columns import columns_of
+from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -267,6 +270,32 @@ def test_a_crossing_is_timed_on_the_path() -> None:
     mine = np.interp((times - delay - 0.5) * speed, -y, y)
     bea = world.motion("bea").sample(times)[0][:, :2]
     assert np.hypot(bea[:, 0], bea[:, 1] - mine).min() > 0.5
+
+
+def test_who_is_behind_somebody_slower_stays_behind_rather_than_going_round() -> None:
+    world = standing(World())
+    walk = er.walk(er.preset("woman"), 0.7, seconds=8.0, fps=FPS)
+    world = world.with_character("bea", er.place(walk, (0.0, -1.0), 0.0))
+    actor, columns = Actor(world, "ann", FPS), columns_of(world, 0.0, [np.zeros(2)])
+
+    def path(*points: tuple[float, float]) -> Way:
+        length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+        return Way(np.array(points), (WALK,) * len(points), length, length, columns)
+
+    behind, aside = path((0.0, 0.0), (0.0, -4.0)), path((0.0, 0.0), (1.0, -0.5), (1.0, -3.5), (0.0, -4.0))
+    way, speed, delay = next(past_people(world, actor, [behind, aside], 1.25))
+    assert way is behind and (speed, delay) != (1.25, 0.0)
+
+
+def test_a_hand_at_a_wall_is_one_collision() -> None:
+    world = standing(World())
+    actor = Actor(world, "ann", FPS)
+    fingers = [f"ann.right_{finger}{k}" for finger in ("thumb", "index", "middle", "ring") for k in (1, 2, 3)]
+    hand = [Unproven(Pair(name, "wall"), (1.0 + 0.01 * k, 1.2), ("ann",)) for k, name in enumerate(fingers)]
+    assert _little(world, actor, hand)
+    assert not _little(world, actor, [*hand, Unproven(Pair("ann.right_shin", "wall"), (1.0, 1.2), ("ann",))])
+    often = [Unproven(Pair(fingers[0], "wall"), (float(k), k + 0.2), ("ann",)) for k in range(7)]
+    assert not _little(world, actor, often)
 
 
 def test_what_is_put_onto_an_uneven_surface_stands_on_its_highest_point() -> None:

@@ -74,6 +74,17 @@ class Steps:
         """Stances of one foot."""
         return self.left if side == "left" else self.right
 
+    def on_frames(self, fps: float) -> Steps:
+        """The same steps with feet that land and leave at frames: between two of them a foot would slide."""
+
+        def moved(stance: Stance) -> Stance:
+            begin, end = (round(t * fps) / fps for t in (stance.begin, stance.end))
+            flat, rise = stance.flat + begin - stance.begin, stance.rise + end - stance.end
+            fits = begin < flat <= rise < end
+            return replace(stance, begin=begin, flat=flat, rise=rise, end=end) if fits else stance
+
+        return replace(self, left=tuple(map(moved, self.left)), right=tuple(map(moved, self.right)))
+
     @property
     def climbs(self) -> bool:
         """Return whether feet stand at different heights."""

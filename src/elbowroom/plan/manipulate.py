@@ -202,7 +202,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
 
 def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
     """Return whether planning whole bodies may succeed where limbs failed: standing characters, times not given."""
-    if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
+    if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M or failed.anywhere:
         return False
     if failed.task is not None and (failed.task.planner == "whole-body" or d.walled_off(failed.task)):
         return False
@@ -294,6 +294,10 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
     from elbowroom.plan.walking.approach import stepping_up
 
     verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
+    if task.support is not None or (task.who in d.actors and d.actors[task.who].support is not None):
+        from elbowroom.plan.tight.leaning import lean_on
+
+        lean_on(d, task)
     stepping_up(d, task, partial(verb, d, task))
     _back_by(d, task)
 

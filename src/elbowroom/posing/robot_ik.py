@@ -51,6 +51,13 @@ class RobotArmIK:
         hand = "grip" if "grip" in robot.links else chain.name
         return RobotArmIK(robot, hand, (*chain.lead, *chain.joints), robot.hand(hand)[1])
 
+    @property
+    def longest(self) -> float:
+        """Distance of the gripper from the arm's first joint at most, metres."""
+        _, frames = self.grips(np.zeros((1, len(self.run))))
+        links = np.linalg.norm(np.diff(frames[0, 1:, :3, 3], axis=0), axis=1)
+        return float(links.sum() + np.linalg.norm(self.T_end_grip[:3, 3]))
+
     def grips(self, values: Array) -> tuple[Array, Array]:
         """Transforms (N, 4, 4) of the gripper and of joint frames (N, n, 4, 4) in the base's frame, by values (N,
         n).

@@ -274,8 +274,8 @@ class _Builder:
                 mesh, notes = things.mesh_of(part.mesh, self._folder)
             with self._document.blaming("fixtures", name):
                 T_place = things.place_of(part, self._file.scene.meshes)
-                world = world.with_fixture(name, things.fixture_of(part, mesh, T_place))
-                world = world.with_(notes=(*world.notes, *notes))
+                fixture = things.fixture_of(part, mesh, T_place)
+                world = world.with_fixture(name, fixture).with_(notes=(*world.notes, *notes))
         return world
 
     def _objects(self, world: World) -> World:
@@ -297,8 +297,7 @@ class _Builder:
 
     def _settled(self, world: World) -> World:
         """World in which objects and buttons of tasks stand on what they were placed a little inside of."""
-        taken = {getattr(task.arguments, "object", "") for task in self._file.tasks}
-        taken -= {part.object for part in self._file.holds}
+        taken = {getattr(t.arguments, "object", "") for t in self._file.tasks} - {h.object for h in self._file.holds}
         lying = [name for name, part in self._file.objects.items() if part.path is None and part.on is None]
         pressed = [task.press.fixture for task in self._file.tasks if task.press is not None]
         return things.settled(world, [name for name in lying if name in taken], pressed)

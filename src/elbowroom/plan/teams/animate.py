@@ -86,7 +86,7 @@ def walks(d: Director, carriers: Sequence[Carrier], space: TeamSpace, timing: Tr
         floor = 0.0 if d.world.floor is None else d.world.floor
         ground = Ground(d.world, actor.now, figure(actor.body).scale, course.curve.at(course.s))
         feet, fps = footprints_of(actor.body, actor.pose), actor.base.fps
-        options = WalkOptions(fps=fps, seed=d.settings.seed, library=d.settings.library, terrain=ground)
+        options = WalkOptions(fps=fps, seed=d.settings.seed, library=d.settings.library, terrain=ground, on_frames=True)
         made = walk_course(actor.body, course, options, feet)
         d.allow(ground.contacts(actor.who, actor.body, (actor.now, FOREVER)))
         made = made.with_(root=made.root + np.array([0.0, 0.0, floor]))

@@ -56,6 +56,9 @@ _SHORT_M = (0.1, 0.2, 0.3, 0.4, 0.5)
 # Rotations of the object about the vertical that are tried at a goal without one, radians, by number of carriers.
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
+# A trajectory is too slow beyond so many times the time at full speed, and seconds more; seconds at its ends that are
+# slow anyway.
+_SLOW, _SLOW_S, _ENDS_S = 3.0, 10.0, 2.0
 # Seconds over which the sway of a single carrier is smoothed out of the object's path.
 _FOLLOWS_S = 0.15
 
@@ -173,6 +176,8 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
                             d.settings.library)  # fmt: skip
         end = int(np.argmin(space.distances(np.array(ends), way.states[-1])))
         try:
+            if number < task.tries // 2:
+                _require_pace(space, timing, task, actors[0].base.fps, what)
             _walked(d, lifted, space, timing)
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
@@ -228,6 +233,20 @@ def _lowering(d: Director, task: Carry, carrier: Carrier, actor: Actor, T_goal: 
     lowering = TeamCarrier(d, actor, down, what, carrier.people)
     lowering.T_goal, lowering.guide = T_goal, None
     return lowering
+
+
+def _require_pace(space: TeamSpace, timing: Trajectory, task: Carry, fps: float, what: str) -> None:
+    """Raise `Blocked` where a trajectory all but stands still: bases on wheels that turn there, which others need not.
+
+    A slow path is better than none: later tries take it.
+    """
+    at, _ = space.carriers(timing.states)
+    far = max(float(np.linalg.norm(np.diff(at[:, k], axis=0), axis=1).sum()) for k in range(at.shape[1]))
+    if timing.duration > _SLOW * far / task.speed + _SLOW_S:
+        under_way = np.flatnonzero((timing.times > _ENDS_S) & (timing.times < timing.duration - _ENDS_S))
+        slowest = under_way[int(np.argmin(np.diff(timing.share)[under_way]))]
+        frame = round((float(timing.times[slowest]) + STANDS_S) * fps)
+        raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
 
 
 def _note(what: str, number: int, ways: Ways, seconds: float) -> str:

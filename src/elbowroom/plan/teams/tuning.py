@@ -220,16 +220,23 @@ class Tuning:
             self.changed = during, met
             if any(self._same(c, number, chain) for c in met):
                 return False
+            # an object that gives way must not meet the scene for it
+            if change.kind == "object" and any(carrier.thing in c.pair and not self._known(c) for c in met):
+                return False
         return True
+
+    def _known(self, met: Met) -> bool:
+        """Return whether a collision was there before the change."""
+        return any(
+            met.pair == k.pair and met.during[0] <= k.during[1] and k.during[0] <= met.during[1] for k in self.known
+        )
 
     def _same(self, met: Met, number: int, chain: str) -> bool:
         """Return whether a collision is one that a change of this carrier's chain should have solved or has made: those
         of other chains that were there before are for blocks to come."""
         who = self.team[number][0].actor.who
         own = _chain(met.pair, who)
-        if own != chain and any(
-            met.pair == k.pair and met.during[0] <= k.during[1] and k.during[0] <= met.during[1] for k in self.known
-        ):
+        if own != chain and self._known(met):
             return False
         return chain == "object" or (who in met.who and own in (chain, "left_leg", "right_leg", "trunk", "object"))
 

@@ -44,7 +44,7 @@ _LEANS_M, _FOLDED = 0.06, 0.3
 # Heights of carrying hands, shares of the body's height: lowest, usual and highest.
 _HANDS = (0.47, 0.56, 0.84)
 # Band of the scene that legs and trunk meet: from, metres, and to, share of the body's height. Heads bend.
-_LOW_M, _TRUNK = 0.05, 0.8
+LOW_M, TRUNK = 0.05, 0.8
 # Position of bent elbows: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # Metres between forearms and trunk of somebody who walks beside an object that does not sway, the parts of that trunk,
@@ -125,7 +125,7 @@ def team_space(
         body = carrier.actor.body
         joints = body.skeleton.at(carrier.actor.pose)
         targets = held.targets(carrier.actor, np.eye(4))
-        room = columns.room(_LOW_M, _TRUNK * body.height)
+        room = columns.room(LOW_M, TRUNK * body.height)
         hands, shoulders, reach = [], [], []
         for hand in held.grasps:
             ik = LimbIK(body, f"{hand}_arm")
@@ -150,7 +150,7 @@ def team_space(
                 elbow_room,
                 elbows,
                 _DEPTH * body.height,
-                ceiling=columns.ceiling(_TRUNK * body.height, body.height),
+                ceiling=columns.ceiling(TRUNK * body.height, body.height),
                 back=_back(carrier, held, T, sways),
             )
         )
@@ -201,9 +201,8 @@ def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
     base = [shape_mesh(shape).vertices for shape in robot.robot.shapes if shape.joint == 0]
     corners = np.concatenate([*base, np.zeros((1, 3))])
     radius = float(np.linalg.norm(corners[:, :2], axis=1).max()) + _BESIDE_ROBOT_M
-    room = columns.room(_LOW_M, max(float(corners[:, 2].max()), shoulder[2]))
-    longest = float(np.linalg.norm(np.diff(frames[0, 1:, :3, 3], axis=0), axis=1).sum())
-    longest += float(np.linalg.norm(robot.ik.T_end_grip[:3, 3]))
+    room = columns.room(LOW_M, max(float(corners[:, 2].max()), shoulder[2]))
+    longest = robot.ik.longest
     off = float(np.linalg.norm(shoulder[:2]))
     reach = np.array([[_FOLDED * longest, _STRETCHED * longest - off]])
     gait: Literal["rolls", "slides"] = "rolls" if robot.robot.drive == "differential" else "slides"

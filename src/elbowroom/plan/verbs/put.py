@@ -43,8 +43,9 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
-from elbowroom.plan.verbs.grasp_choice import Failed, easiest_turns, failure
+from elbowroom.plan.verbs.grasp_choice import Failed, failure
 from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.next_places import easiest_turns
 
 # Starting points of the final descent: up and towards the body, metres.
 _OVER = (0.06, 0.03, 0.015)

@@ -17,8 +17,9 @@ from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab
-from elbowroom.plan.verbs.grasp_choice import Failed, Place, Taking, look, ranked, sifted
+from elbowroom.plan.verbs.grasp_choice import Failed, Taking, look, ranked, sifted
 from elbowroom.plan.verbs.leave import depart, let_go
+from elbowroom.plan.verbs.next_places import Place
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 
@@ -54,7 +55,9 @@ def slide_to_edge(d: Director, actor: Actor, task: Grab) -> Array:
     under = resting(d.world, thing, actor.now)
     way = _way_to_edge(d, actor, mesh, under)
     if way is None:
-        raise PlanningFailure("target-in-collision", f"{what}: no edge is near, or it is not flat")
+        none = PlanningFailure("target-in-collision", f"{what}: no edge is near, or it is not flat")
+        none.anywhere = True
+        raise none
     d.first(_pressed(d, actor, task, mesh, way, what), partial(_slide, d, actor, thing, under, way, what), _TRIES)
     return way
 

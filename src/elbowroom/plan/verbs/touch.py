@@ -28,8 +28,9 @@ from elbowroom.plan.places import FACE_M, frames_of, inside_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.tasks import Point, Reach, Touch
 from elbowroom.plan.verbs.carry import on_top
-from elbowroom.plan.verbs.grasp_choice import Failed, Place, Taking, failure, fitting, look, sifted
+from elbowroom.plan.verbs.grasp_choice import Failed, Taking, failure, fitting, look, sifted
 from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.next_places import Place
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 from elbowroom.posing.grasps_form import spread_over

@@ -24,7 +24,7 @@ from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end, ways_to
+from elbowroom.plan.walking.walked import Blocked, Effort, Errand, NoWay, Spot, near_an_end, ways_to
 from elbowroom.world.columns import columns_of
 
 # Failures that standing elsewhere may resolve.
@@ -48,6 +48,9 @@ _STANCES = 3
 _FAR, _EASY = np.array([0.24, 0.28, 0.32, 0.36, 0.4, 0.45, 0.5]), 0.33
 # Angle of the target to the side of the reaching hand, radians.
 _ASIDE = np.radians(12.0)
+# Height of a target below which people fold up, share of the height; there its angle to the side and its distance are
+# such that the arm goes down beside the knee.
+_LOW, _BESIDE, _LOW_EASY = 0.2, np.radians(40.0), 0.3
 # Lean of the chest from the vertical, radians, and drop of the pelvis, share of the height, beyond which a posture is
 # strained: people step up rather than bow more.
 _BOW_RAD, _SQUAT = np.radians(38.0), 0.12
@@ -99,7 +102,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
                 _eased(d, actor, saved, strain, elsewhere)
             return
         except PlanningFailure as stuck:
-            if stuck.status not in _ELSEWHERE:
+            if stuck.status not in _ELSEWHERE or stuck.anywhere:
                 raise
             d.restore(saved)
             first = stuck
@@ -107,6 +110,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     if there is not None and isinstance(task, Move) and _may_carry(d, task):
         there = _on_foot(d, task, saved, there)
     if there is not None:
+        first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
             first.why = f"{first.why}; {there.why}"
             if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
@@ -160,6 +164,8 @@ def _from_elsewhere(
     for effort, thorough in _QUICKLY if brief else _AT_LENGTH:
         if thorough or effort == "all":
             untried = (missed if effort == "leans" else blocked)[:_REPAIRED]
+        if effort == "all":  # repairs at length may resolve what was to be avoided
+            errand = replace(errand, avoid=())
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
         at_start = 0
         for spot in untried:
@@ -182,10 +188,15 @@ def _from_elsewhere(
                 if end is None:
                     errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
             except PlanningFailure as stuck:
-                d.failed_walks += 1
-                why = stuck
-                missed.append(spot)
+                cut_off = isinstance(stuck, NoWay) and bool(errand.avoid)  # there is a path, where others failed
+                d.failed_walks += not cut_off
+                why = why or stuck if cut_off else stuck
+                (blocked if cut_off else missed).append(spot)
                 d.restore(ready)
+                if stuck.anywhere:
+                    break
+        if why is not None and why.anywhere:
+            break
     d.settings = settings
     d.restore(saved)
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
@@ -251,7 +262,10 @@ def spots_for(d: Director, actor: Actor, target: Array, hand: str | None, ahead:
     each from another side: the best first of those with nothing between, then the others."""
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
-    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, max(tall * _EASY, ahead), start))
+    easy = tall * _EASY
+    if target[2] - (d.world.floor or 0.0) < _LOW * tall:
+        side, easy = -_BESIDE if hand == "left" else _BESIDE, tall * _LOW_EASY
+    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, max(easy, ahead), start))
     for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
         yield Spot(places[k], towards(places[k], target) + side)
 
