@@ -119,7 +119,7 @@ def caught(who: str, start: int, goal: int) -> tuple[Carrying, Pose]:
     """Start and goal postures of a move, as `move` has them."""
     found: list[tuple[Carrying, Pose]] = []
 
-    def catch(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) -> Any:
+    def catch(team: Team, ends: Sequence[tuple[Pose, Pose]], **how: object) -> Any:
         (holding, grips), (pose, _) = team[0], ends[0]
         found.append((Carrying(holding, grips, pose), holding.held_at(grips, holding.T_goal, pose)))
         raise _Taken

@@ -5,7 +5,8 @@ mean speed by eq. 11), as in the package (the three most similar ones, mean spee
 length), and by the bell alone. Errors are of the duration and of the time of the highest speed against the duration.
 Then how many peaks could be predicted at all: by one place for all of them, and by the mean of the 1 to 5 nearest
 carries of other takes in any one to three of length, rise, level way, heights and bend. The best of these is chosen
-with the answers in hand; how well the best does where the peaks are shuffled says what that is worth.
+with the answers in hand; how well the best does where the peaks are shuffled says what that is worth. Last, carries
+that contradict each other: peaks so far apart that one answer misses one of them, along paths that are hardly apart.
 
     python benchmarks/speed_profiles.py [--data folder]
 """
@@ -67,6 +68,26 @@ def best_within(given: Array, peaks: Array, takes: Array) -> int:
     return best
 
 
+def levelled(path: Array) -> Array:
+    """Path (T, 3) as 65 points from its start, its far end ahead on the level, bending to the left."""
+    p = path - path[0]
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))])
+    p = np.stack([np.interp(np.linspace(0.0, along[-1], 65), along, column) for column in p.T], axis=1)
+    x, y = p[-1, :2] / np.linalg.norm(p[-1, :2])
+    p[:, :2] = p[:, :2] @ np.array([[x, -y], [y, x]])
+    return p * [1.0, np.sign(p[:, 1].sum()) or 1.0, 1.0]
+
+
+def contradictions(rows: list[tuple[str, SpeedProfile, Array, float]], peaks: Array) -> None:
+    """Print pairs of carries whose peaks no one place is within 0.1 of, those with the nearest paths first."""
+    paths = [levelled(path) for _, _, path, _ in rows]
+    pairs = [(i, j) for i, j in combinations(range(len(rows)), 2) if abs(peaks[i] - peaks[j]) > 2 * WITHIN]
+    apart = {pair: float(np.linalg.norm(paths[pair[0]] - paths[pair[1]], axis=1).mean()) for pair in pairs}
+    for i, j in sorted(apart, key=lambda pair: apart[pair])[:4]:
+        first, second = (f"{rows[k][1].name} (peak {peaks[k]:.2f})" for k in (i, j))
+        print(f"{100 * apart[i, j]:.1f} cm between the paths of {first} and {second}")
+
+
 def bound(given: Array, peaks: Array, takes: Array) -> None:
     """Print how many of the peaks could be predicted."""
     anywhere = max(int((np.abs(peaks - at) <= WITHIN).sum()) for at in np.linspace(0.0, 1.0, 201))
@@ -115,7 +136,9 @@ def main() -> None:
             f"{(e[:, 0] <= 0.25).sum()} of {len(e)}; peak off by {np.median(e[:, 1]):.2f}, within 0.1: "
             f"{(e[:, 1] <= 0.1).sum()} of {len(e)}"
         )
-    bound(np.array([row for row, _ in seen]), np.array([top for _, top in seen]), np.array([row[0] for row in rows]))
+    peaks = np.array([top for _, top in seen])
+    bound(np.array([row for row, _ in seen]), peaks, np.array([row[0] for row in rows]))
+    contradictions(rows, peaks)
 
 
 if __name__ == "__main__":

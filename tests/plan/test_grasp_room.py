@@ -15,7 +15,11 @@ from elbowroom.geometry.transforms import apply, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.director import Director
 from elbowroom.plan.postures import Postures
+from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Put
+from elbowroom.plan.verbs import grasp_choice
+from elbowroom.plan.verbs.grasp_choice import Taking, next_places
 from elbowroom.plan.verbs.touch import spots_on, surface_of
 from elbowroom.posing.fingers_model import hand_model
 from elbowroom.posing.grasps import Grasp, closed_on, grasps_of
@@ -104,3 +108,27 @@ def test_a_touch_tries_spots_all_over_what_is_seen() -> None:
 def _least_apart(points: Array) -> float:
     away = np.linalg.norm(points[:, None] - points, axis=2)
     return float(away[~np.eye(len(points), dtype=bool)].min())
+
+
+@pytest.mark.parametrize("turn", [None, 0.0])
+def test_a_grasp_may_lead_to_a_rotated_place_unless_a_rotation_is_asked_for(monkeypatch, turn: float | None) -> None:
+    goal = (0.1, -0.45, TOP_M + 0.5 * SIDE_M + 0.0003)
+    d = Director(room(True), Settings(), 60.0, 0)
+    d.coming = [Put(who="ann", object="cube", to=goal, turn=turn)]
+    actor = d.actor("ann")
+    grasp = grasps_of(room(True), "ann", "right", "cube", 0.0)[0]
+    still = actor.pose
+    found = Taking("right", 0, grasp, T_CUBE @ grasp.T_thing_hand, still, still, still.rotations[:1], np.zeros(3))
+    seen: list[Array] = []
+
+    def look(d, actor, hand, grasp, place):
+        seen.append(place.T_world_thing[:3, :3])
+        assert np.allclose(place.postures.world.frame("cube", 0.0), place.T_world_thing)
+        as_taken = np.allclose(place.T_world_thing[:3, :3], np.eye(3))
+        return (1.0, PlanningFailure("no-path", "as taken")) if as_taken else found
+
+    monkeypatch.setattr(grasp_choice, "look", look)
+    then = next_places(d, actor, "right", "cube", T_CUBE, 0)
+    led = grasp_choice._leading_on(d, actor, found, then)
+    assert isinstance(led, Taking) == (turn is None)
+    assert len(seen) == (2 if turn is None else 1) and np.allclose(seen[0], np.eye(3))

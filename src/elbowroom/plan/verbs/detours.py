@@ -64,11 +64,12 @@ def detours(holding: Holding, T_a: Array, T_b: Array, *, alone: bool) -> Iterato
     yield from drawn_in[: len(_HIGHER)]
     left = np.cross(up, front_of(holding.actor, body.skeleton.at(holding.actor.pose)))
     middle = float(left @ (0.5 * (T_a[:3, 3] + T_b[:3, 3]) - holding.actor.pose.root))
-    for aside in _ASIDE:
-        for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
-            by = side * aside * arms_height(holding) * left
-            yield [shifted(T_a, by), shifted(T_b, by)]
+    sides = (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0)
+    ways = [side * aside * arms_height(holding) * left for aside in _ASIDE for side in sides]
+    sideways = [[shifted(T_a, by), shifted(T_b, by)] for by in ways]
+    yield from sideways[: len(sides)]
     yield from drawn_in[len(_HIGHER) :]
+    yield from sideways[len(sides) :]
 
 
 def _height(T: Array) -> float:
