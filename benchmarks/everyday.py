@@ -4,13 +4,14 @@ Makers of `props` in four places, then random meshes and files (`everyday_make.p
 found and proven and, when the hand has it, the thumb touches it, and a finger on the side across from thumb or palm.
 What no hand spans, by its own surface, is counted apart.
 
-    python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seed 0] [--pictures DIR] [--json]
+    python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seconds 60] [--pictures DIR] [--json]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections import Counter
@@ -103,6 +104,22 @@ def one(chosen: Case, pictures: Path | None, index: int) -> dict[str, Any]:
     return row
 
 
+def run(chosen: Case, pictures: Path | None, index: int, seconds: float) -> dict[str, Any]:
+    """One case, stopped after some processor seconds."""
+    row: dict[str, Any] = {"index": index, "name": chosen.name, "kind": chosen.kind, "place": chosen.place, "why": ""}
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return one(chosen, pictures, index)
+    except TimeoutError:
+        return row | {"status": "no answer", "seconds": seconds, "fits": fits_hand(chosen.mesh)}
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+
+
+def _stop(number: int, frame: object) -> None:
+    raise TimeoutError("the processor time of a case is spent")
+
+
 def described(row: dict[str, Any]) -> str:
     """One case in a line."""
     how = f"{row['status']}: {row['why']}"
@@ -142,19 +159,21 @@ def main() -> None:
     ask.add_argument("--step", type=int, default=1)
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--only", nargs="*", type=int, default=None, help="numbers of cases")
+    ask.add_argument("--seconds", type=float, default=300.0, help="processor seconds for each, the proof included")
     ask.add_argument("--pictures", type=Path, default=None, help="folder for close-ups of hands")
     ask.add_argument("--json", action="store_true")
     asked = ask.parse_args()
     if asked.pictures is not None:
         asked.pictures.mkdir(parents=True, exist_ok=True)
     numbers = asked.only or range(asked.first, asked.first + asked.count * asked.step, asked.step)
+    signal.signal(signal.SIGPROF, _stop)
     rows = []
     for index in numbers:
         chosen = case(index, asked.seed)
         if chosen is None:
             print(f"{index:3d}: its file is not present (set ELBOWROOM_DATA)", file=sys.stderr)
             continue
-        rows.append(one(chosen, asked.pictures, index))
+        rows.append(run(chosen, asked.pictures, index, asked.seconds))
         print(described(rows[-1]), file=sys.stderr, flush=True)
     print(json.dumps(rows, indent=1) if asked.json else text(rows))
 

@@ -28,7 +28,7 @@ from elbowroom.geometry.rotations import about, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.tight.capture import Capture, refined
-from elbowroom.plan.tight.chain import BodyProblem, body_path
+from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
 from elbowroom.plan.tight.frames import planned_frames
 from elbowroom.plan.tight.settings import TightSettings
@@ -247,8 +247,9 @@ def captured(made: list[Scene], folder: Path, settings: TightSettings) -> None:
         found = body_path(one.problem, number, settings)
         if found.path is None:
             continue
+        short = shortened(one.problem, found.path, number, settings)
         seconds.setdefault("planning", []).append(time.process_time() - begun)
-        done = refined(one.problem, found.path, mine, number, settings)
+        done = refined(one.problem, found.path, short, mine, seed=number, settings=settings)
         for stage, spent in done.seconds.items():
             seconds.setdefault(stage, []).append(spent)
         sums.append(seconds["planning"][-1] + sum(done.seconds.values()))
@@ -257,7 +258,8 @@ def captured(made: list[Scene], folder: Path, settings: TightSettings) -> None:
         row = [measured(p, done.timing, judge) for p in (nodes, evenly(done.planned), evenly(done.path), floor)]
         rows.append(row)
         print(f"scene {number}: " + " | ".join(f"{r[0]:.3f} {r[1]:.2f} {r[2]:.3f}" for r in row)
-              + f", inferred {done.inferred.mean():.0%}, strength {done.strength}, {done.timing.seconds:.1f} s, "
+              + f", inferred {done.inferred.mean():.0%}, recordings {done.weights.max(axis=0).round(2)}, "
+              f"{done.timing.seconds:.1f} s, "
               f"matched {done.match is not None}", flush=True)  # fmt: skip
     table = np.array(rows)
     for name, k in (("planned", 0), ("smoothed", 1), ("refined", 2), ("random", 3)):

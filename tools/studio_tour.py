@@ -1,6 +1,6 @@
 """Pictures of the studio for docs/studio.md, taken in a real browser, so that they stay true.
 
-    python tools/studio_tour.py [-o docs/pictures] [--only NAME ...]
+    python tools/studio_tour.py [-o docs/pictures] [--only NAME ...] [--dark]
 
 Needs playwright and Chromium (`ELBOWROOM_CHROMIUM` says where, if it is not on the path).
 """
@@ -26,15 +26,17 @@ from elbowroom.studio.page import Page, opened
 from elbowroom.studio.places import target_name
 
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run")
-SIZE = (1280, 800)
+SIZE = (1600, 900)
 _LOOKS = 20
 
 
 class Tour:
     """A studio, somebody who looks at it, and a folder for pictures."""
 
-    def __init__(self, page: Page, window: Any, folder: Path) -> None:
+    def __init__(self, page: Page, window: Any, folder: Path, *, dark: bool = False) -> None:
         self.page, self.studio, self.window, self.folder = page, page.studio, window, folder
+        self.dark_throughout = dark
+        page.set_dark(dark)
 
     def rest(self) -> None:
         """Wait until nothing is left to do, and the browser has heard of it."""
@@ -55,7 +57,8 @@ class Tour:
                 break
             time.sleep(1.0)
             before, now = now, self.window.screenshot()
-        path = self.folder / f"studio-{name}.webp"
+        dark = "-dark" if self.dark_throughout and name != "dark" else ""
+        path = self.folder / f"studio-{name}{dark}.webp"
         with Image.open(io.BytesIO(now)) as picture:
             picture.convert("RGB").save(path, quality=88, method=6)
         print(path)
@@ -141,7 +144,7 @@ class Tour:
         self.page.set_dark(True)
         self.rest()
         self.take("dark")
-        self.page.set_dark(False)
+        self.page.set_dark(self.dark_throughout)
 
     def curves(self) -> None:
         """Angles of a joint before and with an edit."""
@@ -155,18 +158,19 @@ class Tour:
         self.take("curves")
 
     def trees(self) -> None:
-        """Trees of the search that found a way to the hat, past its stand; what there is to do."""
+        """Trees of the search that found a path to the jar; the tasks."""
         while self.studio.session.can_undo:
             self.studio.undo()
-        self.studio.open(document_of("cheese-and-hat"))
+        self.studio.open(document_of("jar"))
         self.rest()
-        self.studio.player.seek(11.45)
+        plan = self.studio.plan
+        assert plan is not None
+        searched = next(edit for edit in plan.edits if edit.trees)
+        self.studio.player.seek(0.5 * sum(searched.during))
         self.tab("View")
         self.tick(("Hand paths", "Search trees"), True)
-        for client in self.page.server.get_clients().values():
-            client.camera.position, client.camera.look_at = (0.1, -3.1, 1.75), (1.5, -0.3, 0.8)
+        self.page.look()
         self.tab("Tasks")
-        self.window.get_by_role("button", name="3 ann: grab hat").click()
         self.rest()
         self.take("trees")
 
@@ -175,6 +179,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/pictures"))
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--dark", action="store_true", help="Every stop in dark mode")
     told = parser.parse_args()
     path = os.environ.get("ELBOWROOM_CHROMIUM") or shutil.which("chromium")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
@@ -185,7 +190,7 @@ def main() -> None:
             window.set_default_timeout(120_000.0)  # milliseconds: drawing in software takes its time
             window.goto(page.url)
             window.get_by_role("alert").get_by_role("button").dispatch_event("click")  # that WebGL is done so
-            tour = Tour(page, window, told.output)
+            tour = Tour(page, window, told.output, dark=told.dark)
             tour.rest()
             stops = [
                 tour.first,

@@ -6,21 +6,24 @@ import pytest
 import elbowroom as er
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import about
+from elbowroom.geometry.rotations import about, angle_between
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.manipulate import plan_tasks, preview_tasks
 from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Put, Reach
 from elbowroom.plan.walking.crossing import past_people
+from elbowroom.plan.walking.walked import _little
 from elbowroom.plan.walking.ways import WALK, Way, Ways
 from elbowroom.props.makers import made
+from elbowroom.world.certificate_findings import Unproven
 from elbowroom.world.columns import columns_of
+from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -101,6 +104,23 @@ def test_stairs_are_climbed_and_a_ramp_gone_down_with_level_feet_on_each() -> No
     clip = down.world.motion("ann")
     assert abs(clip.root[-1, 2] - clip.root[0, 2]) < 0.02
     assert slide(clip) < 0.002
+
+
+def test_a_flight_is_climbed_tread_by_tread_without_leaps() -> None:
+    rise = 0.16
+    flight = made("stairs", {"steps": 6, "rise": rise, "tread": 0.28, "landing": 1.5, "railing": False})["stairs"]
+    world = standing(World(static={"stairs": flight.moved(transform([0.0, -1.2, 0.0]))}))
+    plan = preview_tasks(
+        world, [Go(who="ann", to=(0.0, -3.35)), Go(who="ann", to=(0.0, 0.0))], Settings(tier="ik"), fps=FPS
+    )
+    clip = plan.world.motion("ann")
+    ankles = clip.world()[:, [clip.character.role(f"{side}_foot") for side in ("left", "right")]][..., :3, 3]
+    stands = np.linalg.norm(np.diff(ankles, axis=0), axis=-1) < 0.0005
+    levels = (ankles[1:][stands][:, 2] - ankles[0, 0, 2]) / rise
+    assert set(np.round(levels).astype(int)) == set(range(7))
+    assert np.abs(np.diff(clip.root[:, 2])).max() * FPS < 1.0
+    knees = [clip.character.role(f"{side}_shin") for side in ("left", "right")]
+    assert angle_between(clip.rotations[1:, knees], clip.rotations[:-1, knees]).max() * FPS < 18.0
 
 
 def slide(clip: er.Clip) -> float:
@@ -250,6 +270,32 @@ def test_a_crossing_is_timed_on_the_path() -> None:
     mine = np.interp((times - delay - 0.5) * speed, -y, y)
     bea = world.motion("bea").sample(times)[0][:, :2]
     assert np.hypot(bea[:, 0], bea[:, 1] - mine).min() > 0.5
+
+
+def test_who_is_behind_somebody_slower_stays_behind_rather_than_going_round() -> None:
+    world = standing(World())
+    walk = er.walk(er.preset("woman"), 0.7, seconds=8.0, fps=FPS)
+    world = world.with_character("bea", er.place(walk, (0.0, -1.0), 0.0))
+    actor, columns = Actor(world, "ann", FPS), columns_of(world, 0.0, [np.zeros(2)])
+
+    def path(*points: tuple[float, float]) -> Way:
+        length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+        return Way(np.array(points), (WALK,) * len(points), length, length, columns)
+
+    behind, aside = path((0.0, 0.0), (0.0, -4.0)), path((0.0, 0.0), (1.0, -0.5), (1.0, -3.5), (0.0, -4.0))
+    way, speed, delay = next(past_people(world, actor, [behind, aside], 1.25))
+    assert way is behind and (speed, delay) != (1.25, 0.0)
+
+
+def test_a_hand_at_a_wall_is_one_collision() -> None:
+    world = standing(World())
+    actor = Actor(world, "ann", FPS)
+    fingers = [f"ann.right_{finger}{k}" for finger in ("thumb", "index", "middle", "ring") for k in (1, 2, 3)]
+    hand = [Unproven(Pair(name, "wall"), (1.0 + 0.01 * k, 1.2), ("ann",)) for k, name in enumerate(fingers)]
+    assert _little(world, actor, hand)
+    assert not _little(world, actor, [*hand, Unproven(Pair("ann.right_shin", "wall"), (1.0, 1.2), ("ann",))])
+    often = [Unproven(Pair(fingers[0], "wall"), (float(k), k + 0.2), ("ann",)) for k in range(7)]
+    assert not _little(world, actor, often)
 
 
 def test_what_is_put_onto_an_uneven_surface_stands_on_its_highest_point() -> None:

@@ -21,6 +21,7 @@ from elbowroom.plan.verbs.grasp_choice import takings
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.posing.grasps import closed_on
 from elbowroom.props.kitchen import plate
+from elbowroom.props.wardrobe import hat
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -53,6 +54,16 @@ def test_a_plate_is_slid_over_the_edge() -> None:
     assert 0.05 < out < 0.1 and T[1, 3] < EDGE_M  # it stands out, and does not fall
     assert abs(T[2, 3] - T_before[2, 3]) < 0.001 and np.allclose(T[:3, :3], T_before[:3, :3], atol=0.01)
     assert not any(hold.during[1] > d.actor("ann").now for hold in d.world.holds)
+
+
+def test_a_hat_is_slid_by_its_crown_but_no_box_as_high() -> None:
+    world = room(hat())
+    d = Director(world, Settings(), 60.0, 0)
+    slide_to_edge(d, d.actor("ann"), Grab(who="ann", object="thing"))
+    assert d.world.frame("thing", d.actor("ann").now)[1, 3] > world.frame("thing", 0.0)[1, 3] + 0.05
+    high = Director(room(box((0.3, 0.3, 0.125), (0.0, 0.0, 0.0625))), Settings(), 60.0, 0)
+    with pytest.raises(PlanningFailure, match="no edge is near, or it is not flat"):
+        slide_to_edge(high, high.actor("ann"), Grab(who="ann", object="thing"))
 
 
 def test_the_floor_has_no_edge_to_slide_over() -> None:

@@ -18,7 +18,7 @@ from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.reasons import target_failure
 from elbowroom.plan.result import ADVICE
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Put, Reach
+from elbowroom.plan.tasks import Put, Reach, Touch
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -74,6 +74,13 @@ def test_what_is_in_the_way_is_named_where_that_does_without_a_search(monkeypatc
     assert put.status == "target-in-collision" and put.why.endswith("inside of block")
     assert target_failure(full, [Put(who="ann", object="cube", to=(-0.2, -0.5, 1.281))]) is None  # on top of it
     assert target_failure(full, [Reach(who="ann", to=(-0.2, -0.62, 1.1))]) is None  # in a hand about its edge
+
+
+def test_a_point_a_few_centimetres_inside_of_something_is_touched_before_it() -> None:
+    blocked = world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.6, 1.1)))
+    assert target_failure(blocked, [Touch(who="ann", target=(-0.2, -0.54, 1.1))]) is not None
+    plan = plan_tasks(blocked, [Touch(who="ann", target=(-0.2, -0.48, 1.1))], Settings(probes=0))
+    assert plan.found and "touch: the target is 30 mm inside of block, which is touched before it." in plan.world.notes
 
 
 def test_whole_bodies_are_not_asked_where_a_wall_is_in_between() -> None:

@@ -22,10 +22,11 @@ from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.manipulate import plan_in_turn
 from elbowroom.plan.repair.allowed import own_touches
-from elbowroom.plan.repair.find import collision_episodes, linkages
+from elbowroom.plan.repair.find import clip_of, collision_episodes, linkages
 from elbowroom.plan.repair.ladder import by_limbs
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.repair.whole_clip import raised
 from elbowroom.plan.result import Plan
 from elbowroom.plan.tasks import Repair
 from elbowroom.search.birrt import Budget
@@ -243,6 +244,23 @@ def test_what_cannot_be_repaired_is_told() -> None:
         plan.require()
 
 
+def test_recorded_walk_is_raised_onto_a_carpet_and_not_onto_a_box() -> None:
+    clip = stroll().with_(source=Source(format="bvh"))
+    middle = clip.positions()[len(clip) // 2, 0, :2]
+    for thick, up in ((0.015, True), (0.2, False)):
+        world = World(floor=0.0).with_character("ann", clip)
+        world = world.with_static("carpet", box((1.0, 0.8, thick), (*middle, 0.5 * thick)))
+        found = certify(world).collisions
+        assert any("carpet" in one.pair for one in found)
+        rise = raised(world, "ann", found)
+        assert (rise is not None) is up
+        if rise is not None:
+            there = clip_of(rise.world, "ann")
+            assert (there.rotations == clip.rotations).all() and (there.root[:, :2] == clip.root[:, :2]).all()
+            assert thick <= (there.root - clip.root)[:, 2].max() < thick + 0.03
+            assert not certify(rise.world).collisions
+
+
 def test_whole_clip_moves_only_within_a_bound() -> None:
     """The feet stand in a thing beside the way: nothing but another way helps."""
     stands = foot_contacts(stroll()).foot("left")
@@ -250,7 +268,9 @@ def test_whole_clip_moves_only_within_a_bound() -> None:
     foot = stroll().positions()[k, stroll().character.role("left_foot")]
     block = box((0.1, 0.1, 0.3), (foot[0] + 0.06, foot[1] - 0.05, 0.15))
     world = World(floor=0.0).with_character("ann", stroll()).with_static("block", block)
-    assert repair(world, max_aside=0.0).status == "partial"
+    left = repair(world, max_aside=0.0, advise=True)
+    assert left.status == "partial" and not any("moved by" in edit.reason for edit in left.edits)  # tried, not done
+    assert left.remedy.startswith("the clip moved by ") and "(checked)" in left.remedy
     plan = repair(world, max_aside=0.0, max_shift=0.25)
     assert plan.found, plan.why
     assert plan.edits[0].limb == "whole body"

@@ -223,6 +223,18 @@ def test_a_can_goes_from_a_belt_onto_a_tray_that_moves() -> None:
         assert np.allclose(apart, [0.0, 0.0, 0.0705], atol=1e-3)
 
 
+def test_who_only_stands_waits_for_what_comes_by_on_a_belt() -> None:
+    still = er.idle(er.preset("woman"), seconds=1.0, fps=60.0)
+    ann = still.with_(root=still.root[:1], rotations=still.rotations[:1])
+    world = World(floor=0.0).with_character("ann", ann).with_static("belt", box((4.0, 0.5, 0.1), (0.0, -0.75, 0.75)))
+    along = Keyed.along([0.0, 8.0], [[-1.2, -0.6, 0.861], [1.2, -0.6, 0.861]])
+    world = world.with_object("can", cylinder(0.033, 0.12), along, mass=0.3)
+    plan = plan_tasks(world, [Grab(who="ann", object="can")], Settings(probes=0))
+    assert plan.found, plan.why
+    assert np.linalg.norm(plan.world.motion("ann").sample([8.0])[0][0, :2] - ann.root[0, :2]) < 0.05  # no step
+    assert 2.5 < plan.world.holds[-1].during[0] < 5.5
+
+
 def test_nothing_is_put_on_what_somebody_carries_away() -> None:
     world = street().with_object("tray", box((0.02, 0.02, 0.02)), Still(np.eye(4)))
     T = grip_frame(world.body("ann"), "left")

@@ -314,6 +314,23 @@ def test_built_in_fixtures_fit_where_they_belong():
     assert world.objects["button"].joint.range == (0.0, 0.003)
 
 
+def test_a_button_inside_of_a_wall_stands_on_the_side_from_which_it_is_pressed():
+    text = """
+elbowroom: 1
+scene: {meshes: [{maker: wall, name: wall, at: [0, -2.5, 0]}], floor: 0}
+fixtures: {button: {mesh: {maker: switch_button}, at: [0, -2.44, 1.1], slides: {axis: [0, -1, 0], range: [0, 0.004]}}}
+characters: {bob: {body: man}}
+tasks: [{press: {who: bob, fixture: button}}]
+"""
+    world = parse_storyboard(text).world
+    low, high = world.objects["button"].mesh.moved(world.frame("button", 0.0)).bounds[:, 1]
+    assert -2.4 <= low < -2.398 and world.frame("button.handle", 0.0)[1, 3] == pytest.approx(high)
+    assert world.frame("button.handle", 0.0)[:3, 0] == pytest.approx([0.0, 1.0, 0.0])
+    assert world.notes[-1].startswith("button begins 5.2 cm farther out than given")
+    untouched = parse_storyboard(text.replace("press: {who: bob, fixture: button}", "go: {who: bob, to: wall}")).world
+    assert untouched.frame("button", 0.0)[1, 3] == pytest.approx(-2.44)
+
+
 @pytest.mark.parametrize(
     ("fixture", "says"),
     [

@@ -1,4 +1,4 @@
-"""Trees of searches are kept from planning, and drawn where they are asked for."""
+"""Search trees are kept from planning and drawn on request; ghosts show what moved."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from studio_makers import settled
 
+from elbowroom.geometry.rotations import about, to_matrix
 from elbowroom.studio.page import opened
 from elbowroom.studio.page_extras import path_of
 
@@ -42,5 +43,20 @@ def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:
         page.extras.show(paths=False, trees=False, clearance=False)
         page.notify("motion")
         assert page.extras.shown == []
+    finally:
+        page.close()
+
+
+def test_ghost_of_an_object_that_only_tilts_is_shown(tmp_path: Path) -> None:
+    page = opened("umbrella", port=0, folder=tmp_path, state=tmp_path)
+    try:
+        settled(page.studio, 240.0)
+        ghost, now = page.scene._thing_ghosts["umbrella"], np.eye(4)
+        page.scene._pose_ghost("umbrella", now, now)
+        assert not ghost.visible
+        tilted = np.eye(4)
+        tilted[:3, :3] = to_matrix(about([1.0, 0.0, 0.0], 0.1))  # about the handle: it stays where it was
+        page.scene._pose_ghost("umbrella", now, tilted)
+        assert ghost.visible
     finally:
         page.close()

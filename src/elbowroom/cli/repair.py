@@ -129,7 +129,9 @@ def repair(
     if variants is not None:
         raise typer.Exit(_several(world, variants, paths, inputs, clock, as_json, how))
     with clock("plan", "repairing") as say:
-        plan = changed_edits(bring_out(world, progress=say, **how), changes, None, own_contacts=not fix_self)
+        plan = changed_edits(
+            bring_out(world, progress=say, advise=True, **how), changes, None, own_contacts=not fix_self
+        )
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
         save(paths, plan.world, certificate=plan.certificate, seed=seed, inputs=inputs, **plan.layers)
     if as_json:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from elbowroom.motion.clip import Motion
     from elbowroom.report import Report
     from elbowroom.world.certificate import Certificate
+    from elbowroom.world.edit import Edit
     from elbowroom.world.world import World
 
 _COLORS = {"good": "green", "look": "yellow", "bad": "red", "none": "dim"}
@@ -101,9 +102,10 @@ def report(
     before: World | Mapping[str, Motion] | None = None
     certificate: Certificate | None = None
     meant = False
+    edits: tuple[Edit, ...] = ()
     if is_storyboard(source):
         options.no_scene_beside_storyboard(scene)
-        world, before, certificate, meant = _planned(source, seed, clock, as_json)
+        world, before, certificate, meant, edits = _planned(source, seed, clock, as_json)
     else:
         with clock("load", f"reading {source.name}"):
             around = options.Around(scene, scene_units, scene_up, floor, at, turn)
@@ -120,6 +122,7 @@ def report(
             own_contacts=not fix_self,
             change_meant=meant,
             title=source.stem,
+            edits=edits,
         )
     if output is not None:
         with clock("write", f"drawing {output.name}") as say:
@@ -149,8 +152,9 @@ def _with_note(world: World, source: Path) -> World:
 
 def _planned(
     path: Path, seed: int, clock: Clock, as_json: bool
-) -> tuple[World, World | None, Certificate | None, bool]:
-    """Planned world of a storyboard, its initial world, its certificate, and whether it has tasks besides repairs."""
+) -> tuple[World, World | None, Certificate | None, bool, tuple[Edit, ...]]:
+    """Planned world of a storyboard, its initial world, its certificate, whether it has tasks besides repairs, and its
+    edits."""
     from elbowroom.plan.tasks import Repair
     from elbowroom.report.measure import LAYOUT
     from elbowroom.storyboard.plan import plan_storyboard
@@ -171,7 +175,7 @@ def _planned(
     if not plan.found and board.tasks:
         note = f"planning ended as '{plan.status}': {plan.why.rstrip('.')}."
         plan = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, note)))
-    return plan.world, board.world if board.tasks else None, plan.certificate, more
+    return plan.world, board.world if board.tasks else None, plan.certificate, more, plan.edits
 
 
 def _original(path: Path, hints: ImportHints, world: World) -> Mapping[str, Motion]:

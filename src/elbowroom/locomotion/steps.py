@@ -11,7 +11,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.gait_tables import Style
-from elbowroom.locomotion.terrain import LEVEL, Terrain, risen
+from elbowroom.locomotion.terrain import LEVEL, LOWERED_S, Terrain, risen
 
 # Phase of the foot's cycle at which the body passes over the ankle, walking and running.
 OVER_WALK, OVER_RUN = 0.222, 0.098
@@ -92,16 +92,17 @@ class Steps:
 
     def rise(self, times: Array) -> Array:
         """Height of the ground (N,) as the body follows it over times (N,), metres."""
-        return self._followed(times, "z")
+        return self._followed(times, "z", LOWERED_S)
 
     def ahead(self, times: Array) -> Array:
         """Lead (N,) of the feet over where the gait would have them, over times (N,), smoothed, metres."""
         return self._followed(times + _EARLY_S, "moved")
 
-    def _followed(self, times: Array, name: str) -> Array:
-        """A property of the stances as the body follows it (N,) over times (N,)."""
+    def _followed(self, times: Array, name: str, lowered: float = 0.0) -> Array:
+        """A property of the stances as the body follows it (N,) over times (N,), see `risen`."""
         every = sorted((*self.left, *self.right), key=lambda stance: stance.begin)
-        return risen(times, *(np.array([getattr(s, key) for s in every]) for key in ("begin", "end", name)))
+        begins, ends, values = (np.array([getattr(s, key) for s in every]) for key in ("begin", "end", name))
+        return risen(times, begins, ends, values, lowered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,15 +170,17 @@ def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = Fa
         count = 1 + left
     halt = float(times[-1]) + 10.0
     at_end: set[str] = set()
+    moved = 0.0
     while len(at_end) < 2 and (stop or 0.5 * count <= phase[-1] + 0.5):
         side = SIDES[count % 2]
-        stance = _stance(course, gait, phase, side, 0.5 * count)
+        stance = _stance(course, gait, phase, side, 0.5 * count, moved)
         if stop and (at_end or _is_last(course, gait, phase, count, stance)):
             at_end.add(side)
             softness = 1.0 if len(at_end) == 1 else 0.35
             stance = _last_stand(course, gait, side, stance, softness, None if start is None else start.last.get(side))
             halt = stance.flat
         found[side].append(stance)
+        moved = stance.moved
         count += 1
     phase = np.minimum(phase, np.interp(halt, times, phase))
     _even_out(found, gait)
@@ -188,15 +191,17 @@ def _even_out(found: dict[str, list[Stance]], gait: Gait) -> None:
     """Let the steps around one that is moved far, to pass an obstacle, share the displacement."""
     order = sorted((s.begin, side, k) for side in SIDES for k, s in enumerate(found[side]))
     inner = range(2, len(order) - 2)  # those who stand stay there
-    moved = [found[side][k].moved for _, side, k in order]
+    moved, z = np.array([(found[side][k].moved, found[side][k].z) for _, side, k in order]).T
     for n in inner:
-        near = [moved[m] for m in (n - 1, n + 1) if m in inner and abs(moved[m]) > _MOVED_FAR_M]
+        # on stairs each has a tread of its own
+        beside = [m for m in (n - 1, n + 1) if m in inner and abs(z[m] - z[n]) < _CLIMBS_M]
+        near = [moved[m] for m in beside if abs(moved[m]) > _MOVED_FAR_M]
         if near and abs(moved[n]) <= _MOVED_FAR_M:
             _, side, k = order[n]
             stance, more = found[side][k], _SHARED * max(near, key=abs)
-            place, z, slope = gait.terrain.foothold(stance.place + more * facing(stance.heading), stance.heading)
-            more = float((place - stance.place) @ facing(stance.heading))
-            found[side][k] = replace(stance, place=place, z=z, slope=slope, moved=stance.moved + more)
+            stood = gait.terrain.foothold(stance.place + more * facing(stance.heading), stance.heading)
+            more = float((stood.place - stance.place) @ facing(stance.heading))
+            found[side][k] = replace(stance, **stood._asdict(), moved=stance.moved + more)
 
 
 def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
@@ -290,7 +295,8 @@ def _over(course: Course, gait: Gait, phase: Array, contact: float) -> float:
     return s + float(course.speed[-1]) * max(over - course.times[-1], 0.0)
 
 
-def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float) -> Stance:
+def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float, last: float) -> Stance:
+    """The stance of a foot that lands at a phase; `last`: displacement of the one before, metres."""
     begin = _when(phase, course.times, contact)
     style = gait.style(np.array([begin]))
     duty = float(style.duty[0])
@@ -302,7 +308,7 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float)
     # without forward travel the whole foot is put down
     rolled = max(forward, _FLAT)
     strike, push = rolled * float(style.strike[0]), rolled * float(style.push[0])
-    stood, z, slope = gait.terrain.foothold(place, heading)
+    stood, z, slope = gait.terrain.foothold(place, heading, last=last)
     moved = float((stood - place) @ facing(heading))
     running = float(style.mix(0.0, 1.0)[0])
     return Stance(begin, flat, rise, end, stood, heading, strike, push, running, forward, z, moved, slope)

@@ -30,10 +30,12 @@ _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
 # that carries it off at once
 _HELD, _CARRIED = 0.4, 0.75
 _CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or down to lower
-# height by which a foot is lifted, rather than swung, metres, and shares of such a swing in which it goes up, and down
-_STEPS_OVER_M, _UP_FIRST, _DOWN_LAST = 0.05, 0.15, 0.15
+# height by which a foot is lifted, rather than swung, metres, and shares of such a swing in which it goes straight up,
+# and straight down: over an obstacle, onto higher ground, and down to lower
+_STEPS_OVER_M, _UP_DOWN, _UP_DOWN_CLIMBING, _UP_DOWN_LOWER = 0.05, (0.15, 0.15), (0.3, 0.15), (0.02, 0.12)
 # shares of a swing by which the foot is up in time, and clearances when stepping on something and over it, metres
 _ONTO, _OVER = (0.07, 0.0), (0.2, 0.07)
+_ROUNDED = 0.035  # share of a swing over which corners of its arc are rounded
 # Lift over an obstacle from which on the trailing knee turns outwards rather than hanging down, range over which that
 # sets in, metres, and the angle, radians.
 _HIGH_M, _HIGHER_M, _SPLAY_RAD = 0.3, 0.1, np.radians(75.0)
@@ -144,7 +146,9 @@ def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) 
     over = walker.terrain.under(place[:, :2], heading, slope)
     if (over - (ground if slope.any() else min(a.z, b.z))).max() < _STEPS_OVER_M:
         return place, over
-    late = np.clip((u - _UP_FIRST) / (1.0 - _UP_FIRST - _DOWN_LAST), 0.0, 1.0)
+    climbs = (b.z - a.z) / _STEPS_OVER_M
+    up, down = _UP_DOWN_CLIMBING if climbs > 1.0 else _UP_DOWN_LOWER if climbs < -1.0 else _UP_DOWN
+    late = np.clip((u - up) / (1.0 - up - down), 0.0, 1.0)
     place = place.copy()
     place[:, :2] = np.stack([np.interp(late, u, place[:, k]) for k in (0, 1)], axis=-1)
     over = walker.terrain.under(place[:, :2], heading)
@@ -152,13 +156,28 @@ def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) 
     share, clear = _OVER if over.max() - max(a.z, b.z) > _STEPS_OVER_M else _ONTO
     wide = max(round(share * len(u)), 1)
     over = over + np.where(over > min(a.z, b.z) + _STEPS_OVER_M, clear * walker.scale, 0.0)
-    lifted = scipy.ndimage.gaussian_filter1d(
-        scipy.ndimage.maximum_filter1d(over, 2 * wide + 1, mode="nearest"), 0.5 * wide, mode="nearest"
-    )
-    ends = smootherstep(u / _UP_FIRST), smootherstep((1.0 - u) / _DOWN_LAST)
-    return place, np.minimum(
-        a.z + ends[0] * np.maximum(lifted - a.z, 0.0), b.z + ends[1] * np.maximum(lifted - b.z, 0.0)
-    )
+    over = scipy.ndimage.maximum_filter1d(over, 2 * wide + 1, mode="nearest")
+    level = abs(climbs) < 1.0
+    lifted = scipy.ndimage.gaussian_filter1d(over, 0.5 * wide, mode="nearest") if level else over
+    ends = [smootherstep(x) if level else np.minimum(x, 1.0) for x in (u / up, (1.0 - u) / down)]
+    lifted = np.minimum(a.z + ends[0] * np.maximum(lifted - a.z, 0.0), b.z + ends[1] * np.maximum(lifted - b.z, 0.0))
+    if level:
+        return place, lifted
+    # one arc over all edges, rather than a leap at each
+    arc = _arc(np.concatenate([[0.0], u, [1.0]]), np.concatenate([[a.z], lifted, [b.z]]))
+    return place, scipy.ndimage.gaussian_filter1d(arc, _ROUNDED * len(u), mode="nearest")[1:-1]
+
+
+def _arc(u: Array, height: Array) -> Array:
+    """The lowest curve (N,) over heights (N,) at ascending u (N,) that is nowhere bent upwards."""
+    kept: list[int] = []
+    for k in range(len(u)):
+        while len(kept) > 1 and (height[kept[-1]] - height[kept[-2]]) * (u[k] - u[kept[-2]]) <= (
+            height[k] - height[kept[-2]]
+        ) * (u[kept[-1]] - u[kept[-2]]):
+            kept.pop()
+        kept.append(k)
+    return np.interp(u, u[kept], height[kept])
 
 
 def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:

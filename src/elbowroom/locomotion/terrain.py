@@ -24,6 +24,8 @@ _STEP_M = 0.01
 # Latest time after a foot lands at which the body has risen to that foot's ground, and smoothing of changes of height,
 # seconds.
 _OVER_S, _EVEN_S = 0.35, 0.1
+# Seconds by which it is earlier on the way down: the leg behind lowers the body before the foot in front lands.
+LOWERED_S = 0.2
 
 
 class Foothold(NamedTuple):
@@ -37,8 +39,11 @@ class Foothold(NamedTuple):
 class Terrain:
     """A level floor, and the interface of other grounds."""
 
-    def foothold(self, place: Array, heading: float, fixed: bool = False) -> Foothold:
-        """Foothold at the desired position (2,) of an ankle, or near it unless it is `fixed`."""
+    def foothold(self, place: Array, heading: float, fixed: bool = False, last: float = 0.0) -> Foothold:
+        """Foothold at the desired position (2,) of an ankle, or near it unless it is `fixed`.
+
+        last: metres by which the step before was moved ahead.
+        """
         return Foothold(place)
 
     def under(self, ankles: Array, heading: Array, slope: Array | float = 0.0) -> Array:
@@ -93,12 +98,16 @@ class Stairs:
         return np.where(self.treads(s) > 0.0, _SPEED_M_S * np.sqrt(scale), np.inf)
 
 
-def risen(times: Array, begins: Array, ends: Array, heights: Array) -> Array:
+def risen(times: Array, begins: Array, ends: Array, heights: Array, lowered: float = 0.0) -> Array:
     """Height of the ground (N,) as the body follows it, of feet that stand from times (K,) to times (K,) at heights
-    (K,), metres.
+    (K,), metres; begins ascend. It goes down `lowered` seconds sooner.
     """
     over = np.minimum(0.48 * (ends - begins), _OVER_S)
-    knots, values = np.concatenate([begins + over, ends - over]), np.concatenate([heights, heights])
+    sooner = lowered * (np.diff(heights) < 0.0)
+    first, last = begins + over, ends - over
+    first[1:] -= sooner
+    last[:-1] -= sooner
+    knots, values = np.concatenate([first, last]), np.concatenate([heights, heights])
     order = np.argsort(knots, kind="stable")
     rate = 1.0 / (times[1] - times[0])
     return scipy.ndimage.gaussian_filter1d(

@@ -81,16 +81,24 @@ def _by_whole_body(
         actor.unpin(hand)
         joints = list(finger_joints(actor.body, hand))
         ends[joints] = actor.q[-1][joints] if turned is None else turned
-    root, q, seconds, stats = whole_body_frames(d, actor, Pose.of(goal.root, ends), count, arm, what)
-    count = len(root) - 1
-    add(d, actor, root, q, away=not back)
-    during = (actor.time(actor.k - count), actor.now)
-    trajectory = LimbTrajectory(
-        q[:, list(actor.body.chain(arm).joints)], "whole-body", *seconds, stats.checks, stats.nodes
-    )
-    d.note(actor, arm, what, during, trajectory)
-    d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
-    require_free(d, during, what)
+    saved, failure = d.save(), None
+    for done in whole_body_frames(d, actor, Pose.of(goal.root, ends), count, arm, what):
+        assert done.frames is not None
+        root, q = done.frames
+        add(d, actor, root, q, away=not back)
+        during = (actor.time(actor.k - len(root) + 1), actor.now)
+        own = q[:, list(actor.body.chain(arm).joints)]
+        stats = done.stats.checks, done.stats.nodes
+        d.note(actor, arm, what, during, LimbTrajectory(own, "whole-body", *done.seconds, *stats))
+        every = tuple(range(len(actor.body.parents)))
+        d.edits[-1] = replace(d.edits[-1], replanned=every, blend=done.blend)
+        try:
+            return require_free(d, during, what)
+        except PlanningFailure as reason:
+            failure = reason
+            d.restore(saved)
+    assert failure is not None, "there is always a motion, or a reason why not"
+    raise failure
 
 
 def _by_limbs(
@@ -164,6 +172,6 @@ def add(d: Director, actor: Actor, root: Array, q: Array, *, away: bool = True) 
     """Append frames, the first of which equals the last frame so far."""
     actor.done(root, q, away=away)
     d.world = actor.placed(d.world)
-    if d.whole_body != "never":
+    if d.whole_body != "never" or actor.who in d.folded:
         during = (actor.time(actor.k - len(root) + 1), actor.now)
         d.allow(tissue_contacts(actor.body, actor.who, during, d.world.caps.tissue, actor.body.transforms(root, q)))

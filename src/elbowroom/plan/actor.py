@@ -83,6 +83,11 @@ class Actor:
         return self.base.start + (self.k + np.arange(count + 1)) / self.base.fps
 
     @property
+    def idle(self) -> bool:
+        """Return whether nothing is left of the base but to stand, for as long as needed."""
+        return self.stands and self.k >= len(self.base) - 1
+
+    @property
     def now(self) -> float:
         """Time of the last final frame, seconds."""
         return self.time(self.k)

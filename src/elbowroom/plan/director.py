@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeVar
 
+import numpy as np
+
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
@@ -27,8 +29,9 @@ from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Task
 from elbowroom.plan.tight.goals import whole_body_reach
+from elbowroom.plan.tight.settings import BRIEF, USUAL
 from elbowroom.posing.gaze import looking_at
-from elbowroom.posing.reach import Reached, reach
+from elbowroom.posing.reach import Reached, ReachStatus, reach
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.columns import columns_of
@@ -48,8 +51,13 @@ ESCALATES: tuple[Status, ...] = (
     "no-path", "target-in-collision", "start-in-collision", "target-out-of-reach", "out-of-balance", "not-certified"
 )  # fmt: skip
 
-# Whole-body postures that one plan may search for; a failed search takes about 0.1 s.
+# Whole-body postures that one plan may search for, and the first of them that it searches for thoroughly.
 _POSTURES = 40
+_THOROUGH = 6
+# Searches that reach no posture at a place, in balance or at all, after which other turns of the hand there are not
+# tried; and what counts as the same place, metres.
+_MISSES = 3
+_SAME_PLACE_M = 0.12
 
 # Places to stand that are tried in vain in one attempt at all tasks before it ends: about 20 s.
 MOST_FAILED_WALKS = 14
@@ -86,11 +94,25 @@ class Saved:
     grips: Mapping[str, Grip]
 
 
+@dataclass(frozen=True, eq=False)
+class _Miss:
+    """A place (3,) of a hand that the whole body does not reach, and whether it would fall over there."""
+
+    hand: str
+    at: Array
+    falls: bool
+
+
+def _unbalanced(found: Reached) -> Reached:
+    """A failed reach whose target is in reach of a body that falls over."""
+    return replace(found, status="out-of-balance") if found.status == "out-of-reach" else found
+
+
 class Director:
     """World, actors and settings while tasks are planned one after another."""
 
     def __init__(self, world: World, settings: Settings, fps: float, attempt: int) -> None:
-        self.world, self.settings, self._fps = world, settings, fps
+        self.world, self.settings, self._fps = _kept(world), settings, fps
         self.actors: dict[str, Actor] = {}
         self.edits: list[Edit] = []  # planned edits; their frames are in the actors
         self._below: tuple[Motions, tuple[Edit, ...]] = ({}, ())  # motions and edits planned before, see `on_top`
@@ -101,9 +123,11 @@ class Director:
         self.refused: dict[str, set[tuple[str, str]]] = {}  # by object, grasps that led to failures of later tasks
         self.careful = False  # check whole bodies after each step, because an earlier plan could not be proven
         self.escalates = False  # plan whole bodies where limbs fail
+        self.folded: set[str] = set()  # people who fold up to the floor, whose bellies give way to thighs
         self.brief = False  # try few places to stand: the plan only shows whether a change would help
         self.whole_body: WholeBodyUse = "never"  # the same for the current task
         self._postures_left = _POSTURES
+        self._missed: list[_Miss] = []
         self.failed_walks = 0  # walks to places from which a task was tried in vain, or could not be
         self._over = False  # earlier plans continue below the current one
         self._seeds = 1000 * settings.seed + attempt * 300
@@ -197,10 +221,19 @@ class Director:
         if found.found or checked is None or self.whole_body == "never" or self._postures_left <= 0:
             return found
         self._postures_left -= 1
-        if not self._cut_off(actor, hand, pose, T_world_hand[:3, 3], k):
-            body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor)
-            found = found if body is None else replace(found, status="found", pose=body, missing=0.0, why="")
-        return found
+        at = T_world_hand[:3, 3]
+        near = [one for one in self._missed if one.hand == hand and np.linalg.norm(one.at - at) < _SAME_PLACE_M]
+        if len(near) >= _MISSES:
+            return _unbalanced(found) if any(one.falls for one in near) else found
+        if self._cut_off(actor, hand, pose, T_world_hand[:3, 3], k):
+            return found
+        effort = USUAL if self._postures_left >= _POSTURES - _THOROUGH else BRIEF
+        body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor, effort)
+        if body.pose is not None:
+            status: ReachStatus = "found" if body.status == "found" else "blocked"
+            return replace(found, status=status, pose=body.pose, missing=0.0, why="")
+        self._missed.append(_Miss(hand, at, body.status == "out-of-balance"))
+        return _unbalanced(found) if self._missed[-1].falls else found
 
     def walled_off(self, task: Task) -> bool:
         """Return whether walls separate a character that does not step for a task from its target, for each hand."""
@@ -295,6 +328,13 @@ class Director:
             base[who] = below = held(self.actors[who].original, len(clip))
             own[who] = iter(cut(below, clip, [edit for edit in self.edits if edit.who == who]))
         return stacked(*self._below, base, [next(own[edit.who]) for edit in self.edits])
+
+
+def _kept(world: World) -> World:
+    """A world whose contacts up to the end of its motion last as long as tasks take: a mug in a drawer stays on it."""
+    end = world.span[1]
+    kept = (replace(c, during=(c.during[0], FOREVER)) if c.during[1] >= end else c for c in world.contacts)
+    return world.with_(contacts=tuple(kept))
 
 
 def varied(d: Director, options: Iterable[T]) -> Iterator[T]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,15 +9,15 @@ from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
+from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
+from elbowroom.plan.actor import stands
 from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.footing import finished, on_footing
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import BLOCKED, layers, ordered, people_of, thing_of
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
-from elbowroom.plan.repair.allowed import Pin
-from elbowroom.plan.repair.repair import ASIDE, repair
-from elbowroom.plan.repair.repair import USUAL as REPAIRS
+from elbowroom.plan.repair.in_turn import ORDERS, repaired
 from elbowroom.plan.result import Plan, PlanningFailure, Status
 from elbowroom.plan.settings import USUAL, Settings
 from elbowroom.plan.tasks import (
@@ -76,8 +75,6 @@ def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
 
 # Attempts at all tasks, each with other random samples.
 _ATTEMPTS = 3
-# Orders of characters that are tried, for tasks and for repairs.
-_ORDERS = 4
 # Grasps of one object that are tried when a later task fails with the first.
 _REGRASPS = 4
 
@@ -98,15 +95,33 @@ def plan_tasks(
     tasks = [step for task in tasks for step in task.steps()]
     with deadline(budget):
         plan, failed = _in_orders(world, tasks, settings, fps)
+        if not plan.found:
+            plan = _over_repaired(world, tasks, settings, fps, failed) or plan
         if plan.found or plan.status == "budget-spent":
             return plan
         # each of them would take as long again
-        few = settings if failed.failed_walks < MOST_FAILED_WALKS else replace(settings, probes=min(settings.probes, 1))
+        long = failed.failed_walks >= MOST_FAILED_WALKS or (failed.task and failed.task.planner == "whole-body")
+        few = replace(settings, probes=min(settings.probes, 1)) if long else settings
         try:
             known = remedy(world, tasks, few, failed, partial(_probed, fps))
         except OutOfTime:  # the cause of the failure is known all the same
             known = ""
         return plan.with_(verified=known)
+
+
+def _over_repaired(
+    world: World, tasks: Sequence[Task], settings: Settings, fps: float, failed: PlanningFailure
+) -> Plan | None:
+    """Plan tasks over a repaired motion, where they failed for somebody who walks into something by himself."""
+    motion = world.characters.get(failed.who)
+    moves = isinstance(motion, Clip) and not stands(motion)
+    if not moves or failed.status not in ("target-in-collision", "no-path", "not-certified") or settings.tier != "auto":
+        return None
+    mended = repaired(world, [Repair(who=failed.who)], settings)
+    if not (mended.found and mended.edits):
+        return None
+    plan = _in_orders(mended.world, tasks, settings, fps)[0]
+    return mended.then(plan) if plan.found else None
 
 
 def _probed(fps: float, world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
@@ -159,7 +174,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             break
         leading = (blocked, *(who for who in leading if who != blocked)) if plan.status in BLOCKED else ()
         other = ordered(world, tasks, leading)
-        if other not in orders and len(orders) < _ORDERS:
+        if other not in orders and len(orders) < ORDERS:
             orders.append(other)
             notes.append(f"{blocked} was planned before the others, which blocked it ({plan.why})")
             continue
@@ -187,9 +202,9 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
 
 def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
     """Return whether planning whole bodies may succeed where limbs failed: standing characters, times not given."""
-    if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M:
+    if plan.status not in ESCALATES or d.settings.tier != "auto" or failed.missing > _OTHER_GRASP_M or failed.anywhere:
         return False
-    if failed.task is not None and d.walled_off(failed.task):
+    if failed.task is not None and (failed.task.planner == "whole-body" or d.walled_off(failed.task)):
         return False
     # a moved object leads whole bodies anyway
     return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Move | Go | Follow))
@@ -335,7 +350,7 @@ def plan_in_turn(
     with deadline(budget):
         for (repairs, style), some in groupby(tasks, _kind):
             now = replace(settings, style=style or settings.style)
-            done = (_repaired if repairs else plan_tasks)(plan.world, list(some), now)
+            done = (repaired if repairs else plan_tasks)(plan.world, list(some), now)
             seconds = {stage: plan.seconds.get(stage, 0.0) + done.seconds.get(stage, 0.0) for stage in
                        dict.fromkeys((*plan.seconds, *done.seconds))}  # fmt: skip
             collisions = (*plan.collisions, *done.collisions)
@@ -343,51 +358,3 @@ def plan_in_turn(
             if not plan.found:
                 break
     return plan
-
-
-def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
-    """Repair characters one after another, by priority; one that stays blocked by earlier ones moves to the front."""
-    ranks = sorted(tasks, key=lambda task: math.inf if task.priority is None else task.priority)
-    order = tuple(dict.fromkeys(task.who for task in ranks))
-    # Repairs have limits of their own unless the caller changed them.
-    checks = REPAIRS if settings.search_budget == USUAL.search_budget else settings.search_budget
-    repairs = [task for task in tasks if isinstance(task, Repair)]
-    keep = [Pin(task.who, limb, during) for task in repairs for limb, during in task.keep]
-    aside = min((task.aside for task in repairs if task.aside is not None), default=ASIDE)
-    how: dict[str, Any] = {
-        "seed": settings.seed,
-        "style": settings.style,
-        "search_budget": checks,
-        "keep": keep,
-        "max_aside": aside,
-    }
-    tried: list[tuple[str, ...]] = []
-    notes: list[str] = []
-    best: Plan | None = None
-    while order not in tried and len(tried) < _ORDERS:
-        tried.append(order)
-        plan = repair(world, order, **how)
-        if best is None or plan.found or _count(plan) < _count(best):
-            best = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes)))
-        blocked = _left_over(plan, order)
-        if blocked is None or plan.status == "budget-spent":
-            break
-        notes = [f"{blocked} was repaired before the others, which blocked it ({plan.why})"]
-        order = (blocked, *(who for who in order if who != blocked))
-    assert best is not None
-    return best
-
-
-def _left_over(plan: Plan, order: Sequence[str]) -> str | None:
-    """A character that still collides with one repaired before it; None where there is none."""
-    found = () if plan.found or plan.certificate is None else plan.certificate.collisions
-    for collision in found:
-        both = [who for who in collision.who if who in order]
-        if len(both) > 1:
-            return max(both, key=order.index)
-    return None
-
-
-def _count(plan: Plan) -> int:
-    """Number of collisions that a repair has left."""
-    return 0 if plan.certificate is None else len(plan.certificate.collisions)

@@ -17,10 +17,11 @@ from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.plan.tasks import Carry, Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.paths import places as places_over
 from elbowroom.world.things import Thing
-from elbowroom.world.world import Snapshot, World
+from elbowroom.world.world import Snapshot, World, key_times
 
 # Gap below an object that is put down, metres.
 _ABOVE = 0.0005
@@ -97,6 +98,12 @@ _RESTS, _PRESS = 0.003, 0.002
 # Largest depth of an object in its support at the start that counts as an imprecise height, metres.
 _SUNK_M = 0.0305
 
+# A face to press or a point to touch may be this deep in something, metres: in its plate, or on a curved surface.
+FACE_M = 0.006
+
+# Largest distance to the surface of a wall by which a button in it counts as imprecisely placed, in such steps, metres.
+_IN_WALL_M, _OUT_STEP_M = 0.1, 0.001
+
 # Heights to which an object that is lifted must be free, metres.
 _HEADROOM = (0.06, 0.15, 0.25)
 
@@ -146,6 +153,35 @@ def out_of_support(world: World, thing: str, t: float) -> float:
     if not pressed(0.0):
         return 0.0
     return next((float(up) for up in np.arange(_ABOVE, _SUNK_M, _ABOVE) if not pressed(float(up))), 0.0)
+
+
+def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | None:
+    """Name of a solid of the scene that a point (3,), or one of several (N, 3), is inside of by more than some metres,
+    and how deep.
+    """
+    for name, mesh in world.static.items():
+        solid = mesh_surface(mesh, name, world.floor).solid
+        depth = 0.0 if solid is None else float(solid.depth(np.atleast_2d(points)).max())
+        if depth > more:
+            return name, depth
+    return None
+
+
+def out_of_wall(world: World, name: str, t: float) -> Array:
+    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside of.
+
+    0 where its face is free, or as deep in something farther out.
+    """
+    fixture, T = world.objects[name], world.frame(name, t)
+    if "handle" not in fixture.frames:
+        return np.zeros(3)
+    face = T @ fixture.frame("handle")
+    corners = apply(T, fixture.mesh.vertices)
+    inside = inside_of(world, face[:3, 3], FACE_M) is not None
+    for by in np.arange(_OUT_STEP_M, _IN_WALL_M, _OUT_STEP_M) if inside else ():
+        if inside_of(world, corners + by * face[:3, 0], 0.0) is None:
+            return np.asarray(by * face[:3, 0])
+    return np.zeros(3)
 
 
 def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
@@ -238,6 +274,13 @@ def moves(world: World, name: str, times: Array) -> bool:
     """Return whether something moves over times (N,)."""
     T = frames_of(world, name, times)
     return bool(np.abs(T - T[0]).max() > _STILL)
+
+
+def moving_until(world: World, name: str) -> float:
+    """Time of the last keyframe of an object that moves by itself, seconds; 0 of everything else."""
+    owner = world.split(name)[0]
+    keys = key_times(world.objects[owner]) if owner in world.objects else None
+    return 0.0 if keys is None else float(keys[-1])
 
 
 def wearer_of(world: World, onto: str | None) -> tuple[str, str] | None:

@@ -22,6 +22,7 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
 from elbowroom.world.pairs import Pair, holding_joints
+from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
 # Depth to which closing fingers may press into an object, metres.
@@ -48,6 +49,11 @@ _KEPT_APART = (
 
 # Intermediate hand shapes, see `mixed`: many grasps share both shapes.
 between_shapes = lru_cache(maxsize=512)(mixed)
+
+
+def at_rest(world: World, thing: str, T: Array) -> World:
+    """A world in which an object stays at a placement (4, 4)."""
+    return world.with_(objects={**world.objects, thing: replace(world.objects[thing], path=Still(T))})
 
 
 class Postures:
@@ -120,6 +126,11 @@ class Postures:
         world, how, t = self._made
         soft = tissue_contacts(world.body(self.who), self.who, (-np.inf, np.inf), world.caps.tissue)
         return Postures(world.with_(contacts=(*world.contacts, *soft)), self.who, t, fingers=self.fingers, **how)
+
+    def with_object_at(self, T: Array) -> Postures:
+        """A copy in which the object that may be touched lies at a placement (4, 4)."""
+        world, how, t = self._made
+        return Postures(at_rest(world, how["taking"], T), self.who, t, fingers=self.fingers, **how)
 
     def blame(
         self,
@@ -281,13 +292,26 @@ class Postures:
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
             needs = room > 0.0 and k not in exact.contacts and (own_room or self._spaced[k])
             if exact.within(k, min(room, float(self._most_room[k]))) if needs else exact.hit(k):
-                value = exact.overlap(k) if k in exact.contacts else None
+                value = self._depth(k)
                 contact = None if value is None else exact.allowed(k, -value)
                 if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
                     self._last += 1
                     self._met[k] = self._last
                     return exact.pairs[k]
         return None
+
+    def _depth(self, k: int) -> float | None:
+        """Minus the depth of a pair that overlaps and may touch; None where it is unknown or must not touch.
+
+        Two surfaces that lie exactly on each other have no depth; a shift that parts them bounds it.
+        """
+        if k not in self._exact.contacts:
+            return None
+        value = self._exact.overlap(k)
+        if value is None:
+            least = self._exact.separation(k, max(contact.depth for contact in self._exact.contacts[k]))
+            value = -least if np.isfinite(least) else None
+        return value
 
     def _tissue(self, T: Array, thigh: str) -> float:
         """Depth in metres to which a thigh may press belly and chest, the person at T (J, 4, 4)."""

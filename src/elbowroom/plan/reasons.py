@@ -10,13 +10,13 @@ from itertools import islice
 import numpy as np
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import normalize
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
 from elbowroom.plan.hands import shifted
-from elbowroom.plan.places import alone, place_for, resting, target_of, turned
+from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned
 from elbowroom.plan.result import Folded, Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Hand, Move, Press, Put, Reach, Task, Touch
@@ -24,7 +24,6 @@ from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld, Hit
-from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.pairs import FLOOR
 from elbowroom.world.paths import Still
 from elbowroom.world.world import Snapshot, World
@@ -34,8 +33,8 @@ _NEARER_M = (0.1, 0.3)
 _AWAY_M = (0.1, 0.2, 0.3, 0.45)
 # A point deeper than this in a solid cannot be held, metres: fingers do not close around so much.
 _IN_HAND_M = 0.05
-# A face to press or a point to touch may be this deep in something, metres: in its plate, or on a curved surface.
-_FACE_M = 0.006
+# A point to touch may be this deep in something, metres: what is touched is the surface before it.
+_BEHIND_M = 0.05
 # An object deeper than this in a wall does not stand there, metres.
 _PRESSED_M = 0.02
 # Feet deeper than this in the floor stand below it, metres.
@@ -101,7 +100,7 @@ def _filled(world: World, task: Task) -> tuple[str, float] | None:
             if "handle" in thing.frames
             else None
         )
-        inside = None if at is None else _inside(world, at, _FACE_M)
+        inside = None if at is None else inside_of(world, at, FACE_M)
         return (
             None
             if inside is None
@@ -111,7 +110,7 @@ def _filled(world: World, task: Task) -> tuple[str, float] | None:
             )
         )
     if isinstance(task, Touch) and np.shape(task.target) == (3,):
-        inside = _inside(world, np.asarray(task.target, dtype=float), _FACE_M)
+        inside = inside_of(world, np.asarray(task.target, dtype=float), _BEHIND_M)
         return (
             None
             if inside is None
@@ -120,7 +119,7 @@ def _filled(world: World, task: Task) -> tuple[str, float] | None:
     if to is None or np.shape(to) != (3,) or not np.isfinite(to).all():
         return None
     if isinstance(task, Reach) and task.foot is None:
-        inside = _inside(world, np.asarray(to, dtype=float), _IN_HAND_M)
+        inside = inside_of(world, np.asarray(to, dtype=float), _IN_HAND_M)
         if inside is not None:
             return f"reach: the target is {_inside_text(*inside)}", inside[1]
     held = {hold.object for hold in world.holds}
@@ -138,16 +137,6 @@ def _filled(world: World, task: Task) -> tuple[str, float] | None:
             depth, name = deepest
             met = met or (f"put {task.object}: at its place it is {_length(depth)} inside of {name}", depth)
         return met
-    return None
-
-
-def _inside(world: World, point: Array, more: float) -> tuple[str, float] | None:
-    """Name of a solid of the scene that a point (3,) is inside of by more than some metres, and how deep."""
-    for name, mesh in world.static.items():
-        solid = mesh_surface(mesh, name, world.floor).solid
-        depth = 0.0 if solid is None else float(solid.depth(point[None])[0])
-        if depth > more:
-            return name, depth
     return None
 
 
@@ -226,11 +215,13 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
             given = {name: t + later for name in ("at", "back") if (t := getattr(task, name)) is not None}
             changed = [replace(one, **given) if one is task else one for one in tasks]
             yield Probe(f"doing it {later:g} s later", world, changed, settings)
+    if failed.status == "out-of-balance" and not isinstance(task, Move):  # bodies fall over with either hand
+        yield from _nearer(world, tasks, settings, failed, task)
     yield from _other_hand(world, tasks, settings, task)
     if isinstance(failed, Folded) and isinstance(task, Move):
         yield from _raised(world, tasks, settings, task)
         return
-    if failed.status in ("target-out-of-reach", "out-of-balance"):
+    if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and isinstance(task, Move)):
         yield from _nearer(world, tasks, settings, failed, task)
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
         yield from _other_things(world, tasks, settings, failed)

@@ -159,7 +159,8 @@ class PlanningFailure(Exception):
     known.
 
     `missing` is the distance out of reach, or the depth of a body in an obstacle, metres; `searched`: a path was
-    searched in vain, for this or another option of the task; `failed_walks` counts walks to places in vain.
+    searched in vain, for this or another option of the task; `failed_walks` counts walks to places in vain;
+    `anywhere`: it fails wherever somebody stands.
     """
 
     def __init__(self, status: Status, why: str, *, missing: float = 0.0) -> None:
@@ -170,6 +171,7 @@ class PlanningFailure(Exception):
         self.who = ""
         self.task: Task | None = None
         self.failed_walks = 0
+        self.anywhere = False
 
 
 class Folded(PlanningFailure):

@@ -8,6 +8,7 @@ from typing import Literal
 from elbowroom.errors import BadValue
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.library_arrays import recorded_cycles
+from elbowroom.motion.clip import Clip
 from elbowroom.posing.reach import ReachStyle
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import NATURAL, StyleLike, style_of
@@ -26,7 +27,8 @@ class Settings:
     `search_budget` limits one search, counted in checks. `style`, a `Style` or its name, is how motion should look;
     None is 'natural' for reaches and 'close' for repairs. `variety` is how many of the best options to take or touch
     something come last, for another motion. `probes` is how many changes are tried after a failure, to recommend one.
-    `gaits` is the clip library for walking, None the built-in one.
+    `gaits` is the clip library for walking, None the built-in one. `capture` are recordings that whole-body motions are
+    blended with.
     """
 
     tier: Tier = "auto"
@@ -43,6 +45,7 @@ class Settings:
     variety: int = 0
     probes: int = 3
     gaits: ClipLibrary | None = None
+    capture: tuple[Clip, ...] = ()
 
     def __post_init__(self) -> None:
         if self.tier not in ("ik", "avoid", "plan", "auto"):

@@ -14,6 +14,7 @@ from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_posture import postures
 from elbowroom.posing.reach_style import ReachStyle
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.own_pairs import folds, tissue_depth
 from elbowroom.world.world import Snapshot, World
 
 # Crouches (share of the leg's length) and leans that are sampled.
@@ -29,10 +30,11 @@ _TRUNK = ("spine1", "spine2", "chest")
 
 
 @lru_cache(maxsize=64)
-def fold_of(body: Character, crouch: float) -> tuple[Array, Array]:
+def fold_of(body: Character, crouch: float, soft: bool = False) -> tuple[Array, Array]:
     """Crouches (K,), share of the leg's length, and the largest free forward lean (K,) at each, radians.
 
-    `crouch` is the deepest that a style has. The lean is infinite where the body has no legs, or no suitable shapes.
+    `crouch` is the deepest that a style has; with `soft`, belly and chest give way to thighs. The lean is infinite
+    where the body has no legs, or no suitable shapes.
     """
     hand = next((side for side in ("right", "left") if f"{side}_arm" in body.chains), "")
     free = _DEEP, np.full(len(_DEEP), np.inf)
@@ -52,11 +54,13 @@ def fold_of(body: Character, crouch: float) -> tuple[Array, Array]:
     thighs = {f"body.{part}" for part in ("left_thigh", "right_thigh")}
     trunk = {f"body.{part}" for part in _TRUNK}
     numbers = [k for k, pair in enumerate(exact.pairs) if len({*pair} & thighs) == 1 and {*pair} & trunk]
+    sides = {k: "left" if "body.left_thigh" in exact.pairs[k] else "right" for k in numbers}
     most = np.full(len(_DEEP), _LEANS[-1])
     for i, row in enumerate(T.reshape(len(_DEEP), len(_LEANS), *T.shape[1:])):
         for lean, joints in zip(_LEANS, row, strict=True):
             exact.place_snapshot(Snapshot(0.0, {"body": joints}, {}))
-            if any(exact.hit(k) for k in numbers):
+            gives = {side: tissue_depth(float(a)) if soft else 0.0 for side, a in folds(body, joints).items()}
+            if any(exact.hit(k) and -(exact.overlap(k) or 0.0) > gives[sides[k]] for k in numbers):
                 most[i] = lean - _SPARE
                 break
     return (_DEEP, most) if most[0] > _TELLING else free

@@ -104,7 +104,7 @@ class Search:
         may_stop_here()
         # shapes are tested only when a body folds so far that it may meet itself
         bent = helps[:, FORWARDS].max(initial=0.0) > _UPRIGHT and self.style.legs
-        fold = fold_of(self.start.parts.body, self.style.crouch) if bent else None
+        fold = fold_of(self.start.parts.body, self.style.crouch, self.style.soft) if bent else None
         help_ = within(self.start, helps, self.style, fold)
         return postures(self.start, self.direction, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
 

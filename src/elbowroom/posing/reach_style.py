@@ -35,6 +35,7 @@ class ReachStyle:
     balance: bool = True
     free_arm: bool = True  # the other arm keeps hanging when the trunk leans, if it hung before
     thorough: bool = True  # search for other help where the usual fails, which takes longer
+    soft: bool = False  # belly and chest give way to the thighs of who folds up
 
     near: float = 0.68  # shoulder to wrist, share of the arm's length, up to which no other part helps
     far: float = 0.96  # the same at effort 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from elbowroom.report.recorded import Recorded, recorded_of
 from elbowroom.report.speed import Speed, speed_of
 from elbowroom.report.torque import Torque, torque_of
 from elbowroom.world.certificate import Certificate
+from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 
 # Of the facts for JSON; it grows when a name in them changes its meaning or goes.
@@ -70,7 +71,10 @@ class Person:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Clearance of the whole world, and measures of each character. `others` are robots: clearance only."""
+    """Clearance of the whole world, and measures of each character. `others` are robots: clearance only.
+
+    `blends` are edits for which recordings were given.
+    """
 
     world: World
     clearance: Clearance
@@ -78,6 +82,7 @@ class Report:
     others: tuple[str, ...] = ()
     title: str = "motion"
     notes: tuple[str, ...] = field(default=())
+    blends: tuple[Edit, ...] = ()
 
     @property
     def light(self) -> Light:
@@ -139,6 +144,11 @@ class Report:
             "robots": list(self.others),
             "thresholds": thresholds(),
             "notes": list(self.notes),
+            "blends": [
+                {"who": e.who, "what": e.reason, "during": list(e.during), **e.blend.facts()}
+                for e in self.blends
+                if e.blend is not None
+            ],
         }
 
 
@@ -151,13 +161,15 @@ def report(
     own_contacts: bool = True,
     change_meant: bool = False,
     title: str = "motion",
+    edits: Sequence[Edit] = (),
 ) -> Report:
     """Measure a motion.
 
     `original` is the source motion: a world with the same names, motions by name, or a single motion for a single
     character. `certificate` avoids proving again what planning has proven. `masses` in kg are those of objects whose
     mass the world does not have. With `own_contacts`, clips read from files may touch themselves and the floor, as in
-    `certify`. `change_meant` marks a requested change of the original.
+    `certify`. `change_meant` marks a requested change of the original;
+    `edits` are those of a plan.
     """
     if not world.characters:
         raise BadValue("nothing to report on: the world has no characters.")
@@ -172,6 +184,7 @@ def report(
         others=tuple(name for name, s in subjects.items() if s is None),
         title=title,
         notes=tuple(dict.fromkeys(world.notes)),
+        blends=tuple(edit for edit in edits if edit.blend is not None),
     )
 
 

@@ -11,7 +11,7 @@ from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.report.how import TITLES, how
 from elbowroom.report.measure import Report
-from elbowroom.report.parts import Light, Measure, counted, time_link
+from elbowroom.report.parts import Cell, Light, Measure, counted, table, time_link
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
 
@@ -220,6 +220,7 @@ def page(report: Report, *, pictures: int = 6, progress: Callable[[int, int], No
 {_tiles(report)}
 {_moments(taken, len(report.world.characters) > 1)}
 {_sections(report)}
+{_blends(report)}
 {_notes(report, note)}
 <footer>Measured by elbowroom {escape(__version__)}. Times are seconds of the motion's own clock. Hover over a plot to
 read values, click to fix the time; a click on any time moves the cursor of all plots.</footer>
@@ -307,6 +308,25 @@ def _section(who: str, key: str, m: Measure) -> str:
 {listed}
 <p class="how">{escape(how(key))}</p>
 </section>"""
+
+
+def _blends(report: Report) -> str:
+    """Card on recordings in whole-body motions: criteria without and with them, and where each part comes from."""
+    rows = []
+    for edit in report.blends:
+        assert edit.blend is not None
+        spans = [f"{name.replace('_', ' ')} {source} {begin:.2f}–{end:.2f} s"
+                 for name, source, (begin, end) in edit.blend.parts if source != "planned"]  # fmt: skip
+        criteria = (f"{before:.3f} → {after:.3f}" for before, after in (edit.blend.similarity, edit.blend.torque))
+        texts = (f"{edit.who}, {edit.reason}", ", ".join(spans) or "all planned", *criteria)
+        rows.append((*(Cell(text) for text in texts[:2]), *(Cell(text, True) for text in texts[2:])))
+    if not rows:
+        return ""
+    shown = table(("motion", "from recordings", "posture similarity", "torque variation"), rows)
+    return f"""<h2>Recordings in whole-body motions</h2><section class="measure card">{shown}
+<p class="how">Posture similarity is 1 where each part of the body is as most recorded ones; torque variation is the
+deviation of joint torques from a steady change, as a share of joint strength. Recordings are blended in where
+similarity grows and torques vary no more than without them.</p></section>"""
 
 
 def _notes(report: Report, note: str) -> str:

@@ -46,11 +46,16 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a search: checks of states, states in one tree. `widen` is the rounds until full effort."""
+    """Limits of a search: checks of states, states in one tree. `widen` is the rounds until full effort.
+
+    A carried object's search (`search/rrt.py`) ends after `fruitless` rounds, if given, with fewer nodes than rounds:
+    its trees are enclosed.
+    """
 
     checks: int = 200_000
     nodes: int = 10_000
     widen: int = 60
+    fruitless: int | None = None
 
     def __post_init__(self) -> None:
         if min(self.checks, self.widen) < 1 or self.nodes < 2:

@@ -248,11 +248,19 @@ class _Search(Generic[Payload]):
         """Return whether no further check may be made."""
         return bool(self.tally[CHECKS] >= self.budget.checks)
 
+    @property
+    def fruitless(self) -> bool:
+        """Return whether so many rounds gave so few nodes that the trees are enclosed."""
+        least, rounds = self.budget.fruitless, self.tally[ROUNDS]
+        return least is not None and bool(rounds >= least and self.tally[NODES] < rounds)
+
     def run(self, trees: list[_Tree[Payload]], goal: Array) -> int | None:
         """Index of the first tree's node at the goal, None if the limits came first."""
         found = self.grow(trees[0], goal)  # the straight path first
         in_vain = 0
         while not (found[1] or self.spent or in_vain == _IN_VAIN or any(tree.full for tree in trees)):
+            if self.fruitless:
+                break
             may_stop_here()
             self.tally[ROUNDS] += 1
             nodes = self.tally[NODES]

@@ -131,6 +131,15 @@ class Turns(Part):
     origin: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
 
 
+def _pressed_behind(made: Any, given: Any) -> bool:
+    """Return whether a button, as it is made, would have to be pulled to slide as a storyboard has it."""
+    with suppress(TypeError, KeyError, ValueError):
+        out, axes = made["handle"]["out"], (made["slides"]["axis"], given["slides"]["axis"])
+        inwards, outwards = (float(sum(a * b for a, b in zip(out, axis, strict=True))) for axis in axes)
+        return inwards < 0.0 < outwards
+    return False
+
+
 class FixturePart(Part):
     """A drawer, door, lid or switch. Built-in props that open have a joint and a handle of their own."""
 
@@ -159,7 +168,8 @@ class FixturePart(Part):
         with suppress(TypeError):  # options of other types are refused where the mesh is made
             made = mechanism(mesh.get("maker"), mesh.get("options", {}))
             if "slides" in given or "turns" in given:
-                made = {key: value for key, value in made.items() if key not in ("slides", "turns")}
+                left_out = ("slides", "turns", "handle") if _pressed_behind(made, given) else ("slides", "turns")
+                made = {key: value for key, value in made.items() if key not in left_out}
             return {**made, **given}
         return given
 
@@ -271,6 +281,11 @@ class StoryboardFile(Part):
     allow: AllowPart = Field(default_factory=AllowPart)
     style: StyleChoice | None = None
     library: Library = None
+    capture: list[Text] = Field(
+        default_factory=list,
+        description="Files of recordings that whole-body motions are blended with, where that improves them.",
+        max_length=MOST_THINGS,
+    )
     tasks: list[TaskPart] = Field(
         default_factory=list, description="Tasks: verbs with their arguments.", max_length=MOST_THINGS
     )

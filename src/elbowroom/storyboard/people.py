@@ -21,7 +21,7 @@ from elbowroom.locomotion.standing import at_ease, idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.contacts import estimate_floor
-from elbowroom.motion.edit import place
+from elbowroom.motion.edit import place, without_lead
 from elbowroom.motion.retarget import retarget
 from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.storyboard.cast import BodySource, CharacterPart, ClipSource, JointKey, RobotSource
@@ -36,6 +36,15 @@ def library_named(name: str | None, folder: Path) -> ClipLibrary | None:
     if name is None or name == "recorded":
         return None if name is None else recorded_cycles()
     return read_clip_library(existing(folder / name, "give 'recorded' or a library written by elbowroom library"))
+
+
+def recording_named(name: str, folder: Path) -> Clip:
+    """The recorded motion of a file in a folder, with known faults of CMU's BVH rigs fixed."""
+    path = existing(folder / name, _SUFFIX_CLIP)
+    opened = open_file(path, ImportHints(fix_rig=True))
+    if not opened.clips:
+        raise BadFile(path, "contains no motion", would_do=_SUFFIX_CLIP)
+    return without_lead(opened.clip())
 
 
 class Person:

@@ -55,7 +55,9 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: StyleLike, counts:
 
     variety, probes = counts
     wanted = board.style if style is None else style
-    settings = Settings(tier=tier, seed=seed, style=wanted, variety=variety, probes=probes, gaits=board.gaits)
+    settings = Settings(
+        tier=tier, seed=seed, style=wanted, variety=variety, probes=probes, gaits=board.gaits, capture=board.capture
+    )
     try:
         plan = plan_in_turn(_at_rate(board.world, board.fps), board.tasks, settings)
     except (BadValue, UnknownName) as error:  # faults found only in planning, such as names of proposed grasps

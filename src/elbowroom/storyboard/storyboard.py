@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -21,19 +21,18 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.motion.clip import Clip, Motion, frames_in
 from elbowroom.plan.edit import EditChange
-from elbowroom.plan.places import out_of_support, worn_place
+from elbowroom.plan.places import worn_place
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.upright import carried_upright
 from elbowroom.spaces.styles import StyleLike
+from elbowroom.storyboard import things
 from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
-from elbowroom.storyboard.people import Person, library_named
+from elbowroom.storyboard.people import Person, library_named, recording_named
 from elbowroom.storyboard.tasks import tasks_of
-from elbowroom.storyboard.things import fixture_of, frame, frames_of, mark, mesh_of, path_of, place_of, static_of
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
-from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -157,7 +156,8 @@ class Storyboard:
     """World of a storyboard file, its output frame rate and its tasks.
 
     `stands` maps each static mesh by name to its entry in the scene. `style` is the style of all tasks,
-    `edits` are those to be weakened or muted, `gaits` is the clip library of walks that tasks ask for.
+    `edits` are those to be weakened or muted, `gaits` is the clip library of walks that tasks ask for,
+    `capture` are recordings that whole-body motions are blended with.
     """
 
     path: Path
@@ -170,6 +170,7 @@ class Storyboard:
     style: StyleLike = None
     edits: tuple[EditChange, ...] = ()
     gaits: ClipLibrary | None = None
+    capture: tuple[Clip, ...] = ()
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
@@ -210,7 +211,13 @@ def _built(document: Document) -> Storyboard:
     about = (file.about, tuple(file.tags))
     with document.blaming("library"):
         gaits = library_named(file.library, document.path.parent)
-    return Storyboard(document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits), gaits)
+    capture = []
+    for k, name in enumerate(file.capture):
+        with document.blaming("capture", k):
+            capture.append(recording_named(name, document.path.parent))
+    return Storyboard(
+        document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits), gaits, tuple(capture)
+    )
 
 
 class _Builder:
@@ -244,7 +251,7 @@ class _Builder:
         world = World()
         for k, source in enumerate(self._file.scene.meshes):
             with self._document.blaming("scene", "meshes", k):
-                found, notes = static_of(source, self._folder)
+                found, notes = things.static_of(source, self._folder)
                 for name, mesh in found.items():
                     free, number = name, 2
                     while free in world.static:
@@ -264,43 +271,36 @@ class _Builder:
     def _fixtures(self, world: World) -> World:
         for name, part in self._file.fixtures.items():
             with self._document.blaming("fixtures", name, "mesh"):
-                mesh, notes = mesh_of(part.mesh, self._folder)
+                mesh, notes = things.mesh_of(part.mesh, self._folder)
             with self._document.blaming("fixtures", name):
-                T_place = place_of(part, self._file.scene.meshes)
-                world = world.with_fixture(name, fixture_of(part, mesh, T_place)).with_(notes=(*world.notes, *notes))
+                T_place = things.place_of(part, self._file.scene.meshes)
+                fixture = things.fixture_of(part, mesh, T_place)
+                world = world.with_fixture(name, fixture).with_(notes=(*world.notes, *notes))
         return world
 
     def _objects(self, world: World) -> World:
         fixtures = {name: thing for name, thing in world.objects.items() if isinstance(thing, Fixture)}
         for name, part in self._file.objects.items():
             with self._document.blaming("objects", name, "mesh"):
-                mesh, notes = mesh_of(part.mesh, self._folder)
+                mesh, notes = things.mesh_of(part.mesh, self._folder)
             with self._document.blaming("objects", name, "on"):
-                path = path_of(part, fixtures)
+                path = things.path_of(part, fixtures)
             with self._document.blaming("objects", name):
                 if name in fixtures:
                     raise BadValue("is already the name of a fixture")
-                grasps = {key: mark(g) for key, g in part.grasps.items()}
+                grasps = {key: things.mark(g) for key, g in part.grasps.items()}
                 world = world.with_object(
-                    name, mesh, path, mass=part.mass, frames=frames_of(part), freedom=part.freedom, grasps=grasps
+                    name, mesh, path, mass=part.mass, frames=things.frames_of(part), freedom=part.freedom, grasps=grasps
                 )
                 world = world.with_(notes=(*world.notes, *notes))
         return world
 
     def _settled(self, world: World) -> World:
-        """World in which objects to be taken stand on what they were placed a little inside of, with a note."""
-        taken = {getattr(task.arguments, "object", "") for task in self._file.tasks}
-        taken -= {part.object for part in self._file.holds}
-        for name, part in self._file.objects.items():
-            if part.path is not None or part.on is not None or name not in taken:
-                continue
-            if (up := out_of_support(world, name, world.span[0])) > 0.0:
-                T = np.array(world.frame(name, world.span[0]))
-                T[2, 3] += up
-                note = f"{name} begins {1000.0 * up:.1f} mm higher than given, where it is free of what it stands on"
-                world = world.with_(objects={**world.objects, name: replace(world.objects[name], path=Still(T))})
-                world = world.with_(notes=(*world.notes, note))
-        return world
+        """World in which objects and buttons of tasks stand on what they were placed a little inside of."""
+        taken = {getattr(t.arguments, "object", "") for t in self._file.tasks} - {h.object for h in self._file.holds}
+        lying = [name for name, part in self._file.objects.items() if part.path is None and part.on is None]
+        pressed = [task.press.fixture for task in self._file.tasks if task.press is not None]
+        return things.settled(world, [name for name in lying if name in taken], pressed)
 
     def _characters(self, world: World) -> World:
         motions, notes = self._motions(world.floor)
@@ -351,7 +351,7 @@ class _Builder:
     def _grip(self, world: World, part: HoldPart) -> Any:
         """Transform `T_hand_object`; None if the object has a position of its own and is grasped where it is."""
         if part.grip is not None:
-            return frame(part.grip)
+            return things.frame(part.grip)
         entry = self._file.objects.get(part.object)
         first = not any(h.object == part.object for h in world.holds)
         if entry is None or entry.placed or not first:
@@ -360,7 +360,7 @@ class _Builder:
         if part.hand not in ("left", "right") and isinstance(body, Character):
             return worn_place(body, part.hand, world.objects[part.object], part.object)
         T_hand_grip = grip_frame(body, part.hand)
-        return T_hand_grip @ inverse(frame(entry.frames["grip"])) if "grip" in entry.frames else T_hand_grip
+        return T_hand_grip @ inverse(things.frame(entry.frames["grip"])) if "grip" in entry.frames else T_hand_grip
 
     def _contacts(self, world: World) -> World:
         for k, part in enumerate(self._file.contacts):

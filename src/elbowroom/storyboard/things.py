@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
+from elbowroom.plan.places import out_of_support, out_of_wall
 from elbowroom.props.makers import made
 from elbowroom.props.mechanisms import FITTING, fitted
 from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
@@ -22,6 +24,7 @@ from elbowroom.storyboard.values import Frame, GraspPart, Handle, MeshPiece, Mes
 from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
 from elbowroom.world.paths import Path as ThingPath
 from elbowroom.world.things import Fixture, GraspMark, Joint
+from elbowroom.world.world import World
 
 # Sine of the angle between two directions below which they are taken for one.
 _PARALLEL = 1e-3
@@ -174,6 +177,27 @@ def fixture_of(part: FixturePart, mesh: Mesh, T_place: Array) -> Fixture:
     _near_its_mesh(frames, mesh)
     T = T_place @ transform(part.at, quaternion(part.turn))
     return Fixture.at(mesh, joint, T, state, frames, part.mass, grasps)
+
+
+def settled(world: World, taken: Iterable[str], pressed: Iterable[str]) -> World:
+    """World in which objects that tasks take stand on what they were placed a little inside of, and buttons that they
+    press on their walls, with notes."""
+    for name in taken:
+        if (up := out_of_support(world, name, world.span[0])) > 0.0:
+            T = transform([0.0, 0.0, up]) @ world.frame(name, world.span[0])
+            note = f"{name} begins {1000.0 * up:.1f} mm higher than given, where it is free of what it stands on"
+            world = world.with_(objects={**world.objects, name: replace(world.objects[name], path=Still(T))})
+            world = world.with_(notes=(*world.notes, note))
+    for name in dict.fromkeys(pressed):
+        thing = world.objects.get(name)
+        if not isinstance(thing, Fixture) or not (out := out_of_wall(world, name, world.span[0])).any():
+            continue
+        T = transform(out) @ thing.T_world_closed
+        moved = Fixture.at(thing.mesh, thing.joint, T, thing.state, thing.frames, thing.mass, thing.grasps)
+        by = 100.0 * float(np.linalg.norm(out))
+        note = f"{name} begins {by:.1f} cm farther out than given, on the surface of the wall that it was inside of"
+        world = world.with_(objects={**world.objects, name: moved}, notes=(*world.notes, note))
+    return world
 
 
 def _pressed_face(mesh: Mesh, axis: Array) -> Array:

@@ -20,7 +20,7 @@ from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.studio.page_gizmo import Mark
 from elbowroom.studio.places import Place
-from elbowroom.world.extent import FURNITURE
+from elbowroom.world.extent import FURNITURE, box_corners
 from elbowroom.world.world import World
 
 # Unused skins that are cached, a megabyte or two each: an undo needs them again.
@@ -101,7 +101,7 @@ _GHOSTLY: dict[str, Any] = {
     "cast_shadow": False,
     "receive_shadow": False,
 }
-# The ghost is shown where any joint is farther than this from its previous position, metres.
+# The ghost is shown where any joint, or corner of an object's bounds, is farther than this from where it was, metres.
 _DIFFERS = 0.01
 # Colours of the floor: cells, sections, the plane.
 _DARK = ((122, 126, 131), (134, 138, 143), (112, 116, 121))
@@ -292,10 +292,14 @@ class SceneView:
     def _pose_ghost(self, name: str, T: Array, before: Array) -> None:
         """Show the previous position of an object, if different."""
         ghost = self._thing_ghosts.get(name)
-        shown = self.ghost and name not in self.hidden and float(np.linalg.norm(T[:3, 3] - before[:3, 3])) > _DIFFERS
-        if ghost is not None and ghost.visible != shown:
+        if ghost is None:
+            return
+        apart = T - before
+        corners = box_corners(self._bounds[name]) @ apart[:3, :3].T + apart[:3, 3]  # a tilt moves its far end alone
+        shown = self.ghost and name not in self.hidden and float(np.linalg.norm(corners, axis=1).max()) > _DIFFERS
+        if ghost.visible != shown:
             ghost.visible = shown
-        if ghost is not None and shown:
+        if shown:
             _place(ghost, before)
 
     def put(self, name: str, T: Array) -> None:

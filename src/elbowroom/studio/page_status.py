@@ -73,11 +73,13 @@ class Status:
         name = studio.document.name + (" •" if studio.session.unsaved else "")
         tone, said = studio.said
         done = job.progress if long and job is not None else None
+        # two lines of text at any time: the tabs below stay where they are while something is dragged
         content = (
             f'<div id="{_TOP}" style="padding:8px 10px 2px 10px;font-size:13px"><div style="opacity:.65;'
             f'padding-right:84px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap">{escape(name)}</div>'
-            f'<div style="margin-top:2px"><span style="display:inline-block;width:8px;height:8px;border-radius:4px;'
-            f'background:{color};margin-right:7px"></span>{escape(text)}</div>{_bar(done)}{_boxed(said, tone)}</div>'
+            f'<div style="margin-top:2px;line-height:1.5;min-height:3em"><span style="display:inline-block;width:8px;'
+            f'height:8px;border-radius:4px;background:{color};margin-right:7px"></span>{escape(text)}</div>'
+            f"{_bar(done)}{_boxed(said, tone)}</div>"
         )
         if self._line.content != content:
             self._line.content = content

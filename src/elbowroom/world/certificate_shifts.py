@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -26,8 +27,9 @@ from elbowroom.world.world import Record, Snapshot
 
 # Shifts that are tried, metres: the smallest that will do is told.
 _SHIFTS = (0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02)
-# Times of a contact at which directions are tried before one is proven, and proofs that are tried, at most.
-_SAMPLES, _PROOFS = 12, 6
+# Times of a contact at which directions are tried before one is proven, and proofs that are tried with each length, at
+# most.
+_SAMPLES, _PROOFS = 12, 4
 # The way to the shifted place is bisected down to this, metres.
 _FINE = 1e-5
 
@@ -108,14 +110,11 @@ def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
     proof.exact.place_snapshot(record[0])
     axes = proof.exact.placed.T[a, :3, :3].T
     directions = np.concatenate([ALL_ROUND, axes, -axes])
-    moments, proofs = _moments(proof, case.pair, record), 0
+    moments = _moments(proof, case.pair, record)
     for length in (s for s in (*_SHIFTS, case.depth) if s <= case.depth):
-        for direction in _clear(proof.exact, case.pair, moments, length * directions):
-            proofs += 1
+        for direction in islice(_clear(proof.exact, case.pair, moments, length * directions), _PROOFS):
             if _proves(proof, case, direction, tolerance):
                 return direction
-            if proofs >= _PROOFS:
-                return None
     return None
 
 

@@ -20,7 +20,43 @@ Motions = Mapping[str, Motion]
 # Frames between two layers that count as consecutive.
 _NEXT_FRAMES = 1.5
 
+# Part of a motion by its source: planned, taken from recordings, or between the two.
+PartSource = Literal["planned", "blended", "captured"]
+_PLANNED: PartSource = "planned"
+
 _NO_LAYER = Layer((), 1.0, 0.0, np.zeros((0, 0, 4)))
+
+
+@dataclass(frozen=True)
+class CaptureBlend:
+    """Recordings in a whole-body plan: posture similarity and torque variation without and with them, and the sources.
+
+    `parts` are components of the body with a source and its interval in seconds.
+    """
+
+    similarity: tuple[float, float]
+    torque: tuple[float, float]
+    parts: tuple[tuple[str, PartSource, Interval], ...]
+
+    @property
+    def used(self) -> bool:
+        """Return whether any part comes from recordings."""
+        return any(source != "planned" for _, source, _ in self.parts)
+
+    def dropped(self) -> CaptureBlend:
+        """The same where the recordings are left out."""
+        names = dict.fromkeys(name for name, *_ in self.parts)
+        spans = [[span for own, _, span in self.parts if own == name] for name in names]
+        whole = [(name, _PLANNED, (own[0][0], own[-1][1])) for name, own in zip(names, spans, strict=True)]
+        return CaptureBlend((self.similarity[0],) * 2, (self.torque[0],) * 2, tuple(whole))
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "posture_similarity": [round(x, 4) for x in self.similarity],
+            "torque_variation": [round(x, 4) for x in self.torque],
+            "parts": [{"component": name, "source": kind, "during": list(span)} for name, kind, span in self.parts],
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +67,7 @@ class Edit:
     hand stays at its target afterwards. Its weight is the `strength` of the edit; `muted` ones have no effect. `trees`
     are lines (E, 2, 3) of the limb's end in search trees, from the start and from the goal, if requested by
     `search.birrt.keeping_trees`. `replanned` are the joints whose recorded contacts no longer apply; `contacts` are
-    allowed because of it.
+    allowed because of it. `blend` says what recordings have in it, None where none were given.
     """
 
     who: str
@@ -48,6 +84,7 @@ class Edit:
     muted: bool = False
     replanned: tuple[int, ...] = field(default=(), repr=False)
     contacts: tuple[Contact, ...] = field(default=(), repr=False)
+    blend: CaptureBlend | None = field(default=None, repr=False)
 
     @property
     def strength(self) -> float:
@@ -80,7 +117,7 @@ class Edit:
             "layer": list(self.layer.during),
             "strength": self.strength,
             "muted": self.muted,
-        }
+        } | ({} if self.blend is None else {"blend": self.blend.facts()})
 
 
 def motions(base: Motions, edits: Sequence[Edit]) -> dict[str, Motion]:

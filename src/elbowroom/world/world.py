@@ -74,7 +74,7 @@ class World:
         Without characters it is that of all keyed paths and states, and (0, 0) where nothing moves.
         """
         spans = [m.span for m in self.characters.values()] or [
-            (float(keys[0]), float(keys[-1])) for o in self.objects.values() if (keys := _keys(o)) is not None
+            (float(keys[0]), float(keys[-1])) for o in self.objects.values() if (keys := key_times(o)) is not None
         ]
         return (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else (0.0, 0.0)
 
@@ -274,7 +274,7 @@ def _moved_by(body: Body, motion: Motion | None) -> Motion:
     return retarget(motion, body)
 
 
-def _keys(thing: Thing) -> Array | None:
+def key_times(thing: Thing) -> Array | None:
     """Times of an object's path or state, if it has keyframes."""
     if isinstance(thing, Fixture):
         return thing.state.times if isinstance(thing.state, KeyedState) else None

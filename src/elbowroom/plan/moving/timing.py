@@ -14,7 +14,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, beyond_reach, hand_of, held_by, shoulder_of
-from elbowroom.plan.places import moves
+from elbowroom.plan.places import moves, moving_until
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.limb_ik import LimbIK
@@ -53,7 +53,7 @@ def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -
         return True
     if target is None:
         return False
-    end = actor.base.span[1]
+    end = moving_until(d.world, target) if actor.idle else actor.base.span[1]
     span = (actor.now, max(end, actor.now)) if at is None else (max(actor.now, at - 1.0), at + 0.5)
     return moves(d.world, target, np.linspace(*span, 65))
 

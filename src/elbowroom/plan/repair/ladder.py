@@ -274,7 +274,7 @@ def _by_offset(
         if job.options.clocks.late:
             break
         if not tried and hopeless(job, stretch, seed):
-            return None, [], f"an object that {name.replace('_', ' ')} carry collides in every posture"
+            return None, [], f"the body collides in every posture of {name.replace('_', ' ')} that was tried"
         tried.append(stretch)
         done = by_offset(job, stretch, seed)
         if done is None and job.limb == job.joints and free.leg:

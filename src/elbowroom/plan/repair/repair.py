@@ -38,6 +38,8 @@ _RAISES = 3
 USUAL = Budget(checks=60_000)
 # Largest displacement of a body, metres.
 ASIDE = 0.6
+# Distance that a clip is moved at most to find out whether that would help, metres.
+_ADVISED_SHIFT_M = 1.0
 # Share of a budget, beyond it, for a last proof of what was repaired.
 _OVERTIME = 0.1
 
@@ -101,6 +103,7 @@ def repair(
     keep: Sequence[Pin] = (),
     progress: Callable[[str], None] | None = None,
     budget: float | None = None,
+    advise: bool = False,
 ) -> Plan:
     """Resolve the collisions of clips; `who` is by default everybody with a clip, one by one.
 
@@ -116,7 +119,8 @@ def repair(
     from. Limbs in `keep` stay in place at their times, and the body with them. `search_budget` limits one search,
     counted in checks; without `searches` limbs use offsets and bodies are lowered or turned, which is quick. After
     `budget` seconds of wall-clock time, proofs included, the status is 'budget-spent' and the world has what was
-    repaired until then; a motion found within a budget is the same as without one.
+    repaired until then; a motion found within a budget is the same as without one. With `advise`, a shift of the clip
+    is tried where collisions remain and none was allowed, and told as the plan's advice if it leaves none.
     """
     people = _people(world, who)
     others = {name: tuple(_clips(other)[name] for other in apart) for name in people} if apart else {}
@@ -139,6 +143,11 @@ def repair(
         for name in people if max_shift > 0.0 or max_delay > 0.0 else ():
             if plan.status == "partial":
                 plan = _moved(plan, world, name, people, options, max_shift, max_delay)
+        if advise and plan.status == "partial" and max_shift == 0.0 and len(people) == 1 and not keep:
+            moved = _moved(plan, world, people[0], people, options, _ADVISED_SHIFT_M, 0.0)
+            if moved.found:  # its first edit is the shift
+                how = f"allow it with --max-shift {_ADVISED_SHIFT_M:g}"
+                plan = plan.with_(verified=f"the clip {moved.edits[0].reason} would do (checked): {how}")
     return plan
 
 

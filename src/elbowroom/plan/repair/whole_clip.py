@@ -11,12 +11,17 @@ import numpy as np
 from elbowroom.finish.nudge import Core
 from elbowroom.geometry.easing import covering
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.contacts import Flags
 from elbowroom.motion.edit import place, without_lead
+from elbowroom.motion.retarget_pose import has_feet
+from elbowroom.motion.soles import soles
 from elbowroom.plan.repair.allowed import at_work
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.options import Clocks
 from elbowroom.plan.repair.pelvis import BodyDetour, core_about
+from elbowroom.plan.walking.ground import LOW_M, Ground
 from elbowroom.world.allowances import Changed, is_foot
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.exact import ExactWorld
@@ -81,20 +86,25 @@ _RAISED_OVER_S = 0.6
 
 
 def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> BodyDetour | None:
-    """Raise a recorded clip where its feet or shins are deeper in the floor than the caps of the world allow.
+    """Raise a recorded clip where its feet or shins are deeper in the floor than the caps of the world allow, and onto
+    carpets and sills that feet are in.
 
     All poses stay as recorded and the root gains height smoothly, so contacts with the floor only become shallower.
     `found` are collisions of the world's certificate; None where no leg is too deep.
     """
     clip = clip_of(world, who)
     caps = {p.name: world.caps.feet if is_foot(p) else world.caps.body for p in parts_of(world) if _on_leg(p, who)}
-    need, frame = np.zeros(len(clip)), 1.0 / clip.fps
+    need, frame, in_low = np.zeros(len(clip)), 1.0 / clip.fps, np.zeros(len(clip), dtype=bool)
     for one in found:
         leg = next((name for name in one.pair if name in caps), None)
+        rows = slice(*np.searchsorted(clip.times, (one.during[0] - frame, one.during[1] + frame)))
         if leg is not None and FLOOR in one.pair:
             deeper = one.depth_m - caps[leg] if isinstance(one, Collision) and one.depth_m is not None else 0.0
-            rows = slice(*np.searchsorted(clip.times, (one.during[0] - frame, one.during[1] + frame)))
             need[rows] = np.maximum(need[rows], max(deeper, 0.0) + _RAISED_MARGIN_M)
+        elif leg is not None:
+            in_low[rows] = True
+    if in_low.any():
+        need[in_low] = np.maximum(need[in_low], _below_low_ground(world, clip, in_low))
     lead = clip.source.lead
     rise = covering(need[lead:], 2 * int(0.5 * _RAISED_OVER_S * clip.fps) + 1)
     moving = clip.times[lead:][rise > 0.0]
@@ -103,9 +113,29 @@ def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> Bod
     root = np.array(clip.root)
     root[lead:, 2] += rise
     there = world.with_character(who, clip.with_(root=root))
-    text = f"raised by up to {1000 * rise.max():.0f} mm, legs out of the floor"
+    onto = "onto low ground" if in_low.any() else "legs out of the floor"
+    text = f"raised by up to {1000 * rise.max():.0f} mm, {onto}"
     changed = Changed(who, (), (float(moving[0]), float(moving[-1])))
     return BodyDetour(there, "whole body", text, changed, (), 0.0, 0)
+
+
+def _below_low_ground(world: World, clip: Clip, rows: Flags) -> Array:
+    """Height (N,) by which soles in some frames (T,) have to be raised onto carpets and sills, metres; 0 where there
+    are none, and where feet are too far in them to be raised without floating.
+    """
+    character, T = clip.character, clip.world(clip.times[rows])
+    if not has_feet(character):
+        return np.zeros(len(T))
+    points = []
+    for sole in soles(character):
+        toes = sole.toes if sole.toes >= 0 else sole.foot
+        points += [apply(T[:, sole.foot], sole.outline), apply(T[:, toes], np.vstack([sole.toe_outline, sole.tip]))]
+    at = np.concatenate(points, axis=1)
+    ground = Ground(world, float(clip.times[rows][0]), 1.0, at[..., :2].reshape(-1, 2))
+    high = ground.along(at[..., :2])
+    floor = 0.0 if world.floor is None else world.floor
+    below = np.where(high > 0.0, floor + high - at[..., 2], 0.0).max(axis=1)
+    return np.where((below > 0.0) & (below <= LOW_M), below + _RAISED_MARGIN_M, 0.0)
 
 
 def _on_leg(part: Part, who: str) -> bool:

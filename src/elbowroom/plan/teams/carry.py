@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import scipy
@@ -32,7 +33,8 @@ from elbowroom.plan.teams.way import Ways, team_space
 from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.verbs.move import Crew, crew_of, free_hands
-from elbowroom.plan.walking.walked import until_end
+from elbowroom.plan.walking.stances import is_low, stances_for, standing_at
+from elbowroom.plan.walking.walked import Spot, until_end
 from elbowroom.posing.two_hands import edge_grasps, under_edge
 from elbowroom.spaces.team import YAW, TeamSpace
 from elbowroom.world.certificate import certify
@@ -47,6 +49,10 @@ _OFF_M = 0.05
 # Share of the object's mass above which a failed balance is reported as too heavy, kg: the limit recommended for lifts
 # under the best conditions (NIOSH 1991).
 _LIFTS_KG = 23.0
+# Stances that are tried to lift a low object: each is known to hold it on the floor and at carrying height.
+_STANCES = 3
+# Metres from above its goal by which a single carrier may stop short, to set the object down with outstretched arms.
+_SHORT_M = (0.1, 0.2, 0.3, 0.4, 0.5)
 # Rotations of the object about the vertical that are tried at a goal without one, radians, by number of carriers.
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
@@ -96,15 +102,13 @@ def carry(d: Director, task: Carry) -> None:
     T_goal = place_for(d.world, task, T_start, actors[0].now)
     for actor in actors:
         free_hands(d, actor, "both", what)
-    if in_place(d.world, task.object, actors):
-        return _carried_from(d, task, actors, robots, T_goal, what)
-
     saved = d.save()
     stuck: list[PlanningFailure] = []
-    for spots in slots(d.world, task.object, actors[0].now, actors):
+    for spots in _arrangements(d, task, actors):
         there = False
         try:
-            walk_up(d, actors, spots, what)
+            if spots:
+                walk_up(d, actors, spots, what)
             there = True
             return _carried_from(d, task, actors, robots, T_goal, what)
         except PlanningFailure as failed:
@@ -112,6 +116,22 @@ def carry(d: Director, task: Carry) -> None:
             stuck.insert(0, failed) if there and len(stuck) < 1 else stuck.append(failed)
             d.restore(saved)
     raise stuck[0]
+
+
+def _arrangements(d: Director, task: Carry, actors: list[Actor]) -> Iterator[list[Spot]]:
+    """Positions of everybody from which the object may be lifted; an empty list is where they stand.
+
+    A single person bends down to a low object from stances in which the whole body is known to hold it.
+    """
+    there = in_place(d.world, task.object, actors)
+    if there:
+        yield []
+    if len(actors) == 1:
+        up = _raised(d, task, actors)
+        if is_low(d.world, actors[0], task.object, actors[0].now):
+            yield from ([spot] for spot in islice(stances_for(d, actors[0], up, at_once=True), _STANCES))
+    if not there:
+        yield from slots(d.world, task.object, actors[0].now, actors)
 
 
 def _carried_from(
@@ -132,10 +152,14 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
     start = space.state(T[:3, 3], 0.0)
     above = [_above(space, T, goal) for goal in goals]
     space = replace(space, near=space.carriers(np.array([start, *above]))[0])
-    ends = [state for state in above if space.valid(state[None])[0]]
     if not space.valid(start[None])[0]:
         space = replace(space, margin=0.0)
-        ends = [state for state in above if space.valid(state[None])[0]]
+    goal_of = {id(state): goal for state, goal in zip(above, goals, strict=True) if space.valid(state[None])[0]}
+    ends = [state for state in above if id(state) in goal_of]
+    if not ends and lifted.count == 1:
+        short = _short_of(d, task, lifted, space, list(zip(above, goals, strict=True)), what)
+        goal_of, ends = {id(state): goal for state, goal in short}, [state for state, _ in short]
+        space = replace(space, near=space.carriers(np.array([start, *above, *ends]))[0])
     if not ends:
         x, y, z = T_goal[:3, 3]
         raise PlanningFailure("target-in-collision", f"{what}: there is no room for all of them and the object at "
@@ -155,7 +179,7 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
             if number < task.tries // 2:
                 _require_pace(space, timing, task, actors[0].base.fps, what)
             _walked(d, lifted, space, timing)
-            _set_down(d, task, lifted, goals[[id(s) for s in above].index(id(ends[end]))], what)
+            _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
             stuck = stuck or failed
             d.restore(saved)
@@ -189,6 +213,42 @@ def _require_pace(space: TeamSpace, timing: Trajectory, task: Carry, fps: float,
         raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
 
 
+def _short_of(
+    d: Director, task: Carry, lifted: Lifted, space: TeamSpace, above: Sequence[tuple[Array, Array]], what: str
+) -> list[tuple[Array, Array]]:
+    """States of a single carrier before what the goal lies on, with the goal (4, 4) that is in reach from there.
+
+    Above the middle of a table the object would be where the carrier's legs are in the table.
+    """
+    carrier, grips, found = lifted.carriers[0], lifted.grips[0], []
+    for state, goal in above:
+        ahead = facing(float(space.carriers(state[None])[1][0, 0]))
+        for short in _SHORT_M:
+            back = np.array(state)
+            back[:2] -= short * ahead
+            place, heading = (one[0, 0] for one in space.carriers(back[None]))
+            close = replace(space, near=place[None, None])
+            stands = standing_at(carrier.actor, place, float(heading)) if close.valid(back[None])[0] else None
+            if stands is None:
+                continue
+            try:
+                _lowering(d, task, carrier, stands, goal, what).held_at(grips, goal, stands.pose)
+            except PlanningFailure:
+                continue
+            found.append((back, goal))
+            break
+    return found
+
+
+def _lowering(d: Director, task: Carry, carrier: Carrier, actor: Actor, T_goal: Array, what: str) -> TeamCarrier:
+    """A carrier of an object, as an actor, who lowers it onto its goal (4, 4)."""
+    goal = tuple(float(x) for x in T_goal[:3, 3])
+    down = Move(who=task.who, object=task.object, to=goal, helpers=task.helpers)  # type: ignore[arg-type]
+    lowering = TeamCarrier(d, actor, down, what, carrier.people)
+    lowering.T_goal, lowering.guide = T_goal, None
+    return lowering
+
+
 def _note(what: str, number: int, ways: Ways, seconds: float) -> str:
     nodes = len(ways.roadmap.states)
     again = f"; {number} earlier paths failed" if number else ""
@@ -218,6 +278,22 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
     """Let robots take the object, then people, who lift it to carrying height; raises `PlanningFailure`."""
     now = max(actor.now for actor in actors)
     _wait(d, actors, max([robot.take(now) for robot in robots], default=0.0))
+    up = _raised(d, task, actors)
+    carriers = [TeamCarrier(d, actor, up, what, len(actors) + len(robots)) for actor in actors]
+    crew = Crew(d, list(carriers), [["left", "right"]] * len(actors), partial(_stay, robots))
+    try:
+        chosen = crew.lift()
+    except PlanningFailure as failed:
+        share = carriers[0].mass
+        if failed.status == "too-heavy" or (failed.status == "out-of-balance" and share > _LIFTS_KG):
+            why = failed.why.removeprefix(f"{what}: ")
+            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg for each is too heavy; {why}") from None
+        raise
+    return Lifted(tuple(carriers), tuple(option.grips for option in chosen), robots)
+
+
+def _raised(d: Director, task: Carry, actors: list[Actor]) -> Move:
+    """Task to lift the object to the height at which it is carried."""
     T = np.asarray(d.world.frame(task.object, actors[0].now))
     corners = d.world.objects[task.object].mesh.vertices @ T[:3, :3].T
     low, high = float(corners[:, 2].min()), float(corners[:, 2].max())
@@ -229,21 +305,8 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
     elif any(holds_edge(d.world, task.object, actor) for actor in actors):
         share = _LIFTED_EDGE
     z = max(floor + share * tall - held, T[2, 3] + _OFF_M)
-    up = Move(who=task.who, object=task.object, to=(float(T[0, 3]), float(T[1, 3]), float(z)), helpers=task.helpers)
-    carriers = [TeamCarrier(d, actor, up, what, len(actors) + len(robots)) for actor in actors]
-    for carrier in carriers:
-        carrier.T_goal = np.array(T)
-        carrier.T_goal[2, 3] = z
-    crew = Crew(d, list(carriers), [["left", "right"]] * len(actors), partial(_stay, robots))
-    try:
-        chosen = crew.lift()
-    except PlanningFailure as failed:
-        share = carriers[0].mass
-        if failed.status == "too-heavy" or (failed.status == "out-of-balance" and share > _LIFTS_KG):
-            why = failed.why.removeprefix(f"{what}: ")
-            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg for each is too heavy; {why}") from None
-        raise
-    return Lifted(tuple(carriers), tuple(option.grips for option in chosen), robots)
+    to = (float(T[0, 3]), float(T[1, 3]), float(z))
+    return Move(who=task.who, object=task.object, to=to, helpers=task.helpers)
 
 
 def _stay(robots: Sequence[RobotCarrier], until: float) -> None:
@@ -339,14 +402,10 @@ def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
 
 def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:
     """Let everybody lower the object onto its goal (4, 4), release it, and return to standing."""
-    goal = tuple(float(x) for x in T_goal[:3, 3])
-    down = Move(who=task.who, object=task.object, to=goal, helpers=task.helpers)  # type: ignore[arg-type]
-    carriers = [TeamCarrier(d, carrier.actor, down, what, lifted.count) for carrier in lifted.carriers]
+    carriers = [_lowering(d, task, carrier, carrier.actor, T_goal, what) for carrier in lifted.carriers]
     options = []
     for carrier, grips in zip(carriers, lifted.grips, strict=True):
-        carrier.T_goal = T_goal
         pose = carrier.actor.pose
-        carrier.guide = None
         options.append(Option(grips, pose, pose, carrier.held_at(grips, T_goal, pose), (None, 0.0)))
     Crew(d, list(carriers), [], partial(_stay, lifted.robots)).set_down(tuple(options))
     for robot in lifted.robots:

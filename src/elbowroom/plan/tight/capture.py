@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
+from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import interpolate
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, continuous, slerp
+from elbowroom.geometry.rotations import Array, continuous, normalize, slerp
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import resample
 from elbowroom.motion.posture_angles import AngleDatabase
+from elbowroom.motion.retarget import retarget
 from elbowroom.motion.warp import Match, best_segment
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.criteria import (
-    BLENDED,
     Criteria,
     Timing,
+    blended_components,
     clearances,
     component_joints,
     similarities,
@@ -31,18 +36,26 @@ from elbowroom.plan.tight.criteria import (
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.spaces.component import PosePath
+from elbowroom.world.edit import CaptureBlend, PartSource
 
 # Roles of joints whose positions are compared with recordings.
 _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "right_thigh", "right_shin", "right_foot",
            "left_upper_arm", "left_forearm", "left_hand", "right_upper_arm", "right_forearm", "right_hand")  # fmt: skip
 # Share of a path at either end over which the blend fades in: both ends stay.
 _FADE = 0.2
+# Frame rate of recordings.
+_CAPTURE_FPS = 30.0
 # Half-width of the smoothing of a blend, nodes.
 _EVENED = 6
 # Mean speed of the farthest-moving point where no recording gives a time, m/s.
 _SPEED = 0.5
 # Times that a blend is weakened around colliding nodes.
 _HALVINGS = 6
+# Shares of the chosen strengths that are tried in turn.
+_SCALES = (1.0, 0.5, 0.25)
+# Sources of a part by the share of recordings in it, and the shares from which on the second and the third apply.
+_SOURCES: tuple[PartSource, ...] = ("planned", "blended", "captured")
+_SOURCES_FROM = (0.05, 0.9)
 # Longest piece that a local shortcut replaces after re-planning, share of the path.
 _LOCAL = 0.2
 
@@ -69,16 +82,22 @@ class Capture:
         return Capture(AngleDatabase.of(frames, component_joints(body)), tuple(clips), points)
 
 
+@lru_cache(maxsize=4)
+def capture_for(body: Character, recordings: tuple[Clip, ...]) -> Capture:
+    """Capture from recordings of any rig, as motions of a body."""
+    return Capture.of(body, [retarget(resample(clip, _CAPTURE_FPS), body) for clip in recordings])
+
+
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A path refined by recordings, or the smoothed planned one where they do not improve it.
+    """A path refined by recordings, or the planned one where they do not improve it.
 
-    `before` are the criteria of the planned path (HMP), `smoothed` those after smoothing alone (`planned`), `after`
-    those of `path` (HMT-II), all at the same `timing`, as long as the recording. `inferred` (N, C) marks nodes and
-    components taken from recordings; `strength` is the share of the blend that was followed, the largest that improves
-    both criteria, 0 where it was dropped. The paper follows all of it: where recordings lift an arm that the plan
-    leaves hanging, torques vary more, and a part of the blend is better in both. `seconds` are times by stage, in the
-    rows of the paper's Table 2.
+    `before` are the criteria of the path as it was searched (HMP), `smoothed` those of the `planned` one, which is
+    shorter and rounded, `after` those of `path` (HMT-II), all at the same `timing`. `inferred` (N, C) marks nodes and
+    components that recordings should replace; `weights` (N, C) are the shares of recorded postures in `path`, 0
+    everywhere where they were dropped. The paper follows all of the blend: where recordings lift an arm that the plan
+    leaves hanging, torques vary more, and part of it, in some components, is better by both criteria. `seconds` are
+    times by stage, in the rows of the paper's Table 2.
     """
 
     path: PosePath
@@ -89,80 +108,140 @@ class Refined:
     after: Criteria
     inferred: NDArray[np.bool_]
     match: Match | None
-    strength: float
+    weights: Array
     seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def used(self) -> bool:
+        """Return whether recordings have a part in the path."""
+        return bool(self.weights.any())
+
+    def blend(self, begin: float, names: Sequence[str]) -> CaptureBlend:
+        """Account of a motion along the path from a time on, seconds, by components of those names."""
+        at = begin + np.interp(np.linspace(0.0, 1.0, len(self.weights)), self.timing.shares, self.timing.times)
+        parts: list[tuple[str, PartSource, tuple[float, float]]] = []
+        for name, column in zip(names, self.weights.T, strict=True):
+            kinds = np.digitize(column, _SOURCES_FROM)
+            borders = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(kinds) - 1]
+            for first, last in pairwise(dict.fromkeys(borders)):
+                parts.append((name, _SOURCES[kinds[first]], (float(at[first]), float(at[last]))))
+        means = zip(self.smoothed.means, self.after.means, strict=True)
+        similarity, torque = ((float(a), float(b)) for a, b in means)
+        return CaptureBlend(similarity, torque, tuple(parts))
 
 
 def refined(
-    problem: BodyProblem, path: PosePath, capture: Capture, seed: int = 0, settings: TightSettings = USUAL
-) -> Refined:
-    """Replace unnatural postures of a planned path in open space by recorded ones, and re-plan along the result."""
-    seconds: dict[str, float] = {}
-    clock, body = _Clock(seconds), problem.body
-    raw = _nodes(body, path, settings.nodes)
+    problem: BodyProblem, searched: PosePath, planned: PosePath, capture: Capture, seconds: float | None = None,
+    seed: int = 0, settings: TightSettings = USUAL,
+) -> Refined:  # fmt: skip
+    """Replace unnatural postures of a planned path in open space by recorded ones, and re-plan along the result.
+
+    `searched` is the path that `planned` is a shorter form of; the motion lasts `seconds`, None: as the recording does.
+    """
+    spent: dict[str, float] = {}
+    clock, body = _Clock(spent), problem.body
+    raw = _nodes(body, searched, settings.nodes)
     least = [int(np.ceil(raw.length_m / settings.fastest * clip.fps)) for clip in capture.clips]
     match = best_segment(_points(body, raw.T), capture.points, settings.match_m, least=least)
-    timing = Timing.eased(_seconds(capture, raw, match))
+    timing = Timing.eased(_seconds(capture, raw, match) if seconds is None else seconds)
     clock.stop("search&mapping")
     before = _criteria(problem, raw, timing, capture, settings, clock, seed)
     unnatural = (before.similarity < settings.natural_above) | (before.robust > settings.torque_below)
     inferred = (before.clearance > settings.open_above) & unnatural
-    smoothed = _smoothed(problem, shortened(problem, path, seed, settings), settings)
-    planned = smoothed if _free(problem, smoothed) else path
+    smoothed = _smoothed(problem, planned, settings)
+    planned = smoothed if _free(problem, smoothed) else planned
     base = _nodes(body, planned, settings.nodes)
     smooth = _criteria(problem, base, timing, capture, settings)
     blend = _blended(base, capture, match, before, inferred, settings)
-    done, after, used = planned, smooth, 0.0
-    for strength in settings.strengths:
+    judge = partial(_criteria, problem, timing=timing, capture=capture, settings=settings)
+    strengths = _strengths(base, blend, judge, smooth, settings)
+    done, after, used = planned, smooth, np.zeros(inferred.shape)
+    for scale in _SCALES if strengths.any() else ():
         clock.stop("blend")
-        last = _followed(problem, base, blend, strength, seed, settings)
+        last, share = _followed(problem, base, blend, scale * strengths, seed, settings, replan=scale == 1.0)
         clock.stop("replanning")
         if last is None or not _free(problem, last):
             continue
-        judged = _criteria(problem, _nodes(body, last, settings.nodes), timing, capture, settings)
-        if _better(judged.means, before.means) and judged.means[0] >= smooth.means[0]:
-            done, after, used = last, judged, strength
+        judged = judge(nodes=_nodes(body, last, settings.nodes))
+        if _better(judged, smooth):
+            done, after, used = last, judged, share[:, None] * scale * strengths * blend.weights
             break
     clock.stop("blend")
-    return Refined(done, planned, timing, before, smooth, after, inferred, match, used, seconds)
+    return Refined(done, planned, timing, before, smooth, after, inferred, match, used, spent)
+
+
+@dataclass(frozen=True, eq=False)
+class _Blend:
+    """Rotations (N, J, 4) for the nodes of a path, the component (J,) of each joint or -1, and the share (N, C) of
+    recordings in them."""
+
+    rotations: Array
+    component: NDArray[np.int64]
+    weights: Array
+
+    def mixed(self, base: PosePath, strengths: Array, share: Array | float = 1.0) -> Array:
+        """Rotations (N, J, 4) of nodes moved towards these, by strengths (C,) of components and shares (N,)."""
+        own = np.where(self.component >= 0, strengths[self.component], 0.0)
+        return slerp(base.rotations, self.rotations, np.broadcast_to(share, len(base))[:, None] * own)
+
+
+def _strengths(
+    base: PosePath, blend: _Blend, judge: Callable[..., Criteria], smooth: Criteria, settings: TightSettings
+) -> Array:
+    """Strengths (C,) of a blend by component, the largest with which postures are more like recorded ones.
+
+    Torques of the whole body vary no more, on average. Collisions and balance are left to `_followed`.
+    """
+    strengths, best = np.zeros(blend.weights.shape[1]), smooth
+    for c in range(len(strengths)):
+        for strength in settings.strengths:
+            trial = strengths.copy()
+            trial[c] = strength
+            mixed = blend.mixed(base, trial)
+            nodes = PosePath(base.body, [Pose.of(*row) for row in zip(base.root, mixed, strict=True)])
+            found = judge(nodes=nodes)
+            if _better(found, smooth) and found.means[0] > best.means[0]:
+                strengths, best = trial, found
+                break
+    return strengths
+
+
+def _better(new: Criteria, old: Criteria) -> bool:
+    """Return whether postures are more like recorded ones, and torques vary no more."""
+    return new.means[0] > old.means[0] and new.means[1] <= old.means[1]
 
 
 def _followed(
-    problem: BodyProblem, nodes: PosePath, blend: Array, strength: float, seed: int, settings: TightSettings
-) -> PosePath | None:
-    """A free path along a blend (N, J, 4): weakened around colliding nodes, otherwise re-planned; or None.
+    problem: BodyProblem, nodes: PosePath, blend: _Blend, strengths: Array, seed: int, settings: TightSettings, *,
+    replan: bool,
+) -> tuple[PosePath | None, Array]:  # fmt: skip
+    """A free path along a blend, or None, and the share (N,) of it: weakened around colliding nodes.
 
     The paper re-plans wherever the blend collides. A weakened blend is as free and does not wander, so planning comes
-    last, for the largest strength alone.
+    last, with `replan`.
     """
-    share = np.full(len(nodes), strength)
+    share, number = np.ones(len(nodes)), np.arange(len(nodes))
     for _ in range(_HALVINGS):
-        follow = _balanced(problem, nodes, slerp(nodes.rotations, blend, share[:, None]))
+        follow = _balanced(problem, nodes, blend.mixed(nodes, strengths, share))
         bad = np.flatnonzero([not problem.check.free(pose, exact=False) for pose in follow.poses])
         if not len(bad):
-            return _smoothed(problem, follow, settings)
-        away = np.abs(np.arange(len(nodes))[:, None] - bad).min(axis=1)
+            return _smoothed(problem, follow, settings), share
+        away = np.abs(number[:, None] - bad).min(axis=1)
         share = np.minimum(share, np.where(away <= 1, 0.4 * share, share))
-        share = (share + strength * np.abs(np.arange(len(nodes))[:, None] - np.arange(len(nodes))) / _EVENED).min(
-            axis=1
-        )
-    if strength < settings.strengths[0]:
-        return None
-    follow = _balanced(problem, nodes, slerp(nodes.rotations, blend, np.array(strength)))
+        share = (share + np.abs(number[:, None] - number) / _EVENED).min(axis=1)
+    if not replan:
+        return None, share
+    follow = _balanced(problem, nodes, blend.mixed(nodes, strengths))
     found = body_path(problem, seed, settings, follow=follow)
     if found.path is None:
-        return None
-    return _smoothed(problem, shortened(problem, found.path, seed, settings, longest=_LOCAL), settings)
+        return None, share
+    local = shortened(problem, found.path, seed, settings, longest=_LOCAL)
+    return _smoothed(problem, local, settings), np.ones(len(nodes))
 
 
 def _free(problem: BodyProblem, path: PosePath) -> bool:
     """Return whether a smoothed path is free between its nodes."""
     return problem.check.first_hit(path.root, path.rotations) is None
-
-
-def _better(new: tuple[float, float], old: tuple[float, float]) -> bool:
-    """Return whether postures are more like recorded ones, and torques vary no more."""
-    return new[0] >= old[0] and new[1] <= old[1]
 
 
 class _Clock:
@@ -213,8 +292,7 @@ def _criteria(
     clock.stop("PS")
     literal, robust = variations(problem.body, nodes, timing, capture.database)
     clock.stop("TV")
-    names = [name for name in BLENDED if name in capture.database.joints]
-    free = clearances(problem, nodes, names, seed, settings)
+    free = clearances(problem, nodes, blended_components(capture.database), seed, settings)
     clock.stop("CLR")
     return Criteria(similar, literal, robust, free)
 
@@ -222,17 +300,18 @@ def _criteria(
 def _blended(
     nodes: PosePath, capture: Capture, match: Match | None, found: Criteria, inferred: NDArray[np.bool_],
     settings: TightSettings,
-) -> Array:  # fmt: skip
-    """Rotations (N, J, 4) of nodes with components inferred from recordings or drawn to them, both ends unchanged."""
-    base, database = nodes.rotations, capture.database
+) -> _Blend:  # fmt: skip
+    """Components of nodes inferred from recordings or drawn to them, within joint limits, both ends unchanged."""
+    base, database, body = nodes.rotations, capture.database, nodes.body
     mapped = base
     if match is not None:
         clip = capture.clips[match.clip]
         mapped = interpolate(np.arange(len(clip)), clip.rotations, match.frames)
-    out = base.copy()
-    names = [name for name in BLENDED if name in database.joints]
-    for c, name in enumerate(names):
+    out, weights = base.copy(), np.zeros(inferred.shape)
+    component = np.full(base.shape[1], -1)
+    for c, name in enumerate(blended_components(database)):
         joints = list(database.joints[name])
+        component[joints] = c
         for k in range(1, len(base) - 1):
             far = database.conditional(base[k], name, settings.parent_rad)
             if not np.isfinite(far).any():
@@ -247,11 +326,15 @@ def _blended(
                 own = float(np.exp(-(far[nearest] ** 2) / settings.sigma**2))
                 weight = 1.0 - (own if found.clearance[k, c] > settings.open_above else 1.0 - own)
                 weight = min(weight, 0.5)
+            weights[k, c] = weight
             out[k, joints] = slerp(base[k, joints], database.rotations[nearest, joints], np.array(weight))
+    some = np.flatnonzero(component >= 0)
+    limits = [body.limits[j] if j < len(body.limits) else None for j in some]
+    out[:, some] = clamp_pose(limits, out[:, some])
     out = _evened(continuous(out), _EVENED)
     u = np.linspace(0.0, 1.0, len(base))
     fade = smoothstep(np.minimum(u, 1.0 - u) / _FADE)[:, None]
-    return slerp(base, out, fade)
+    return _Blend(slerp(base, out, fade), component, fade * _averaged(weights, _EVENED))
 
 
 def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePath:
@@ -266,10 +349,14 @@ def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePa
 
 def _evened(q: Array, reach: int) -> Array:
     """Rotations (N, J, 4) averaged over neighbours, fewer near the ends, which stay."""
-    out = q.copy()
-    for k in range(1, len(q) - 1):
-        half = min(reach, k, len(q) - 1 - k)
+    return normalize(_averaged(q, reach))
+
+
+def _averaged(rows: Array, reach: int) -> Array:
+    """Rows (N, ...) averaged over neighbours, fewer near the ends, which stay."""
+    out = rows.copy()
+    for k in range(1, len(rows) - 1):
+        half = min(reach, k, len(rows) - 1 - k)
         weight = np.hanning(2 * half + 3)[1:-1]
-        mean = np.tensordot(weight / weight.sum(), q[k - half : k + half + 1], axes=1)
-        out[k] = mean / np.linalg.norm(mean, axis=-1, keepdims=True)
+        out[k] = np.tensordot(weight / weight.sum(), rows[k - half : k + half + 1], axes=1)
     return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import astuple, dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import islice
 
 import numpy as np
 
@@ -22,13 +22,6 @@ from elbowroom.world.fast_body import BodyCheck
 
 # Poses along the straight path from start to goal, from which the first component's states are offsets.
 _STRAIGHT = 25
-# Via-point offsets of the pelvis for later attempts: metres ahead, left and up, radians about those axes; places along
-# the straight path that they start from; and draws of one. Chosen so that the body mostly backs off.
-_GUIDE = ((-0.3, 0.05), (-0.12, 0.12), (-0.1, 0.2), (-0.2, 0.2), (-0.6, 0.5), (-0.5, 0.5))
-_GUIDE_SHARE = (0.2, 0.8)
-_GUIDES = 12
-# Random postures of an arm, of which it is drawn in by the one nearest to the chest.
-_ARMS = 48
 # Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
 # Distance between samples along a shortcut of the whole body, metres.
@@ -79,8 +72,7 @@ def body_path(
     for number, (decomposition, perturbed, budget) in enumerate(
         islice(settings.attempts(), None if follow is None else _FOLLOWS)
     ):
-        rng = np.random.default_rng(np.random.SeedSequence([seed, number]))
-        path: PosePath | None = straight if number == 0 or follow is not None else _guided(problem, straight, rng)
+        path: PosePath | None = straight
         parts: list[int] = []
         for k, component in enumerate(_ordered(problem, decomposition)):
             assert path is not None
@@ -103,62 +95,6 @@ def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
     """Poses interpolated between two, feet in place."""
     root, q = between(body, start, goal, np.linspace(0.0, 1.0, _STRAIGHT))
     return [start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), goal]
-
-
-def _guided(problem: BodyProblem, straight: PosePath, rng: np.random.Generator) -> PosePath:
-    """A path from start to goal in two or more lines, of one of three kinds, drawn at random.
-
-    The working arm is drawn in before the trunk moves and reaches out after that, as people do; the trunk goes by way
-    of another posture, since one that can go straight would do so in every attempt, even where it blocks the arm; both.
-    """
-    own, body = components(problem.body), problem.body
-    trunk = joined([own[name] for name in ("pelvis", "spine", "head") if name in own])
-    kind = rng.integers(3)
-    via = _backed_off(problem, trunk, straight, rng) if kind > 0 else None
-    corners = [problem.start, *([] if via is None else [via]), problem.goal]
-    if kind < 2 and problem.working in own:
-        corners = [problem.start, *drawn_in(problem, trunk, own[problem.working], corners, rng), problem.goal]
-    lines = [_line(body, a, b)[1:] for a, b in pairwise(corners)]
-    return PosePath(body, [problem.start, *(pose for line in lines for pose in line)])
-
-
-def _backed_off(problem: BodyProblem, trunk: Component, straight: PosePath, rng: np.random.Generator) -> Pose | None:
-    """A random posture whose trunk is free and in balance, within `_GUIDE` of one along the path; None without one."""
-    share, check = float(rng.uniform(*_GUIDE_SHARE)), problem.check.with_parts(trunk.parts)
-    near, feet = straight.pose(straight.span(share)[0]), straight.feet(share)
-    low, high = trunk.ranges.T * 0.5
-    low[:6], high[:6] = np.transpose(_GUIDE)
-    for _ in range(_GUIDES):
-        root, q = trunk.moved(straight, share, (low + rng.random(trunk.width) * (high - low))[None], problem.axes)
-        via = problem.balance.projected(Pose.of(root[0], q[0]), feet, near)
-        if via is not None and check.free(via, exact=False):
-            return via
-    return None
-
-
-def drawn_in(
-    problem: BodyProblem, trunk: Component, arm: Component, poses: list[Pose], rng: np.random.Generator
-) -> list[Pose]:
-    """Postures with their arm in one random posture: of those that collide least often the hand nearest to the chest.
-
-    They stay as they are where every draw collides in all of them.
-    """
-    body, check = problem.body, problem.check.with_parts((*trunk.parts, *arm.parts))
-    low, high = arm.ranges.T
-    numbers = low + rng.random((_ARMS, arm.width)) * (high - low)
-    joints = list(arm.table.joint)
-    _, drawn = arm.moved(PosePath(body, poses[:1] * 2), 0.0, numbers, problem.axes)
-    best, least = poses, (len(poses), 0.0)
-    for q in drawn[:, joints]:
-        rows = np.array([pose.rotations for pose in poses])
-        rows[:, joints] = q
-        some = [Pose.of(pose.root, row) for pose, row in zip(poses, rows, strict=True)]
-        hits = sum(not check.free(pose, exact=False) for pose in some)
-        T = body.skeleton.at(some[0])[:, :3, 3]
-        rank = hits, float(np.linalg.norm(T[body.chain(arm.name).end] - T[body.roles.get("chest", 0)]))
-        if rank < least:
-            best, least = some, rank
-    return best
 
 
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:

@@ -74,9 +74,14 @@ def component_joints(body: Character) -> dict[str, tuple[int, ...]]:
     return {name: joints for name, joints in found.items() if joints}
 
 
+def blended_components(database: AngleDatabase) -> tuple[str, ...]:
+    """Components that recordings may change and a database knows."""
+    return tuple(name for name in BLENDED if name in database.joints)
+
+
 def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettings) -> Array:
     """Posture similarities (N, C) of nodes by component in `BLENDED`."""
-    names = [name for name in BLENDED if name in database.joints]
+    names = blended_components(database)
     how = {"sigma": settings.sigma, "parent_rad": settings.parent_rad, "own_rad": settings.own_rad,
            "near_rad": settings.near_rad}  # fmt: skip
     return np.array([[database.similarity(q, name, **how) for name in names] for q in nodes.rotations])
@@ -84,7 +89,7 @@ def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettin
 
 def variations(body: Character, nodes: PosePath, timing: Timing, database: AngleDatabase) -> tuple[Array, Array]:
     """Torque variation (N, C) of nodes: as in the paper, and relative to joint strength."""
-    names = [name for name in BLENDED if name in database.joints]
+    names = blended_components(database)
     count = max(int(np.ceil(timing.seconds * _RATE)), 8)
     even = np.linspace(0.0, timing.seconds, count + 1)
     along = np.interp(even, timing.times, timing.shares)

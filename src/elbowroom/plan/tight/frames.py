@@ -17,6 +17,7 @@ from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.search.birrt import Stats
 from elbowroom.spaces.component import PosePath
+from elbowroom.world.edit import CaptureBlend
 
 # Half-width of rounding, share of the path; how often it is halved around colliding frames, and the smallest.
 _WINDOW = 0.16
@@ -32,14 +33,17 @@ _PLACES = 160
 class Planned:
     """Frames of a whole-body plan, roots (N + 1, 3) and rotations (N + 1, J, 4), or None; its path and statistics.
 
-    `seconds` are those of search and smoothing, `blocked` the component that failed.
+    `searched` is the path before it was shortened to `path`; `seconds` are those of search and smoothing, `blocked` the
+    component that failed; `blend` says what recordings have in it.
     """
 
     frames: tuple[Array, Array] | None
     path: PosePath | None
+    searched: PosePath | None
     seconds: tuple[float, float]
     stats: Stats
     blocked: str
+    blend: CaptureBlend | None = None
 
 
 def planned_frames(
@@ -59,7 +63,7 @@ def planned_frames(
         smoothing += time.perf_counter() - begun
         if frames is not None or short is None:
             break
-    return Planned(frames, short, (search, smoothing), Stats(*map(int, checks)), found.blocked)
+    return Planned(frames, short, found.path, (search, smoothing), Stats(*map(int, checks)), found.blocked)
 
 
 def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, Array] | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -35,10 +37,19 @@ _LEAST, _MOST = np.array([-0.08, -0.12, 0.0, -0.1, -0.7]), np.array([0.2, 0.12, 
 # height.
 _HEELS_RAD = (0.0, 0.6)
 _CROUCHED = 0.15
-# Starts after which a target that none of them reached is given up.
+# Starts after which a target that none of them reached is given up, and those that tell whether balance is why.
 _TRIES = 12
+_FALLING = 6
 # Elbow swivel that may make a posture free, radians.
 _FREED_RAD = 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class BodyReach:
+    """A whole-body posture at a target, the first that collides where all do, or none: balance, or not known."""
+
+    status: Literal["found", "blocked", "out-of-balance", "unknown"]
+    pose: Pose | None = None
 
 
 def whole_body_reach(
@@ -50,17 +61,18 @@ def whole_body_reach(
     other: str | None,
     floor: float,
     settings: TightSettings = USUAL,
-) -> Pose | None:
-    """A free and balanced posture with a hand at its target (4, 4), feet as in `pose`; None where no start leads to
-    one.
+) -> BodyReach:
+    """A free and balanced posture with a hand at its target (4, 4), feet as in `pose`, or why there is none.
 
     `other` is the arm that may move out of the way.
     """
     body = actor.body
     if postures.hand_blame(pose, T_world_hand, hand) is not None or body.masses is None:
-        return None
+        return BodyReach("unknown")
     T_target = T_world_hand @ inverse(body.hand(hand)[1])
     postures, solver = postures.with_soft_tissue(), WholeBody(unfolding(body))
+    met: Pose | None = None
+    falls = False
     for lift in _HEELS_RAD if feet_of(body) else _HEELS_RAD[:1]:
         stands = heels_lifted(body, pose, lift)
         T, ground, reached = body.skeleton.at(stands), support_of(body, stands, floor), False
@@ -69,11 +81,14 @@ def whole_body_reach(
         for number, start in enumerate(_starts(actor, stands, settings.postures, crouched=lift > 0.0)):
             found = solver.solve(start, targets, support=support)
             reached |= found.found
+            if not reached and number < _FALLING and not falls:
+                falls = solver.solve(start, targets).found
             if not reached and number >= _TRIES:
                 break
             if found.found and (free := _free(body, postures, found.pose, other, settings.margin)) is not None:
-                return free
-    return None
+                return BodyReach("found", free)
+            met = found.pose if found.found and met is None else met
+    return BodyReach("out-of-balance" if falls else "unknown") if met is None else BodyReach("blocked", met)
 
 
 def _free(body: Character, postures: Postures, pose: Pose, other: str | None, margin: float) -> Pose | None:

@@ -80,3 +80,5 @@ class TightSettings:
 
 
 USUAL = TightSettings()
+# For postures that are one of many candidates, such as another roll of the hand.
+BRIEF = TightSettings(postures=16)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
@@ -11,14 +14,16 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.result import PlanningFailure, Status, blamed
+from elbowroom.plan.tight.capture import capture_for, refined
 from elbowroom.plan.tight.chain import BodyProblem
-from elbowroom.plan.tight.frames import planned_frames
+from elbowroom.plan.tight.criteria import blended_components
+from elbowroom.plan.tight.frames import Planned, frames_of, planned_frames
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import Load
-from elbowroom.search.birrt import Stats
 from elbowroom.spaces.component import PosePath
 from elbowroom.world.allowances import supports
+from elbowroom.world.edit import CaptureBlend
 from elbowroom.world.fast_body import BodyCheck
 
 # Clearances that are tried where an end has no more, metres.
@@ -29,17 +34,35 @@ _MOVED_RAD = 0.02
 
 def whole_body_frames(
     d: Director, actor: Actor, goal: Pose, count: int, arm: str, what: str, settings: TightSettings = USUAL
-) -> tuple[Array, Array, tuple[float, float], Stats]:
-    """Roots (N + 1, 3) and rotations (N + 1, J, 4) from the last frame to a posture, at least `count` frames.
+) -> Iterator[Planned]:
+    """Motions to a posture in at least `count` frames: blended with recordings where that improves it, then as planned.
 
-    Also seconds of search and smoothing, and statistics; raises `PlanningFailure`. `arm` is the working one.
+    Raises `PlanningFailure`. `arm` is the working one.
     """
     problem = body_problem(d, actor, goal, arm, what, settings)
     done = planned_frames(problem, d.seed, lambda path: max(count, _frames(d, actor, path)), settings)
-    if done.frames is not None:
-        return *done.frames, done.seconds, done.stats
-    part = done.blocked.replace("_", " ").replace("+", ", ") or "body"
-    raise PlanningFailure("no-path", f"{what}: the whole body finds no balanced path either; it fails at the {part}")
+    if done.frames is None:
+        part = done.blocked.replace("_", " ").replace("+", ", ") or "body"
+        why = f"{what}: the whole body finds no balanced path either; it fails at the {part}"
+        raise PlanningFailure("no-path", why)
+    if d.settings.capture:
+        blended, account = _with_capture(d, actor, problem, done, settings)
+        if blended is not None:
+            yield replace(done, frames=blended, blend=account)
+        done = replace(done, blend=account.dropped())
+    yield done
+
+
+def _with_capture(
+    d: Director, actor: Actor, problem: BodyProblem, done: Planned, settings: TightSettings
+) -> tuple[tuple[Array, Array] | None, CaptureBlend]:
+    """Frames of a planned motion blended with recordings, None where that does not improve it, with the account."""
+    assert done.frames is not None and done.path is not None and done.searched is not None
+    count = len(done.frames[0]) - 1
+    capture = capture_for(actor.body, d.settings.capture)
+    better = refined(problem, done.searched, done.path, capture, count / actor.base.fps, d.seed(), settings)
+    frames = frames_of(problem, better.path, count) if better.used else None
+    return frames, better.blend(actor.now, blended_components(capture.database))
 
 
 def body_problem(

@@ -31,9 +31,10 @@ from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.pairs import Pair
 
-# Grips that are examined without recordings; with recordings that guide postures; and tried of either.
+# Grips that are examined without recordings; with recordings, for each of their weights; and tried of either. Of
+# benchmarks/object_moves.py, moves that succeed with the lesser weight do so with one of the first three grips.
 _LOOKS = 12
-_GUIDED_LOOKS = 8
+_GUIDED_LOOKS = dict(zip(PULLS, (8, 4), strict=True))
 _TRIES = 3
 # Approach distance of hands beside the object, and their retreat before they return, metres.
 _BESIDE_M = 0.08
@@ -84,7 +85,7 @@ class Carrier(Holding):
         guides = [database for _, database, _ in self.fits(ranked[0])]
         for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
             self.guide, self.pull = guide, pull
-            looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
+            looks = ranked[: _GUIDED_LOOKS.get(pull, _LOOKS)]
             options = (self.option(grips, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1

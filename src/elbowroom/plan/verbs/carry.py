@@ -31,7 +31,7 @@ from elbowroom.plan.hands import (
     shoulder_of,
 )
 from elbowroom.plan.moving.timing import Moments
-from elbowroom.plan.places import turned
+from elbowroom.plan.places import moving_until, target_of, turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Drop, Put, Rest, Task
@@ -49,8 +49,9 @@ _COMPARED, _SWAY_M = 16, 0.01
 # Searches for the return path of a hand.
 _BACK_TRIES = 3
 
-# Seconds after a task's time for which a standing character keeps standing.
-_STANDS_ON = 2.0
+# Seconds after a task's time for which a standing character keeps standing, and those for which one waits that has
+# nothing else to do, after its target has come to rest.
+_STANDS_ON, _WAITS = 2.0, 4.0
 
 
 def holding_hand(d: Director, task: Task, thing: str) -> str:
@@ -202,11 +203,19 @@ def carry_places(actor: Actor, hand: str, pose: Pose, T_now: Array) -> Iterator[
 def on_top(d: Director, actor: Actor, task: Task) -> Iterator[None]:
     """Turn the motion so far into the base of a task that is layered over it.
 
-    A standing character returns to its base first, which is extended for a task with a time.
+    A standing character returns to its base first, which is extended for a task with a time; one that has nothing else
+    to do waits for a target that moves.
     """
     if actor.stands and (actor.away or actor.kept):
         rest(d, Rest(who=actor.who))
-    actor.bake_into_base(actor.frame(task.at) + actor.frames(_STANDS_ON) if actor.stands and task.at is not None else 0)
+    if actor.idle and task.at is None:
+        actor.free_from = {hand: max(actor.free_from.get(hand, 0), actor.k) for hand in ("left", "right")}
+        found = target_of(d.world, task, actor.now)
+        ends = actor.now if found is None else max(actor.now, moving_until(d.world, found[0]))
+        actor.bake_into_base(actor.frame(ends) + actor.frames(_WAITS))
+    else:
+        until = task.at if actor.stands else None
+        actor.bake_into_base(0 if until is None else actor.frame(until) + actor.frames(_STANDS_ON))
     actor.layered = True
     yield
     actor.layered = not actor.stands

@@ -22,7 +22,7 @@ from elbowroom.plan.hands import front_of
 from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.verbs.detours import clear, detours, ends_above
+from elbowroom.plan.verbs.detours import arms_height, clear, detours, ends_above
 from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget
 from elbowroom.search.rrt import plan as search
@@ -60,9 +60,10 @@ _NEAR_M = 0.003
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
 # Steps of all detours, and limits of one search and of smoothing: a step takes two to three milliseconds. Successful
-# searches of benchmarks/object_moves.py took up to 264.
+# searches of benchmarks/object_moves.py took up to 281 (206 nodes in 63 rounds); behind a wall there were 40 nodes in
+# 183 rounds.
 _WALKS = 300
-_BUDGET = Budget(checks=320, nodes=600)
+_BUDGET = Budget(checks=320, nodes=600, fruitless=60)
 _SMOOTH = Budget(checks=120)
 # Relative increase of a carry's duration per kilogram, and its largest: people slow down with heavy objects. Chosen,
 # not measured.
@@ -140,7 +141,7 @@ def _path(
         between = T_a is over[0] and T_b is over[1]
         follow = partial(_follow, team, not between, room if between else min(room, _NEAR_M))
         pushed = _remembered(partial(follow, _PUSHES))
-        space = ObjectSpace(middle, cube_side(lead.actor.body.height), pushed, turning=turning,
+        space = ObjectSpace(middle, cube_side(arms_height(lead)), pushed, turning=turning,
                             upright=state_of(T_a)[3:], step_m=_STEP_M, same=_alike,
                             ends=(T_a[:3, 3], T_b[:3, 3]))  # fmt: skip
         quick = replace(space, follow=partial(follow, ()))

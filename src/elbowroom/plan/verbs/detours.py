@@ -24,7 +24,8 @@ from elbowroom.spaces.object import ObjectSpace, between_states, cube_side, plac
 _NEAR_BODY = (0.27, 0.24, 0.21, 0.18, 0.15)
 # Length from shoulder to wrist relative to the height, of the built-in woman.
 _ARM = 0.309
-_ASIDE = 0.24
+# Ways to the side, shares of the same height: of a box from under a board of the same width, and of a wider one.
+_ASIDE = (0.24, 0.36)
 # Extra height of the approach to the goal, and heights above what is between; shares of the body's height.
 _HIGHER = (0.0, 0.06)
 _OVER = (0.0, 0.12, 0.22)
@@ -63,9 +64,10 @@ def detours(holding: Holding, T_a: Array, T_b: Array, *, alone: bool) -> Iterato
     yield from drawn_in[: len(_HIGHER)]
     left = np.cross(up, front_of(holding.actor, body.skeleton.at(holding.actor.pose)))
     middle = float(left @ (0.5 * (T_a[:3, 3] + T_b[:3, 3]) - holding.actor.pose.root))
-    for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
-        by = side * _ASIDE * _arms_height(holding) * left
-        yield [shifted(T_a, by), shifted(T_b, by)]
+    for aside in _ASIDE:
+        for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
+            by = side * aside * arms_height(holding) * left
+            yield [shifted(T_a, by), shifted(T_b, by)]
     yield from drawn_in[len(_HIGHER) :]
 
 
@@ -74,7 +76,7 @@ def _height(T: Array) -> float:
     return float(T[2, 3])
 
 
-def _arms_height(holding: Holding) -> float:
+def arms_height(holding: Holding) -> float:
     """Height of a person with such arms, metres, at most the body's own."""
     body = holding.actor.body
     arm = [body.T_rest[j, :3, 3] for j in body.chain("left_arm").joints]
@@ -87,7 +89,7 @@ def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
     pelvis = holding.actor.pose.root
     way = np.array([*(T[:2, 3] - pelvis[:2]), 0.0])
     far = float(np.linalg.norm(way))
-    by = max(far - near * _arms_height(holding), 0.0)
+    by = max(far - near * arms_height(holding), 0.0)
     return shifted(T, -by * way / max(far, 1e-9))
 
 

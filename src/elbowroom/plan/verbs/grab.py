@@ -7,6 +7,7 @@ hand acts on top of the motion.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import get_args
@@ -25,7 +26,7 @@ from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
-from elbowroom.plan.verbs.grasp_choice import Manner, Taking, holdable, takings
+from elbowroom.plan.verbs.grasp_choice import Manner, Taking, holdable, lies_low, takings
 from elbowroom.plan.verbs.leave import depart, departures
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
@@ -67,6 +68,11 @@ def grab(d: Director, task: Grab) -> None:
         )
     standing, begin = partial(_take_standing, d, actor, task, what), d.save()
 
+    settings = d.settings
+    if lies_low(d, actor, d.world.frame(task.object, actor.now)):
+        d.settings = replace(settings, reach=replace(settings.reach, soft=True))
+        d.folded.add(actor.who)
+
     def take_it(manner: Manner = "usual", proposed: Callable[[str], list[Grasp]] | None = None) -> None:
         options = takings(d, actor, task.object, task, what, proposed=proposed, manner=manner)
         d.first(varied(d, options), standing)
@@ -78,7 +84,9 @@ def grab(d: Director, task: Grab) -> None:
 
     def loosely() -> None:
         if holdable(d, actor, task.object):  # a hand that is laid on it would be no help
-            raise PlanningFailure("target-in-collision", f"{what}: fingers find no room about it")
+            none = PlanningFailure("target-in-collision", f"{what}: fingers find no room about it")
+            none.anywhere = True
+            raise none
         take_it("loose")
         note = f"{what}: no hand gets hold of it from two sides; one is laid on it."
         d.world = d.world.with_(notes=(*d.world.notes, note))
@@ -93,9 +101,12 @@ def grab(d: Director, task: Grab) -> None:
         for other in (slide_first, loosely) if task.at is None else (loosely,):
             try:
                 return other()
-            except PlanningFailure:
+            except PlanningFailure as also:
                 d.restore(begin)
+                failed.anywhere &= also.anywhere
         raise
+    finally:
+        d.settings = settings
 
 
 def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Taking) -> None:
@@ -106,12 +117,13 @@ def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Tak
     T_taken = d.world.frame(thing, actor.now)
     hold(d, actor, taking, thing, actor.now, hand_of(actor, hand, actor.pose), T_taken)
     actor.keep(joints_of(actor, hand))
-    contacts = d.world.contacts
-    d.allow(supported(thing, under, (-np.inf, FOREVER)))
+    resting_on = supported(thing, under, (-np.inf, FOREVER))
+    d.allow(resting_on)
     T, covered = hand_of(actor, hand, actor.pose), under_cover(d.world, thing, actor.now, T_taken)
     depart(d, actor, hand, [shifted(T, by) for by in departures(out, covered)], f"lift {thing}")
     # once off, it may no longer touch its support: a bookcase has other boards
-    d.world = d.world.with_(contacts=(*contacts, *supported(thing, under, (-np.inf, actor.now))))
+    others = [contact for contact in d.world.contacts if contact not in resting_on]
+    d.world = d.world.with_(contacts=(*others, *supported(thing, under, (-np.inf, actor.now))))
 
 
 def in_hand(d: Director, task: Grab, t: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
@@ -17,17 +17,15 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arm_to, discomfort, effort, holder_of, may_step, shifted, shoulder_of
+from elbowroom.plan.hands import arm_to, discomfort, effort, holder_of, shifted
 from elbowroom.plan.moving.timing import frames_for, helpful
-from elbowroom.plan.places import goals_of, on_oneself, target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.tasks import Go, Grab, Put
+from elbowroom.plan.tasks import Grab
+from elbowroom.plan.verbs.next_places import Place, easiest_turns, next_places
 from elbowroom.posing.grasps import Grasp, closed_on, closes, grasps_of
-from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.reach import Reached
 from elbowroom.stopping import may_stop_here
-from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture
 
 # Grasps with room for the hand that are examined, feasible ones that are compared at a time, and those of these that
@@ -42,9 +40,6 @@ _LOW_LOOKS, _LOW = 9, 0.2
 # jerks twice as much.
 _ENOUGH_PASSING = 6
 
-# Shoulder travel beyond which a person would rather walk, share of the height.
-_LEANS = 0.25
-
 # Stages of the search for a grasp: whether the object counts as lying on something, and whether hands are retreated.
 _STAGES = ((False, False), (True, False), (False, True))
 
@@ -54,6 +49,9 @@ _NOT_ACROSS = 0.5
 # Manner of taking an object: the body helps and, if the object lies somewhere, fingers hold it against thumb or palm;
 # by the 'alone' arm, the body in place; or 'loose', by hands that hold nothing.
 Manner = Literal["usual", "alone", "loose"]
+
+# A target this far beyond what a body reaches, by another target nearby, is not examined, metres.
+_AS_FAR_M = 0.005
 
 # Shares of the approach at which a hand may begin it.
 _NEARER = (1.0, 0.7, 0.5)
@@ -78,16 +76,6 @@ class Taking:
 Failed = tuple[float, PlanningFailure]
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """Placement (4, 4) of an object that is taken or put, with frame, posture check and description."""
-
-    T_world_thing: Array
-    k: int
-    postures: Postures
-    what: str
-
-
 def takings(
     d: Director,
     actor: Actor,
@@ -105,7 +93,7 @@ def takings(
     those of the thing, or `proposed` for each hand.
     """
     failed: list[Failed] = []
-    given, passing, enough = 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
+    given, looked, passing, enough = 0, 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps for something in empty space first, then those that keep the hand above what it lies on; those that have
     # no room as they are proposed are drawn back once nothing else would do
@@ -129,6 +117,7 @@ def takings(
                 ]
             grasps = eligible(d, hand, thing, grasps, task.grasp)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
+            postures = postures.with_soft_tissue() if d.settings.reach.soft else postures
             here = Place(T_world_thing, k, postures, what)
             then = [] if alone else next_places(d, actor, hand, thing, T_world_thing, k)
             # of several next placements any will do
@@ -137,8 +126,10 @@ def takings(
             if choosy:
                 fit = (g for g in fit if _holds(d, actor, thing, g) != loose)
             at_it = _look_alone if alone else look
-            low = choosy and T_world_thing[2, 3] - (d.world.floor or 0.0) < _LOW * actor.body.height
-            some = islice(fit, _LOW_LOOKS if low else _LOOKS)
+            first = next(fit, None)
+            looked += first is not None
+            most = _LOW_LOOKS if choosy and lies_low(d, actor, T_world_thing) else _LOOKS
+            some = () if first is None else islice(chain([first], fit), most)
             at_once = (_borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in some)
             looks = (_leading_on(d, actor, found, then) for found in at_once)
             if choosy:
@@ -149,11 +140,10 @@ def takings(
                 tried += len(suited)
             given += tried
     if not given:
-        raise (
-            min(failed, key=lambda f: f[0])[1]
-            if failed
-            else PlanningFailure("target-out-of-reach", f"{what}: no grasp of it is known")
-        )
+        unknown = 0.0, PlanningFailure("target-out-of-reach", f"{what}: no grasp of it is known")
+        why_not = min(failed or [unknown], key=lambda f: f[0])[1]
+        why_not.anywhere = looked == 0  # the hand itself has no room, whatever the body does
+        raise why_not
 
 
 def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
@@ -186,6 +176,11 @@ def _opposed(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> T
         return found
     across = closed_on(actor.body, d.world.objects[thing].mesh, found.grasp).across
     return replace(found, cost=found.cost + _NOT_ACROSS * (1.0 + across))
+
+
+def lies_low(d: Director, actor: Actor, T_world_thing: Array) -> bool:
+    """Return whether an object at a placement (4, 4) is so low that a person folds up to take it."""
+    return bool(T_world_thing[2, 3] - (d.world.floor or 0.0) < _LOW * actor.body.height)
 
 
 def _lies(d: Director, thing: str, t: float) -> bool:
@@ -255,8 +250,15 @@ def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Ta
     """A grasp as an option, or the severity and reason of its failure."""
     k, postures, what = place.k, place.postures, place.what
     fingers, T_target = _opened(actor, hand, grasp, place)
+    # what is missing changes by no more than the distance between two targets
+    bounds = (missing - float(np.linalg.norm(T_target[:3, 3] - wrist)) for wrist, missing in place.far)
+    if (least := max(bounds, default=0.0)) > _AS_FAR_M:
+        why = f"{what}: the goal is {least:.2f} m out of reach"
+        return 2.0 + least, PlanningFailure("target-out-of-reach", why, missing=least)
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
+        if there.status == "out-of-reach":
+            place.far.append((T_target[:3, 3], there.missing))
         return failure(there, postures, what)
     toward = place.T_world_thing[:3, :3] @ grasp.approach
     reason = "the arm does not get there"
@@ -325,11 +327,13 @@ def failure(there: Reached, postures: Postures, what: str) -> Failed:
 
 
 def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequence[Place]) -> Taking | Failed:
-    """An option, if it can put the object at one of its next placements; a failure otherwise."""
+    """An option, if it can put the object at one of its next placements, rotated where that is left open; a failure
+    otherwise.
+    """
     if not isinstance(found, Taking) or not then:
         return found
     failed: list[Failed] = []
-    for place in then:
+    for place in chain(then, _rotated(d, actor, found, then)):
         goal = look(d, actor, found.hand, found.grasp, place)
         if isinstance(goal, Taking):
             return replace(found, cost=found.cost + goal.cost)
@@ -337,42 +341,13 @@ def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequenc
     return min(failed, key=lambda f: f[0])
 
 
-def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> list[Place]:
-    """Placements where an object taken from one (4, 4) in frame k may be put next by the same hand."""
-    task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
-    if task is None or task.who != actor.who or task.hand not in (None, hand):
-        return []
-    t = actor.now
-    if (
-        may_step(actor, task)
-        and not on_oneself(d.world, task)
-        and (_walks_before(d, task) or _afar(d, actor, hand, task))
-    ):
-        return []
-    if actor.layered:  # on top of a motion the time is known, or nothing is
-        at = k if task.at is None else actor.frame(task.at)
-        if not k < at < len(actor.base):
-            return []
-        k, t = at, actor.time(at)
-    out = []
-    for T_goal in goals_of(d.world, task, taken, np.array([t])):
-        there = replace(d.world.objects[thing], path=Still(T_goal[0]))
-        world = d.world.with_(objects={**d.world.objects, thing: there})
-        postures = Postures(world, actor.who, t, hand=hand, taking=thing)
-        out.append(Place(T_goal[0], k, postures, f"put {thing}"))
-    return out
-
-
-def _walks_before(d: Director, task: Put) -> bool:
-    """Return whether the actor walks elsewhere before a task."""
-    earlier = takewhile(lambda other: other is not task, d.coming)
-    return any(isinstance(other, Go) and other.who == task.who for other in earlier)
-
-
-def _afar(d: Director, actor: Actor, hand: str, task: Put) -> bool:
-    """Return whether the actor would step up to where an object is to be put."""
-    found = target_of(d.world, task, actor.now)
-    if found is None:
-        return False
-    far = float(np.linalg.norm(found[1] - shoulder_of(actor, hand, actor.pose)))
-    return far > LimbIK(actor.body, f"{hand}_arm").reach[1] + _LEANS * actor.body.height
+def _rotated(d: Director, actor: Actor, found: Taking, then: Sequence[Place]) -> Iterator[Place]:
+    """Rotated placements for an option, as `put` will try them."""
+    for place in then:
+        for T in easiest_turns(actor, found.hand, place.T_world_thing, found.grasp.T_thing_hand) if place.turns else ():
+            key = T.tobytes()
+            if np.array_equal(T, place.T_world_thing):
+                continue
+            if key not in place.rotated:
+                place.rotated[key] = replace(place, T_world_thing=T, postures=place.postures.with_object_at(T))
+            yield place.rotated[key]

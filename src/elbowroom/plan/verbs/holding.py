@@ -97,6 +97,7 @@ class Holding:
         self.guide: PostureDatabase | None = next(iter(self.databases), None)
         self.pull = PULLS[0]
         self._postures: dict[object, Postures] = {}
+        self._answer: tuple[object, Posture] | None = None
         self.T_feet = {foot: actor.body.skeleton.at(actor.pose)[actor.body.role(foot)] for foot in FEET}
 
     def at(
@@ -129,12 +130,16 @@ class Holding:
         targets = grips.targets(self.actor, T_object)
         front, up = front_of(self.actor, self.actor.body.skeleton.at(near)), np.array([0.0, 0.0, 1.0])
         stuck: PlanningFailure | None = None
+        known: list[Pose] = []
         for behind, below, tilt in _PELVIS:
             root = near.root - self.actor.body.height * (behind * front + below * up)
             rotations = np.array(near.rotations)
             rotations[0] = multiply(about(np.cross(up, front), tilt), rotations[0])
             try:
-                pose = self._settled(targets, Pose.of(root, rotations), T_object)
+                pose = self._settled(targets, Pose.of(root, rotations), T_object, known)
+                if pose is None:
+                    continue
+                known.append(pose)
                 found = self._required(self.freed(self.postures(grips), pose, T_object, room=_ROOM_M))
                 return self._strong(found, T_object, grips)
             except PlanningFailure as failed:
@@ -162,12 +167,17 @@ class Holding:
             raise PlanningFailure("too-heavy", f"{self.what}: {why}")
         return pose
 
-    def _settled(self, targets: Mapping[str, Array], near: Pose, T_object: Array) -> Pose:
-        """A fixed point of the solver: a posture solved from afar would go on changing at the first step from there."""
+    def _settled(self, targets: Mapping[str, Array], near: Pose, T_object: Array, known: Sequence[Pose]) -> Pose | None:
+        """A fixed point of the solver: a posture solved from afar would go on changing at the first step from there.
+
+        None where it is one of those that are `known`.
+        """
         pose = self.at(targets, near, T_object, loaded=True)
         for _ in range(_SETTLES):
+            if any(_alike(pose, other) for other in known):
+                return None
             before, pose = pose, self.at(targets, pose, T_object, loaded=True)
-            if angle_between(before.rotations, pose.rotations).max() < _SETTLED_RAD:
+            if _alike(before, pose):
                 break
         return pose
 
@@ -203,7 +213,10 @@ class Holding:
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
         if self.guide is None:
             return None, None
-        found = self.guide.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
+        key = (self.guide, *targets, *(T.tobytes() for T in targets.values()))
+        if self._answer is None or key != self._answer[0]:  # postures are solved several times for the same hands
+            self._answer = key, self.guide.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
+        found = self._answer[1]
         return found.markers, self.pull * found.weights
 
     def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, Posture]]:
@@ -250,6 +263,11 @@ class Holding:
             world = d.world.with_(contacts=(*d.world.contacts, *contacts))
             self._postures[key] = Postures(world, actor.who, actor.now, fingers=fingers, led=self.thing)
         return self._postures[key]
+
+
+def _alike(a: Pose, b: Pose) -> bool:
+    """Return whether two postures with the same hands and feet are one and the same to the solver."""
+    return bool(angle_between(a.rotations, b.rotations).max() < _SETTLED_RAD)
 
 
 # Those who hold the object, with their grips; the first one leads.

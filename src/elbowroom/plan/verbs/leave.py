@@ -38,7 +38,9 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
         goal = arm_to(actor, hand, actor.pose, place)
         least = 0.25
         if goal is None:  # the body must help, which takes its time
-            postures = postures or Postures(d.world, actor.who, actor.now)
+            if postures is None:
+                postures = Postures(d.world, actor.who, actor.now)
+                postures = postures.with_soft_tissue() if d.settings.reach.soft else postures
             helped = d.reach(actor, hand, place, actor.k, postures)
             if not helped.found:
                 continue

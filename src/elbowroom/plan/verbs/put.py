@@ -15,7 +15,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.falling import let_fall
-from elbowroom.plan.hands import beyond_reach, discomfort, effort, hand_of, holder_of, released, shifted
+from elbowroom.plan.hands import beyond_reach, discomfort, hand_of, holder_of, released, shifted
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import (
     ContactTiming,
@@ -45,6 +45,7 @@ from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
 from elbowroom.plan.verbs.grasp_choice import Failed, failure
 from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.next_places import easiest_turns
 
 # Starting points of the final descent: up and towards the body, metres.
 _OVER = (0.06, 0.03, 0.015)
@@ -70,9 +71,6 @@ _WEARS = (ContactTiming(0.4, 0.45, 0.0, 0.16), ContactTiming(0.55, 0.6, 0.0, 0.2
 # Retreat of a hand while the body goes on, metres, and seconds for which it stays with the place and goes straight off.
 _OFF = 0.14
 _KEEPS = (0.0, 0.35, 0.5)
-
-# Saving of effort for which an object is put down at another rotation than it was taken, and options that are tried.
-_AS_TAKEN, _TURNS = 0.5, 4
 
 
 def put(d: Director, task: Put) -> None:
@@ -110,10 +108,7 @@ def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array
     T_goal = place_for(d.world, task, grip_of(d, actor, hand, task.object).T_world_taken, actor.now)
     if task.turn is not None:
         return [T_goal]
-    goals = turned(T_goal, T_goal[:3, 3])
-    cost = effort(actor, hand, np.stack(goals) @ inverse(T_hand_object), actor.k)
-    cost[0] -= _AS_TAKEN
-    return [goals[k] for k in np.argsort(cost, kind="stable")[:_TURNS]]
+    return easiest_turns(actor, hand, T_goal, inverse(T_hand_object))
 
 
 def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_target: Array, what: str) -> None:

@@ -17,13 +17,16 @@ from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab
-from elbowroom.plan.verbs.grasp_choice import Failed, Place, Taking, look, ranked, sifted
+from elbowroom.plan.verbs.grasp_choice import Failed, Taking, look, ranked, sifted
 from elbowroom.plan.verbs.leave import depart, let_go
+from elbowroom.plan.verbs.next_places import Place
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 
-# Largest height of objects that are slid, metres, and smallest ratio of width to height.
-_FLAT_M, _WIDER = 0.045, 2.5
+# Smallest ratio of width to height of objects that are slid, which do not tip over; largest height of what a hand takes
+# over the edge, and how far in from there it may not be higher, metres: the brim of a hat is as flat as a plate.
+_WIDER = 2.0
+_FLAT_M, _LIP_M = 0.045, 0.05
 
 # Overhang of the object then, metres, and its largest share of the length that way.
 _OVER_M, _OVER_SHARE = 0.075, 0.42
@@ -52,7 +55,9 @@ def slide_to_edge(d: Director, actor: Actor, task: Grab) -> Array:
     under = resting(d.world, thing, actor.now)
     way = _way_to_edge(d, actor, mesh, under)
     if way is None:
-        raise PlanningFailure("target-in-collision", f"{what}: no edge is near, or it is not flat")
+        none = PlanningFailure("target-in-collision", f"{what}: no edge is near, or it is not flat")
+        none.anywhere = True
+        raise none
     d.first(_pressed(d, actor, task, mesh, way, what), partial(_slide, d, actor, thing, under, way, what), _TRIES)
     return way
 
@@ -61,7 +66,7 @@ def _way_to_edge(d: Director, actor: Actor, mesh: Mesh, under: list[str]) -> Arr
     """Displacement (3,) of a flat object until it overhangs an edge of its support; None where there is none."""
     low, high = mesh.bounds
     size = high - low
-    if size[2] > _FLAT_M or _WIDER * size[2] > size[:2].min() or "floor" in under:
+    if _WIDER * size[2] > size[:2].min() or "floor" in under:
         return None
     grounds = [d.world.static[n] if n in d.world.static else _placed(d, n, actor.now) for n in under]
     corners = [ground.vertices[ground.faces] for ground in grounds]
@@ -71,7 +76,10 @@ def _way_to_edge(d: Director, actor: Actor, mesh: Mesh, under: list[str]) -> Arr
     for turn in _TURNS:
         c, s = np.cos(turn), np.sin(turn)
         out = np.array([c * to_person[0] - s * to_person[1], s * to_person[0] + c * to_person[1], 0.0])
-        ahead = float(((mesh.vertices - middle) @ out).max())
+        along = (mesh.vertices - middle) @ out
+        ahead = float(along.max())
+        if mesh.vertices[along > ahead - _LIP_M, 2].max() > low[2] + _FLAT_M:
+            continue
         for far in np.arange(0.0, _FAR_M, _STEP_M):
             spot = (middle + (ahead + far) * out)[None, :2]
             if max((highest(c, spot) for c in corners), default=-np.inf) < low[2] - _CARRIES_M:

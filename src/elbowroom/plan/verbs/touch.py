@@ -24,12 +24,13 @@ from elbowroom.plan.director import Director, varied
 from elbowroom.plan.hands import hand_of, joints_of, shoulder_of
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import ContactTiming, frames_for, helpful, in_motion, in_reach, paces
-from elbowroom.plan.places import frames_of
+from elbowroom.plan.places import FACE_M, frames_of, inside_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.tasks import Point, Reach, Touch
 from elbowroom.plan.verbs.carry import on_top
-from elbowroom.plan.verbs.grasp_choice import Failed, Place, Taking, failure, fitting, look, sifted
+from elbowroom.plan.verbs.grasp_choice import Failed, Taking, failure, fitting, look, sifted
 from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.next_places import Place
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 from elbowroom.posing.grasps_form import spread_over
@@ -117,6 +118,9 @@ def touch(d: Director, task: Touch) -> None:
     """Touch a surface with the fingertips and retreat."""
     actor = d.actor(task.who)
     what = f"touch {task.target}" if isinstance(task.target, str) else "touch"
+    if not isinstance(task.target, str) and (met := inside_of(d.world, place_of(d, task.target, 0.0), FACE_M)):
+        note = f"touch: the target is {1000.0 * met[1]:.0f} mm inside of {met[0]}, which is touched before it."
+        d.world = d.world.with_(notes=(*d.world.notes, note))
     if in_motion(d, actor, task.target if isinstance(task.target, str) else None, task.at):
         with on_top(d, actor, task):
             return _touch_passing(d, actor, task, what)
@@ -213,9 +217,10 @@ def pointing(actor: Actor, hand: str, point: Array, shoulder: Array) -> Iterator
 
 
 def surface_of(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | None]:
-    """Name of what is touched, as in collision pairs, and its mesh in the world; a bare point touches nothing."""
+    """Name of what is touched, as in collision pairs, and its mesh in the world; none at a point in the open."""
     if not isinstance(target, str):
-        return "", None
+        met = inside_of(d.world, place_of(d, target, t), 0.0)
+        return ("", None) if met is None else (met[0], d.world.static[met[0]])
     owner, part = d.world.split(target)
     if owner in d.world.static:
         return owner, d.world.static[owner]

@@ -15,15 +15,16 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
-from elbowroom.plan.hands import arms_of, beyond_reach, may_step
-from elbowroom.plan.places import on_oneself, target_of
+from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of
+from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Close, Move, Open, Rest, Task
+from elbowroom.plan.tasks import Carry, Close, Move, Open, Rest, Task
+from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end, ways_to
+from elbowroom.plan.walking.walked import Blocked, Effort, Errand, NoWay, Spot, near_an_end, ways_to
 from elbowroom.world.columns import columns_of
 
 # Failures that standing elsewhere may resolve.
@@ -47,6 +48,9 @@ _STANCES = 3
 _FAR, _EASY = np.array([0.24, 0.28, 0.32, 0.36, 0.4, 0.45, 0.5]), 0.33
 # Angle of the target to the side of the reaching hand, radians.
 _ASIDE = np.radians(12.0)
+# Height of a target below which people fold up, share of the height; there its angle to the side and its distance are
+# such that the arm goes down beside the knee.
+_LOW, _BESIDE, _LOW_EASY = 0.2, np.radians(40.0), 0.3
 # Lean of the chest from the vertical, radians, and drop of the pelvis, share of the height, beyond which a posture is
 # strained: people step up rather than bow more.
 _BOW_RAD, _SQUAT = np.radians(38.0), 0.12
@@ -55,6 +59,10 @@ _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 # Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on,
 # and what a hand goes round. Height of a shoulder, share of the height.
 _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
+# A hand meets what moves no sooner than this, seconds; times at which it may are so far apart; speed of a walk to it.
+_READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
+# Room for a person before what somebody carries, metres.
+_BODY_M = 0.15
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
@@ -71,7 +79,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         walk_through(d, actor, spot_on(actor, task.feet), Errand(f"step up to {task.object}"))
         return do()
     walks = may_step(actor, task) and not on_oneself(d.world, task)
-    found = target_of(d.world, task, actor.now) if walks else None
+    found = _meeting(d, actor, task) if walks else None
     if found is None or not np.all(np.isfinite(found[1])):  # the verb names what is wrong with the target
         return do()
     saved = d.save()
@@ -94,17 +102,37 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
                 _eased(d, actor, saved, strain, elsewhere)
             return
         except PlanningFailure as stuck:
-            if stuck.status not in _ELSEWHERE:
+            if stuck.status not in _ELSEWHERE or stuck.anywhere:
                 raise
             d.restore(saved)
             first = stuck
     there = elsewhere()
+    if there is not None and isinstance(task, Move) and _may_carry(d, task):
+        there = _on_foot(d, task, saved, there)
     if there is not None:
+        first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
             first.why = f"{first.why}; {there.why}"
             if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
                 first.status, first.missing = there.status, there.missing
         raise first
+
+
+def _meeting(d: Director, actor: Actor, task: Task) -> tuple[str, Array] | None:
+    """Name of the target of a task, and the place (3,) to meet it: where it is, or where one that moves comes nearest.
+
+    If it never comes into reach, the nearest of its places that a walk gets to in time.
+    """
+    found = target_of(d.world, task, actor.now)
+    until = moving_until(d.world, found[0]) if found is not None and actor.idle else 0.0
+    if found is None or until <= actor.now:
+        return found
+    times = np.arange(actor.now + _READY_S, until + _LATER_S, _LATER_S)
+    points = frames_of(d.world, found[0], times)[:, :3, 3]
+    far = np.array([min(beyond_reach(actor, hand, at) for hand in arms_of(actor, task.hand)) for at in points])
+    in_time = far <= np.maximum(_WALKS_M_S * (times - times[0]), 0.0)
+    middle = np.linalg.norm(points - shoulder_of(actor, arms_of(actor, task.hand)[0], actor.pose), axis=1)
+    return found[0], points[int(np.argmin(np.where(in_time, middle, np.inf))) if in_time.any() else -1]
 
 
 def _from_elsewhere(
@@ -122,7 +150,8 @@ def _from_elsewhere(
             d.restore(saved)
             return stuck
     ready = d.save()
-    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand)
+    ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
+    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand, ahead)
     brief = easier or d.brief
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
@@ -135,6 +164,8 @@ def _from_elsewhere(
     for effort, thorough in _QUICKLY if brief else _AT_LENGTH:
         if thorough or effort == "all":
             untried = (missed if effort == "leans" else blocked)[:_REPAIRED]
+        if effort == "all":  # repairs at length may resolve what was to be avoided
+            errand = replace(errand, avoid=())
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
         at_start = 0
         for spot in untried:
@@ -157,13 +188,35 @@ def _from_elsewhere(
                 if end is None:
                     errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
             except PlanningFailure as stuck:
-                d.failed_walks += 1
-                why = stuck
-                missed.append(spot)
+                cut_off = isinstance(stuck, NoWay) and bool(errand.avoid)  # there is a path, where others failed
+                d.failed_walks += not cut_off
+                why = why or stuck if cut_off else stuck
+                (blocked if cut_off else missed).append(spot)
                 d.restore(ready)
+                if stuck.anywhere:
+                    break
+        if why is not None and why.anywhere:
+            break
     d.settings = settings
     d.restore(saved)
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
+
+
+def _may_carry(d: Director, task: Move) -> bool:
+    """Return whether an object may be lifted, carried on foot and set down where no stance serves both its ends."""
+    return task.feet == "auto" and task.hands == "both" and not task.helpers and not d.brief
+
+
+def _on_foot(d: Director, task: Move, saved: Saved, why: PlanningFailure) -> PlanningFailure | None:
+    """Carry an object to its goal on foot; otherwise restore the state and return the reason, `why` where it is out of
+    reach even so."""
+    same = {name: getattr(task, name) for name in ("who", "object", "to", "turn", "onto", "style")}
+    try:
+        carry(d, Carry(**same))
+    except PlanningFailure as stuck:
+        d.restore(saved)
+        return why if stuck.status == "target-out-of-reach" else stuck
+    return None
 
 
 def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
@@ -196,12 +249,23 @@ def _strain(actor: Actor, begun: int) -> float:
     return max(bow / _BOW_RAD, drop / _SQUAT)
 
 
-def spots_for(d: Director, actor: Actor, target: Array, hand: str | None) -> Iterator[Spot]:
-    """Places from which a target (3,) is in easy reach of a hand, each from another side: the best first of those with
-    nothing between, then the others."""
+def _carried_ahead(d: Director, actor: Actor) -> float:
+    """Distance from somebody at which what he carries before him is clear of a person whom he comes up to, metres."""
+    place = stance_of(actor.body, actor.pose)[0]
+    held = [hold for hand in arms_of(actor, None) if (hold := held_by(d.world, actor.who, hand, actor.now)) is not None]
+    meshes = [d.world.objects[hold.object].mesh.moved(d.world.frame(hold.object, actor.now)) for hold in held]
+    return max((_BODY_M + float(np.linalg.norm(m.vertices[:, :2] - place, axis=1).max()) for m in meshes), default=0.0)
+
+
+def spots_for(d: Director, actor: Actor, target: Array, hand: str | None, ahead: float = 0.0) -> Iterator[Spot]:
+    """Places from which a target (3,) is in easy reach of a hand, at least `ahead` metres away where that is possible,
+    each from another side: the best first of those with nothing between, then the others."""
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
-    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, tall * _EASY, start))
+    easy = tall * _EASY
+    if target[2] - (d.world.floor or 0.0) < _LOW * tall:
+        side, easy = -_BESIDE if hand == "left" else _BESIDE, tall * _LOW_EASY
+    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, max(easy, ahead), start))
     for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
         yield Spot(places[k], towards(places[k], target) + side)
 

@@ -24,8 +24,8 @@ _MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
 # Delays and speed factors that are compared, seconds between samples, and those after arrival.
 _DELAYS_S, _SLOWER = np.arange(0.0, 8.1, 0.2), (1.0, 0.8, 0.6)
 _LOOKS_S, _ARRIVED_S = 0.1, 1.0
-# Seconds that a metre of missing distance costs.
-_MISSING_S_M = 30.0
+# Seconds that a metre of missing distance costs, and a metre of detour: people rather wait a while.
+_MISSING_S_M, _DETOUR_S_M = 30.0, 1.0
 
 
 def met(world: World, certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
@@ -48,13 +48,20 @@ def discs_of(world: World, actor: Actor, other: str, t: float) -> list[Disc]:
     return [Disc(place, radius) for place in world.motion(other).sample(t + _PASSING_S)[0][:, :2]]
 
 
+def discs_at_rest(world: World, actor: Actor) -> list[Disc]:
+    """Discs around the positions where other people come to rest, as wide as in `discs_of`."""
+    others = [name for name in world.characters if name != actor.who]
+    return [discs_of(world, actor, name, world.motion(name).span[1] - _PASSING_S[0])[0] for name in others]
+
+
 def _half_width(world: World, who: str) -> float:
     body = world.body(who)
     return 0.5 * envelope(body, "forward").width if isinstance(body, Character) else _HALF_WIDTH_M
 
 
 def past_people(world: World, actor: Actor, ways: Sequence[Way], speed: float) -> Iterator[tuple[Way, float, float]]:
-    """Paths with a speed, m/s, and a delay, seconds, that keep discs around people apart, the soonest first.
+    """Paths with a speed, m/s, and a delay, seconds, that keep discs around people apart: those that arrive soon and
+    are short first.
 
     Where none does, those with the smallest shortfall come first.
     """
@@ -64,6 +71,7 @@ def past_people(world: World, actor: Actor, ways: Sequence[Way], speed: float) -
     longest = max(way.length for way in ways) / (min(_SLOWER) * speed) + float(_DELAYS_S[-1])
     times = np.arange(0.0, longest + STANDS_S + _ARRIVED_S, _LOOKS_S)
     places = np.stack([world.motion(name).sample(now + times)[0][:, :2] for name in others])
+    shortest = min(way.length for way in ways)
     found = []
     for number, way in enumerate(ways):
         s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
@@ -73,7 +81,7 @@ def past_people(world: World, actor: Actor, ways: Sequence[Way], speed: float) -
                 mine = np.stack([np.interp(gone, s, way.points[:, k]) for k in (0, 1)], axis=-1)
                 looked = times < delay + STANDS_S + s[-1] / (share * speed) + _ARRIVED_S
                 missing = apart - np.linalg.norm(places - mine, axis=2)[:, looked].min(axis=1)
-                arrives = delay + s[-1] / (share * speed)
-                found.append((arrives + _MISSING_S_M * max(float(missing.max()), 0.0), number, share, float(delay)))
+                cost = delay + s[-1] / (share * speed) + _DETOUR_S_M * (way.length - shortest)
+                found.append((cost + _MISSING_S_M * max(float(missing.max()), 0.0), number, share, float(delay)))
     for _, number, share, delay in sorted(found):
         yield ways[number], share * speed, delay

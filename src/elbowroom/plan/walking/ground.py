@@ -34,9 +34,14 @@ _BUMPY_M, _STEEPEST = 0.006, 0.3
 # Who steps over something lands farther beyond it: the shin leans back.
 _MARGINS_OVER_M = ((-0.3, 0.14), (-0.3, 0.1), (-0.22, 0.08), (-0.16, 0.06))
 _MARGINS_M = ((-0.1, 0.06), (-0.06, 0.025), (-0.03, 0.015), (0.0, 0.0))
+# Metres that smaller margins count as: a foot does not go to another tread for more room. Those beyond an obstacle come
+# before all nearness.
+_LESS_MARGIN_M, _LESS_OVER_M = 0.06, 1.0
+# Weight of a displacement that differs from the one of the step before: flights are climbed tread by tread.
+_UNLIKE_LAST = 0.9
 # Those farther off are looked at where something is stepped over.
-_AHEAD_M = np.array(sorted(np.arange(-0.42, 0.421, 0.02), key=abs))
-_AHEAD_LEVEL = 31
+_AHEAD_M = np.array(sorted(np.arange(-0.42, 0.421, 0.01), key=abs))
+_AHEAD_LEVEL = 61
 # Metres between points whose height is known, and around a way.
 _SPACING_M, _AROUND_M = 0.02, 0.6
 # Depth to which soles may press into their support, and their gap above it, metres.
@@ -80,8 +85,11 @@ class Ground(Terrain):
         self._level = not self._stood_on.any() and not self._over.any() and bool((self._owner < 0).all())
         self.stood: set[str] = set()
 
-    def foothold(self, place: Array, heading: float, fixed: bool = False) -> Foothold:
-        """Foothold at the place (2,) for an ankle that is wished for, or near it unless it is `fixed`."""
+    def foothold(self, place: Array, heading: float, fixed: bool = False, last: float = 0.0) -> Foothold:
+        """Foothold at the place (2,) for an ankle that is wished for, or near it unless it is `fixed`.
+
+        last: metres by which the step before was moved ahead.
+        """
         if self._level:
             return Foothold(place, 0.0, 0.0)
         most = 1 if fixed else None if self._margins is not _MARGINS_M else _AHEAD_LEVEL
@@ -93,13 +101,16 @@ class Ground(Terrain):
             return self._stood(place, heading, *ramp)
         carried = heights[:, _CARRIES].min(axis=1)
         even = heights.max(axis=1) - carried < _UNEVEN_M
+        ahead = _AHEAD_M[:most]
+        cost = np.full(len(tried), np.inf)
+        less = 0.0
         for margins in self._margins:
             around = np.max([self.under(tried + off * facing(heading), facings) for off in (0.0, *margins)], axis=0)
             good = even & (around - carried < _UNEVEN_M)
-            if good.any():
-                k = int(np.argmax(good))
-                return self._stood(tried[k], heading, float(heights[k].max()))
-        return self._stood(place, heading, float(heights[0].max()))
+            cost = np.minimum(cost, np.where(good, np.abs(ahead) + _UNLIKE_LAST * np.abs(ahead - last) + less, np.inf))
+            less += _LESS_OVER_M if margins in _MARGINS_OVER_M else _LESS_MARGIN_M
+        k = int(np.argmin(cost))  # the place that is wished for where none is good
+        return self._stood(tried[k], heading, float(heights[k].max()))
 
     def _ramp(self, heights: Array) -> tuple[float, float] | None:
         """Height under the ankle and slope of an even ramp under a foot, heights (K,); else None."""

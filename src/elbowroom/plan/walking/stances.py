@@ -19,12 +19,14 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
+from elbowroom.plan.verbs.carry_path import carried
 from elbowroom.plan.verbs.move import free_hands
 from elbowroom.plan.walking.walked import Spot, ways_of
 from elbowroom.posing.whole_body import WholeBody
+from elbowroom.world.world import World
 
 # Distances of the ankles from the object's side, and of the feet from the middle, shares of the height; turn-out of the
 # toes, radians: first as people stand, then wider for low objects. Tuned on crates of 24 cm on the floor before a
@@ -47,9 +49,13 @@ _FARTHEST_GAP = 0.8
 _WAY, _TURNS, _FARTHER = 0.03, (1.0, 0.3), 0.5
 # The same for squared angles between the heading and an object's sides: palms press opposite sides of it.
 _ASKEW = 0.5
+# Cosine of the angle between headings of places on different sides of an object, at most.
+_OTHER_SIDE = np.cos(np.radians(50.0))
 # Positions that are tested with the whole body, for each shape of the stance, and grips that are tested there.
 _LOOKS = 3
 _GRIPS = 2
+# Failures that other feet at the same place do not resolve.
+_OUT_OF_REACH: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance")
 
 
 def spot_on(actor: Actor, feet: Sequence[Footprint]) -> Spot:
@@ -58,19 +64,50 @@ def spot_on(actor: Actor, feet: Sequence[Footprint]) -> Spot:
     return Spot(*stance_on(actor.body, prints), prints)
 
 
-def stances_for(d: Director, actor: Actor, task: Move) -> Iterator[Spot]:
-    """Stances in which the whole body can hold the object at its start and at its goal, the easiest first."""
+def stances_for(d: Director, actor: Actor, task: Move, *, at_once: bool = False) -> Iterator[Spot]:
+    """Stances in which the whole body can hold the object at its start and at its goal, the easiest first.
+
+    With `at_once`, it also finds a way from one to the other without a search, as an object that is lifted does.
+    """
     taken = np.asarray(d.world.frame(task.object, actor.now))
     ends = (taken, place_for(d.world, task, taken, actor.now))
     middles = [apply(T, d.world.objects[task.object].mesh.bounds.mean(axis=0)[None])[0] for T in ends]
-    low = min(middle[2] - (d.world.floor or 0.0) for middle in middles) < _LOW * actor.body.height
+    low = any(_is_low(d.world, actor, middle) for middle in middles)
     places = _places(d, actor, task, ends, middles)
+    looks = places[:_LOOKS] + _other_sides(places[:_LOOKS], places[_LOOKS:])
+    far: set[int] = set()
     for half, toes_out in _LOW_SHAPES if low else _SHAPES:
-        for place, face in places[:_LOOKS]:
+        for number, (place, face) in enumerate(looks):
             feet = _footprints(actor, place, face, half, toes_out)
-            stands = standing_on(actor, feet)
-            if stands is not None and _holds(d, stands, task):
+            stands = standing_on(actor, feet) if number not in far else None
+            if stands is None:
+                continue
+            failed = _failures(d, stands, task, at_once)
+            if not failed:
                 yield Spot(*stance_on(actor.body, feet), feet)
+            elif all(why.status in _OUT_OF_REACH for why in failed):  # with feet otherwise there as well
+                far.add(number)
+
+
+def is_low(world: World, actor: Actor, thing: str, t: float) -> bool:
+    """Return whether an actor has to bend down or squat to hold an object with both hands where it is at a time."""
+    T = np.asarray(world.frame(thing, t))
+    return _is_low(world, actor, apply(T, world.objects[thing].mesh.bounds.mean(axis=0)[None])[0])
+
+
+def _is_low(world: World, actor: Actor, middle: Array) -> bool:
+    return bool(middle[2] - (world.floor or 0.0) < _LOW * actor.body.height)
+
+
+def _other_sides(
+    looks: Sequence[tuple[Array, float]], places: Sequence[tuple[Array, float]]
+) -> list[tuple[Array, float]]:
+    """The easiest place with each heading that is clearly another than those of places `looks`."""
+    found: list[tuple[Array, float]] = []
+    for place, face in places:
+        if all(np.cos(face - other) < _OTHER_SIDE for _, other in (*looks, *found)):
+            found.append((place, face))
+    return found
 
 
 def _places(
@@ -112,6 +149,13 @@ def _footprints(actor: Actor, place: Array, face: float, half: float, toes_out: 
     return {side: (place + sign * aside, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
 
 
+def standing_at(actor: Actor, place: Array, heading: float) -> Actor | None:
+    """An actor who stands at ease at a position (2,) with a heading; None where legs do not reach."""
+    feet = _footprints(actor, place, heading, *_SHAPES[0])
+    by = place - stance_on(actor.body, feet)[0]
+    return standing_on(actor, {side: (at + by, face) for side, (at, face) in feet.items()})
+
+
 def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
     """An actor on footprints, from its present posture; None where legs do not reach."""
     body, pose = actor.body, actor.pose
@@ -135,17 +179,23 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
     return other
 
 
-def _holds(d: Director, actor: Actor, task: Move) -> bool:
-    """Return whether an actor can hold the object at its start and at its goal from its present stance."""
+def _failures(d: Director, actor: Actor, task: Move, at_once: bool) -> list[PlanningFailure]:
+    """Reasons why an actor cannot hold the object at its start and at its goal from its present stance; none where it
+    can."""
     carrier = Carrier(d, actor, task, f"move {task.object}")
     hands = free_hands(d, actor, task.hands, carrier.what)
     failed: list[PlanningFailure] = []
     try:
         ranked = carrier.ranked(hands)[:_GRIPS]
-    except PlanningFailure:
-        return False
+    except PlanningFailure as none:
+        return [none]
     for guide in dict.fromkeys((carrier.guide, None)):
         carrier.guide = guide
-        if any(carrier.option(grips, failed) is not None for grips in ranked):
-            return True
-    return False
+        for option in (option for grips in ranked if (option := carrier.option(grips, failed)) is not None):
+            try:
+                if at_once:
+                    carried([(carrier, option.grips)], [(option.start, option.goal)], searched=False)
+                return []
+            except PlanningFailure as stuck:
+                failed.append(stuck)
+    return failed

@@ -19,14 +19,29 @@ from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.hands import arms_of, held_by, joints_of
 from elbowroom.plan.repair.near import repair_near
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.walking.crossing import discs_of, met, past_people
+from elbowroom.plan.walking.crossing import discs_at_rest, discs_of, met, past_people
 from elbowroom.plan.walking.ground import LOW_M, Ground
 from elbowroom.plan.walking.heights import barrier
-from elbowroom.plan.walking.ways import Disc, Gait, Way, Ways, crouching_along, manners_along, trodden
+from elbowroom.plan.walking.ways import (
+    DUCK,
+    HIGH_OVER,
+    OVER,
+    STOOP,
+    WALK,
+    Disc,
+    Gait,
+    Mode,
+    Way,
+    Ways,
+    crouching_along,
+    manners_along,
+    trodden,
+)
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
@@ -47,8 +62,8 @@ _WAYS = 4
 _QUICK_WAYS = 2
 # Distance from the start or the end of a walk within which a collision calls for another start or end, metres.
 _AT_AN_END_M = 0.75
-# Collisions of arms that are resolved by offsets before another position is tried.
-_FEW = 6
+# Times that an arm collides, seconds apart at least, which are resolved by offsets before another position is tried.
+_FEW, _TIMES_APART_S = 6, 0.3
 # Radius around a failed place that the next path avoids, metres.
 _AVOID_M = 0.35
 # Walks past people who cross that are tried, and the difference of their delays on one path, seconds.
@@ -123,6 +138,9 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
         return
     if actor.away:  # held objects are carried in a comfortable posture
         rest(d, Rest(who=actor.who))
+    for hand in arms_of(actor, None):
+        if held_by(d.world, actor.who, hand, actor.now) is not None:  # a walk would open its fingers
+            actor.keep(joints_of(actor, hand))
     ways = ways_of(d, actor, [spot.place], errand.gait)
     first = ways.find(start, spot.place, errand.avoid)
     if first is None:
@@ -146,13 +164,18 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
 
 
 def _past_people(d: Director, actor: Actor, walk: Walk, ways: Ways, stuck: Blocked) -> Iterator[Walk]:
-    """Walks on the same path, or past the meeting place, earlier or later, faster or slower: the most promising."""
+    """Walks on the same path, past the meeting place, or past where others come to rest, earlier or later, faster or
+    slower: the most promising.
+    """
     if walk.errand.at is not None:
         return
-    round_them = ways.find(walk.way.points[0], walk.spot.place, [*walk.errand.avoid, *stuck.discs])
-    both = [walk.way, *([] if round_them is None else [round_them])]
+    start, goal = walk.way.points[0], walk.spot.place
+    others = [
+        ways.find(start, goal, [*walk.errand.avoid, *discs]) for discs in (stuck.discs, discs_at_rest(d.world, actor))
+    ]
     told: set[tuple[int, float]] = set()
-    for way, speed, delay in past_people(d.world, actor, both, walk.speed):
+    paths = [walk.way, *(way for way in others if way is not None)]
+    for way, speed, delay in past_people(d.world, actor, paths, walk.speed):
         # others that differ little fail alike
         if all(key[0] != id(way) or abs(key[1] - delay) > _OTHER_DELAY_S for key in told):
             told.add((id(way), delay))
@@ -274,16 +297,39 @@ def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], wal
     at = _place_of(actor, min(left or hits, key=lambda hit: hit.during))
     # there is another path past it, or another manner
     mode = walk.way.modes[int(np.argmin(np.linalg.norm(walk.way.points - at, axis=1)))]
-    raise Blocked(f"{walk.errand.what}: {why}", at, [Disc(at, _AVOID_M, mode)], False)
+    useless = _useless_instead(d.world, actor, left or hits) if mode == WALK else []
+    raise Blocked(f"{walk.errand.what}: {why}", at, [Disc(at, _AVOID_M, m) for m in (mode, *useless)], False)
+
+
+def _useless_instead(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> list[Mode]:
+    """Modes that do not resolve collisions of an upright walk: crouching helps heads, and stepping over helps where
+    something low is met.
+    """
+    body, met = actor.body, {name for hit in hits for name in hit.pair}
+    heads = {f"{actor.who}.{body.joint_names[body.role(role)]}" for role in ("neck", "head")}
+    most = (world.floor or 0.0) + HIGH_OVER.low * envelope(body, "forward").height
+    low = any(name in met and mesh.bounds[1, 2] < most for name, mesh in world.static.items())
+    return [*(() if heads & met else (DUCK, STOOP)), *(() if low else (OVER, HIGH_OVER))]
 
 
 def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> bool:
-    """Return whether arm offsets may suffice: only arms, or what they hold, collide."""
+    """Return whether arm offsets may suffice: only arms, or what they hold, collide, and not too often.
+
+    A hand that meets a wall is one collision, not one of each finger.
+    """
     body = actor.body
-    arms = {body.joint_names[j] for name, chain in body.chains.items() if chain.kind == "arm"
-            for j in body.subtree(chain.joints[0])}  # fmt: skip
-    mine = {f"{actor.who}.{name}" for name in arms} | {hold.object for hold in world.holds if hold.by == actor.who}
-    return len(hits) <= _FEW and all(mine & set(hit.pair) for hit in hits)
+    arm_of = {f"{actor.who}.{body.joint_names[j]}": name for name, chain in body.chains.items() if chain.kind == "arm"
+              for j in body.subtree(chain.joints[0])}  # fmt: skip
+    arm_of |= {hold.object: f"{hold.hand}_arm" for hold in world.holds if hold.by == actor.who}
+    until: dict[str, float] = {}
+    times = 0
+    for hit in sorted(hits, key=lambda hit: hit.during):
+        mine = [arm_of[name] for name in hit.pair if name in arm_of]
+        if not mine:
+            return False
+        times += hit.during[0] > until.get(mine[0], -np.inf) + _TIMES_APART_S
+        until[mine[0]] = max(until.get(mine[0], -np.inf), hit.during[1])
+    return times <= _FEW
 
 
 def _place_of(actor: Actor, hit: Collision | Unproven) -> Array:

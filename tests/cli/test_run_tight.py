@@ -1,0 +1,66 @@
+"""Whole-body tasks that cannot be, and recordings that do not suit, are told by `elbowroom run` in one sentence."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from elbowroom.cli import app, main
+
+BOARD = """elbowroom: 1
+fps: 30
+scene:
+  floor: 0
+  meshes:
+    - {box: [1.2, 0.5, 0.04], name: board, at: [0, -1.5, 0.72]}
+    - {box: [1.2, 0.5, 0.04], name: lid, at: [0, -1.5, 0.79]}
+characters:
+  ann: {body: {preset: woman}, clip: {idle: {seconds: 1}}}
+tasks:
+  - reach: {who: ann, hand: right, to: [-0.2, -0.95, 0.1], feet: stay, planner: whole-body}
+"""
+
+# Change of the storyboard, the status, and words of the sentence.
+REFUSED = {
+    "balance impossible": ("0.1]", "0.1]", "out-of-balance", "would fall over"),
+    "gap closed": ("-0.95, 0.1]", "-0.45, 0.755]", "target-in-collision", "ann.right_hand would collide with"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_place_that_no_body_gets_to_is_one_sentence_with_its_status(case: str, tmp_path: Path) -> None:
+    old, new, status, said = REFUSED[case]
+    path, out = tmp_path / "room.yaml", tmp_path / "room.npz"
+    text = BOARD.replace(old, new)
+    path.write_text(text.replace("-1.5", "-0.5") if case == "gap closed" else text)
+    result = CliRunner().invoke(app, ["run", str(path), "-o", str(out), "--json"])
+    found = json.loads(result.stdout)
+    assert (found["status"], result.exit_code) == (status, 1)
+    assert said in found["why"] and "\n" not in found["advice"]
+    assert not out.exists()
+
+
+def test_recordings_that_do_not_suit_are_refused_with_their_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "crate.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    (tmp_path / "empty.bvh").write_text("")
+    path, out = tmp_path / "room.yaml", tmp_path / "room.npz"
+    for given, said in (
+        ("missing.bvh", "missing.bvh: does not exist"),
+        ("crate.obj", "crate.obj"),
+        ("empty.bvh", "empty"),
+        ("[]", "text"),
+    ):
+        path.write_text(f"{BOARD}capture:\n  - {given}\n")
+        monkeypatch.setattr(sys, "argv", ["elbowroom", "run", str(path), "-o", str(out)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = capsys.readouterr().err
+        assert ended.value.code == 2 and said in told, told
+        assert "line 13" in told, told
+        assert "Traceback" not in told and not out.exists()
