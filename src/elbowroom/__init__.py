@@ -77,6 +77,7 @@ _HOME = {
     "prove": "plan.prove",
     "Settings": "plan.settings",
     "Reach": "plan.tasks",
+    "Support": "plan.tasks",
     "Grab": "plan.tasks",
     "Put": "plan.tasks",
     "Move": "plan.tasks",

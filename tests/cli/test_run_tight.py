@@ -64,3 +64,20 @@ def test_recordings_that_do_not_suit_are_refused_with_their_line(
         assert ended.value.code == 2 and said in told, told
         assert "line 13" in told, told
         assert "Traceback" not in told and not out.exists()
+
+
+@pytest.mark.parametrize(("support", "said"), [
+    ("{hand: left, on: bord, at: [0, -1.5, 0.74]}", "did you mean 'board'"),
+    ("{hand: right, on: board, at: [0, -1.5, 0.74]}", "give the other one"),
+    ("{hand: left, on: board}", "at"),
+])  # fmt: skip
+def test_supports_that_cannot_be_are_refused_with_their_line(
+    support: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "room.yaml"
+    path.write_text(BOARD.replace("planner: whole-body}", f"planner: whole-body, support: {support}}}"))
+    monkeypatch.setattr(sys, "argv", ["elbowroom", "run", str(path), "-o", str(tmp_path / "room.npz")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and said in told and "line 11" in told, told

@@ -10,6 +10,8 @@ import pytest
 
 import elbowroom as er
 from elbowroom.character.body import Character
+from elbowroom.character.hands import grip_frame
+from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import about, angle_between, exp, multiply, slerp, to_matrix
@@ -19,9 +21,9 @@ from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import FLAT, TightSettings
-from elbowroom.posing.balance import balance_margin
+from elbowroom.posing.balance import balance_margin, margin_inside
 from elbowroom.posing.stand import Balance, shrunk
-from elbowroom.posing.whole_body import FEET
+from elbowroom.posing.whole_body import FEET, support_of
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.component import components
 from elbowroom.world.allowances import supports
@@ -206,3 +208,32 @@ def test_recordings_that_do_not_suit_are_refused(data: Path) -> None:
         Capture.of(body, [])
     with pytest.raises(BadValue, match="retarget"):
         Capture.of(body, [er.read_bvh(data / "mocap" / "cmu_bvh" / "02_01.bvh")])
+
+
+def test_a_hand_on_a_rail_bears_weight_that_the_feet_cannot() -> None:
+    world = er.World(floor=0.0).with_character("bob", er.idle(er.preset("man"), seconds=1.0))
+    world = world.with_static("rail", box((1.5, 0.1, 0.06), (0.0, -0.42, 0.79)))
+    lean = er.Support("left", "rail", (0.3, -0.42, 0.82))
+    reach = er.Reach(who="bob", hand="right", to=(-0.15, -1.12, 0.82), feet="stay", planner="whole-body", support=lean)
+    plan = er.plan_tasks(world, [reach]).require()
+    assert plan.certificate is not None and plan.certificate.free
+    spans = {c.during for c in plan.world.contacts if (c.kind, c.on) == ("support", "rail")}
+    assert len(spans) == 1
+    motion = plan.world.motion("bob")
+    body, (begin, end) = motion.body, spans.pop()
+    assert isinstance(body, Character)
+    root, q = motion.sample(np.arange(begin, end, 0.1))
+    feet = [balance_margin(body, Pose.of(*row)) for row in zip(root, q, strict=True)]
+    assert min(feet) < -0.02  # without the hand he would fall over
+    hand = (body.transforms(root, q)[:, body.role("left_hand")] @ grip_frame(body, "left"))[:, :3, 3]
+    there = [k for k, e in enumerate(plan.edits) if e.reason == "lean on rail"][-1]
+    bears = np.arange(begin, end, 0.1) > plan.edits[there].during[1]
+    assert np.ptp(hand[bears], axis=0).max() < 1e-4
+    corners = np.concatenate([support_of(body, Pose.of(root[0], q[0])), hand[bears][:1, :2]])
+    com = center_of_mass(body, body.transforms(root, q))[bears, :2]
+    assert margin_inside(corners[None], com).min() > 0.0
+
+
+def test_a_working_hand_cannot_support_as_well() -> None:
+    with pytest.raises(BadValue, match="other one"):
+        er.Reach(who="ann", hand="left", to=(0.0, -0.5, 1.0), support=er.Support("left", "rail", (0.0, -0.4, 0.8)))

@@ -17,14 +17,15 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import joined
 from elbowroom.finish.settle import between_free
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, slerp
-from elbowroom.plan.actor import Actor
+from elbowroom.geometry.rotations import Array, continuous, slerp
+from elbowroom.plan.actor import Actor, HandSupport
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import ESCALATES, Director
 from elbowroom.plan.give_way import give_way, require_free
 from elbowroom.plan.limb_path import body_frames, find_limb_path
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tight.travel import whole_body_frames
+from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.own_pairs import tissue_contacts
 
@@ -62,7 +63,7 @@ def travel(
     """
     saved = d.save()
     try:
-        if d.whole_body != "at once" or path != "any":
+        if path != "any" or (d.whole_body != "at once" and actor.support is None):
             return _by_limbs(d, actor, hands, goal, count, what, path, back)
     except PlanningFailure as failure:
         if d.whole_body == "never" or not actor.stands or failure.status not in ESCALATES:
@@ -132,6 +133,18 @@ def _by_limbs(
         require_free(d, during, what)
 
 
+def _leaning(actor: Actor, support: HandSupport, root: Array, q: Array) -> Array:
+    """Rotations (N, J, 4) with the arm of a supporting hand solved again; raises `PlanningFailure` out of its reach."""
+    arm, q = LimbIK(actor.body, f"{support.given.hand}_arm"), q.copy()
+    for k in range(1, len(q)):
+        pose = Pose.of(root[k], q[k])
+        solved = arm.solve(arm.T_world_parent(pose), support.T_world_hand, arm.orbit_of(pose), arm.keep_of(pose))
+        if not solved.reached.all():
+            raise PlanningFailure("no-path", f"the {support.given.hand} hand does not stay on {support.given.on}")
+        q[k] = arm.posed(pose, solved).rotations
+    return continuous(q)
+
+
 def move_fingers(d: Director, actor: Actor, turned: Mapping[str, Array], seconds: float) -> None:
     """Rotate the fingers of all given hands at once, to rotations (n, 4) per hand."""
     count = actor.frames(seconds)
@@ -169,7 +182,9 @@ def wait(d: Director, actor: Actor, count: int) -> None:
 
 
 def add(d: Director, actor: Actor, root: Array, q: Array, *, away: bool = True) -> None:
-    """Append frames, the first of which equals the last frame so far."""
+    """Append frames, the first of which equals the last frame so far; a hand that bears weight stays where it is."""
+    if actor.support is not None:
+        q = _leaning(actor, actor.support, root, q)
     actor.done(root, q, away=away)
     d.world = actor.placed(d.world)
     if d.whole_body != "never" or actor.who in d.folded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held, to_clip
+from elbowroom.plan.tasks import Support
 from elbowroom.world.world import World
 
 # A root that stays within this share of the body's height of its first position belongs to a standing character.
@@ -26,6 +28,22 @@ def stands(clip: Clip) -> bool:
     return bool(stray < _STANDS * clip.character.height)
 
 
+@dataclass(frozen=True, eq=False)
+class HandSupport:
+    """A hand that bears weight: task's support, joint transform (4, 4), corners (4, 2) under the palm, and the posture
+    in which it was put there, balanced without it."""
+
+    given: Support
+    T_world_hand: Array
+    corners: Array
+    placed: Pose
+
+    @property
+    def end(self) -> str:
+        """Role of the hand's joint."""
+        return f"{self.given.hand}_hand"
+
+
 class Actor:
     """Frames of one character: those up to number `k` are final; the rest is what it would do without further tasks.
 
@@ -34,7 +52,8 @@ class Actor:
     change frames of the `base` itself (`edit`), before or after `k`; `original` is the unchanged base. `layered`: body
     help is added to the base while the legs follow it. `trunk`: the trunk may help. `left`: the remainder of a paused
     base, from the held frame on. `over`: all further tasks are layered over finished motions. `free_from`: by hand, the
-    first frame that the next task may change. `contacts`: by hand, the frames in which it is at its target.
+    first frame that the next task may change. `contacts`: by hand, the frames in which it is at its target. `support`:
+    the hand that bears weight.
     """
 
     def __init__(self, world: World, who: str, fps: float = 60.0) -> None:
@@ -49,6 +68,7 @@ class Actor:
         self.layered, self.trunk = not self.stands, True
         self.free_from: dict[str, int] = {}
         self.contacts: tuple[tuple[str, int, int], ...] = ()
+        self.support: HandSupport | None = None
         legs = {
             j for chain in self.body.chains.values() if chain.kind == "leg" for j in self.body.subtree(chain.joints[0])
         }

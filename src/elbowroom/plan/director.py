@@ -217,6 +217,10 @@ class Director:
         orbit = style_of(self.settings.style, NATURAL).orbit if orbit is None else orbit
         asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
         other = free_arm(self.world, actor, hand, k)
+        if actor.support is not None and checked is not None:  # limbs and trunk alone would take that hand off
+            body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor)
+            status: ReachStatus = "out-of-reach" if body.status == "unknown" else body.status
+            return Reached(status, pose if body.pose is None else body.pose, 0.0, {"effort": 1.0}, 0.0)
         found = self._reach(asked, actor, checked, other)
         if found.found or checked is None or self.whole_body == "never" or self._postures_left <= 0:
             return found
@@ -230,8 +234,8 @@ class Director:
         effort = USUAL if self._postures_left >= _POSTURES - _THOROUGH else BRIEF
         body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor, effort)
         if body.pose is not None:
-            status: ReachStatus = "found" if body.status == "found" else "blocked"
-            return replace(found, status=status, pose=body.pose, missing=0.0, why="")
+            done: ReachStatus = "found" if body.status == "found" else "blocked"
+            return replace(found, status=done, pose=body.pose, missing=0.0, why="")
         self._missed.append(_Miss(hand, at, body.status == "out-of-balance"))
         return _unbalanced(found) if self._missed[-1].falls else found
 

@@ -294,6 +294,10 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
     from elbowroom.plan.walking.approach import stepping_up
 
     verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
+    if task.support is not None or (task.who in d.actors and d.actors[task.who].support is not None):
+        from elbowroom.plan.tight.leaning import lean_on
+
+        lean_on(d, task)
     stepping_up(d, task, partial(verb, d, task))
     _back_by(d, task)
 

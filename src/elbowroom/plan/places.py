@@ -327,6 +327,8 @@ def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
         value = getattr(task, field, None)
         if isinstance(value, str):
             try:
+                if value in world.static:  # its own frame is the world's
+                    return value, surface_at(world, value, t, None, np.zeros(3))
                 return value, np.asarray(world.frame(value, t)[:3, 3])
             except ElbowroomError:
                 continue

@@ -17,6 +17,21 @@ Direction = Literal["front", "left", "right", "up"]
 Footprint = tuple[float, float, float]
 
 
+@dataclass(frozen=True)
+class Support:
+    """A hand that bears weight during a task: flat on a mesh or object `on`, at a point of its surface."""
+
+    hand: Hand
+    on: str
+    at: Point
+
+    def __post_init__(self) -> None:
+        if self.hand not in ("left", "right"):
+            raise BadValue(f"the hand of a support is 'left' or 'right', not '{self.hand}'.")
+        if len(self.at) != 3 or not all(map(math.isfinite, self.at)):
+            raise BadValue("a support is at three finite numbers, a point of the surface.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """One task: who does it, with which hand (None: chosen), and when.
@@ -27,7 +42,7 @@ class Task:
     comes after those that have one. `style`, a `Style` or its name, is how it should look; None is that of the
     settings. `feet` 'stay' in place; with 'auto' a standing character out of reach walks up first, unless the task has
     a time. A move also takes the left and the right footprint. `planner` 'whole-body' plans the whole body at once,
-    which 'auto' does where limbs alone fail.
+    which 'auto' does where limbs alone fail. With a `support` the other hand leans on something meanwhile.
     """
 
     who: str
@@ -39,12 +54,15 @@ class Task:
     style: StyleLike = None
     feet: Literal["auto", "stay"] | tuple[Footprint, Footprint] = "auto"
     planner: Literal["auto", "whole-body"] = "auto"
+    support: Support | None = None
 
     def __post_init__(self) -> None:
         style_of(self.style, NATURAL)
         self._check_feet()
         if self.planner not in ("auto", "whole-body"):
             raise BadValue(f"the planner of {self.verb} is 'auto' or 'whole-body', not '{self.planner}'.")
+        if self.support is not None and self.support.hand == self.hand:
+            raise BadValue(f"the {self.hand} hand of {self.verb} cannot support the body as well; give the other one.")
         given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
         for name, t in given:
             if not math.isfinite(t):

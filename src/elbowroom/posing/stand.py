@@ -22,7 +22,8 @@ class Balance:
     """Keeps feet in place and the centre of mass over them, by the least change that the whole-body solver finds.
 
     `margin_m` is the distance of the centre of mass from the edge of the support; `others` (K, 2) are further
-    supporting points, such as a hand on a table; `load` gives what is carried in a posture.
+    supporting points, such as a hand on a table, and `pinned` the transforms (4, 4) of such hands by name; `load` gives
+    what is carried in a posture.
     """
 
     def __init__(
@@ -74,14 +75,14 @@ class Balance:
         return float(kernels.support_margin(self._masses, root, rotations, held, corners))
 
     def closed(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
-        """A posture with its feet brought into place by the legs alone, if balanced, else `projected`."""
+        """A posture with feet and pinned hands in place by their limbs alone, if balanced, else `projected`."""
         turned = pose
-        for foot, T_foot in feet.items():
-            leg = self.solver.limb(foot)
-            solved = leg.solve(leg.T_world_parent(turned), T_foot, leg.orbit_of(turned), leg.keep_of(turned))
+        for end, T_end in {**self.pinned, **feet}.items():
+            limb = self.solver.limb(end)
+            solved = limb.solve(limb.T_world_parent(turned), T_end, limb.orbit_of(turned), limb.keep_of(turned))
             if not solved.reached.all() or float(solved.excess.max()) > _BEYOND_RAD:
                 return self.projected(pose, feet, like)
-            turned = leg.posed(turned, solved)
+            turned = limb.posed(turned, solved)
         if self.margin(turned, self.support(like, feet)) < 0.0:
             return self.projected(pose, feet, like)
         return turned

@@ -44,6 +44,7 @@ MAKERS: dict[str, Maker] = {
     **{name: Maker(getattr(module, name)) for module, names in _NAMES.items() for name in names.split()},
     "bookshelf": Maker(furniture.bookshelf, ("shelf", "books")),
     "plant": Maker(furniture.plant, ("pot", "leaves")),
+    "car_front": Maker(works.car_front, ("car", "engine", "hood")),
 }
 
 

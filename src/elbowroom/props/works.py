@@ -7,7 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from elbowroom.geometry.mesh import Color, Mesh
+from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import assembled, box, lathe, rounded_box, rounded_line, sphere, tube
+from elbowroom.geometry.transforms import transform
 from elbowroom.props.palette import CLAY, IRON, LEAF, OAK, PLASTER, STEEL, WHITE
 
 _BLUE: Color = (0.08, 0.18, 0.36)
@@ -65,6 +67,41 @@ def balcony(width: float = 2.0, depth: float = 1.2, height: float = 1.62, bars: 
         parts.append(tube([(*a, top + 1.0), (*b, top + 1.0)], 0.025, _YELLOW, sections=24))
     parts += [box((0.08, 0.08, height), (s * x, y, 0.5 * height), IRON) for s in (-1, 1)]
     return assembled(parts)
+
+
+def car_front(width: float = 1.5, length: float = 1.2, height: float = 0.82, detail: int = 8) -> tuple[Mesh, ...]:
+    """The front of a car with its hood open, its frame along x at y = 0, the engine bay behind it towards -Y.
+
+    Body with wheels, engine, hood. Triangles grow with the square of `detail`.
+    """
+    x, low = 0.5 * width - 0.07, height - 0.5
+    body = [
+        rounded_box((width, 0.08, 0.42), (0, 0.02, height - 0.36), _BLUE, radius=0.03, steps=detail),
+        rounded_box((width, 0.1, 0.06), (0, 0, height - 0.03), _BLUE, radius=0.01, steps=detail),
+        rounded_box((width, 0.06, 0.6), (0, -length + 0.06, low + 0.33), IRON, radius=0.01, steps=detail),
+    ]
+    tread, sections = np.linspace(-1.0, 1.0, 9 * detail), 40 * detail
+    tire = [(0, -0.1), *((0.3 - 0.05 * t**6 + 0.004 * np.cos(60.0 * t), 0.1 * t) for t in tread), (0, 0.1)]
+    for side in (-1, 1):
+        at = (side * x, -0.5 * length, low + 0.3)
+        body.append(rounded_box((0.14, length - 0.12, 0.5), at, _BLUE, radius=0.05, steps=detail))
+        upright = transform((side * (x + 0.02), -0.5 * length, 0.304), about((0, 1, 0), 0.5 * np.pi))
+        body.append(lathe(tire, color=IRON, sections=sections).moved(upright))
+    top, y = height - 0.11, -0.6 * length
+    engine = [
+        rounded_box((0.6, 0.5, 0.4), (-0.1, y, top - 0.2), STEEL, radius=0.03, steps=detail),
+        rounded_box((0.22, 0.3, 0.24), (0.45, y + 0.12, top - 0.05), IRON, radius=0.02, steps=detail),
+    ]
+    fins = np.linspace(0.0, 1.0, 6 * detail)
+    bank = [(0, 0), *((0.05 + 0.006 * np.cos(40.0 * t), 0.03 * t) for t in fins), (0, 0.03)]
+    engine += [lathe(bank, (-0.31 + 0.14 * k, y - 0.16, top), STEEL, sections=20 * detail) for k in range(4)]
+    for k in range(3):  # hoses
+        out, up = y + 0.2 - 0.1 * k, top - 0.05 - 0.045 * k
+        line = rounded_line([(0.29, out, top - 0.3), (0.29, out, up), (0.29, y - 0.3, up)], 0.06, steps=4 * detail)
+        engine.append(tube(line, 0.018, IRON, sections=6 * detail))
+    tilt = transform((0, -length - 0.02, height + 0.12), about((1, 0, 0), 0.9))
+    hood = rounded_box((width, length, 0.03), (0, 0.5 * length, 0), _BLUE, radius=0.012, steps=detail).moved(tilt)
+    return assembled(body), assembled(engine), hood
 
 
 def column(height: float = 0.8, radius: float = 0.22, stripes: int = 8, sections: int = 64) -> Mesh:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from elbowroom.character.hands import grip_frame
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.contacts import runs
@@ -18,6 +20,7 @@ from elbowroom.posing.balance import AROUND, TOUCHING, edges, feet_of, hull_of
 from elbowroom.report.forces import Forces
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, scaled_limits, worst
 from elbowroom.report.people import Subject
+from elbowroom.world.contacts import Contact
 
 # A body stands while its centre of mass moves slower than this, metres a second, and the zero moment point is as near
 # to it, metres, for so long, seconds: then it must be over its feet. Who turns back for a moment does not stand.
@@ -57,6 +60,7 @@ class Balance(Measure):
     zmp_margin: Array
     outside_share: float
     of_left: int
+    of_feet: int
     fps: float
     size: float = 1.0
 
@@ -67,7 +71,7 @@ class Balance(Measure):
     def footprints(self) -> list[Array]:
         """Outline (K, 2) of each foot where it stands, once for each time that it is planted."""
         prints = []
-        for mine in np.split(self.support, [self.of_left], axis=1):
+        for mine in np.split(self.support, [self.of_left, self.of_feet], axis=1)[:2]:
             bears = np.isfinite(mine[..., 0]).sum(axis=1)
             for first, last in runs(bears >= 3):
                 flattest = first + int(np.argmax(bears[first : last + 1]))
@@ -95,10 +99,11 @@ class Balance(Measure):
         }
 
 
-def balance_of(subject: Subject, forces: Forces) -> Balance:
-    """Measure the balance of a character with feet."""
+def balance_of(subject: Subject, forces: Forces, contacts: Sequence[Contact] = ()) -> Balance:
+    """Measure the balance of a character with feet; hands in supporting `contacts` bear as well."""
     assert subject.contacts is not None
-    support, left = support_points(subject), feet_of(subject.character)[0]
+    feet, left = support_points(subject), feet_of(subject.character)[0]
+    support = np.concatenate([feet, *_hands_bearing(subject, contacts)], axis=1)
     times, fps = subject.times, subject.clip.fps
     on_ground = np.isfinite(support[..., 0]).sum(axis=1) >= 3
     stands = _stands(subject, forces, on_ground)
@@ -130,6 +135,7 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
         zmp_margin=zmp_margin,
         outside_share=share,
         of_left=sum(len(part) for part in (left.outline, left.toe_outline)),
+        of_feet=feet.shape[1],
         fps=fps,
         size=subject.size,
     )
@@ -149,6 +155,19 @@ def support_points(subject: Subject) -> Array:
         bears = on | (contacts.foot(SIDES[k])[:, None] & (high <= TOUCHING * subject.size))
         feet.append(np.where(bears[..., None], points[..., :2], np.nan))
     return np.concatenate(feet, axis=1)
+
+
+def _hands_bearing(subject: Subject, contacts: Sequence[Contact]) -> list[Array]:
+    """Points (T, 1, 2) under hands while they support the body, NaN elsewhere."""
+    out, body = [], subject.character
+    for hand in ("left_hand", "right_hand"):
+        spans = {c.during for c in contacts if c.kind == "support" and c.who == f"{subject.name}.{hand}"}
+        if not spans or hand not in body.roles:
+            continue
+        on = np.any([(subject.times >= begin) & (subject.times <= end) for begin, end in spans], axis=0)
+        palm = apply(subject.T_smooth[:, body.role(hand)], grip_frame(body, hand.partition("_")[0])[None, :3, 3])
+        out.append(np.where(on[:, None, None], palm[..., :2], np.nan))
+    return out
 
 
 def _margins(support: Array, at: Array, fps: float) -> Array:

@@ -220,7 +220,7 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
     if not balance.says and ground is not None:
         forces = forces_of(subject, loads, ground)
         torque = torque_of(subject, forces, notes)
-        balance = balance_of(subject, forces) if subject.contacts is not None else feet
+        balance = balance_of(subject, forces, world.contacts) if subject.contacts is not None else feet
     return Person(
         name=subject.name,
         frames=len(subject.clip),

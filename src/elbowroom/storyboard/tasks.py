@@ -14,7 +14,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
-from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Task
+from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Support, Task
 from elbowroom.plan.teams.possible import why_impossible
 from elbowroom.posing.robot_ik import arm_of
 from elbowroom.storyboard.model import StoryboardFile
@@ -129,6 +129,12 @@ def _kept(part: str | KeepPart) -> tuple[str, tuple[float, float]]:
 
 def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     args = part.arguments
+    if isinstance(args, HandPart) and args.support is not None:
+        with blame("support"):
+            if args.support.on not in (*world.static, *world.objects):
+                raise UnknownName("support", args.support.on, [*world.static, *world.objects])
+            if args.support.hand == args.hand:
+                raise BadValue(f"the {args.hand} hand cannot do the task and support the body; give the other one")
     fixtures = {name: thing for name, thing in world.objects.items() if isinstance(thing, Fixture)}
     if isinstance(args, FixtureVerb):
         with blame("fixture"):
@@ -254,6 +260,9 @@ def _task(part: TaskPart, world: World) -> Task:
     if isinstance(args, GrabPart):
         mark = world.objects[args.object].grasps.get(args.grasp or "")
         given |= {} if mark is None else {"hand": mark.hand}
+    if isinstance(args, HandPart) and args.support is not None:
+        x, y, z = args.support.at
+        given["support"] = Support(args.support.hand, args.support.on, (x, y, z))
     if args.style is not None:
         given["style"] = style_from(args.style)
     for angle in ("turn", "facing"):

@@ -71,6 +71,14 @@ class GoPart(VerbPart):
     )
 
 
+class SupportPart(Part):
+    """A hand that bears weight, flat on a surface."""
+
+    hand: Side
+    on: Text = Field(description="A mesh of the scene or an object.")
+    at: Point = Field(description="Point of its surface.")
+
+
 class HandPart(VerbPart):
     """Hand of a task; default: chosen by the planner."""
 
@@ -81,6 +89,9 @@ class HandPart(VerbPart):
     planner: Literal["auto", "whole-body"] = Field(
         default="auto",
         description="'whole-body': plan all of the body at once; 'auto': only if limbs alone find no path.",
+    )
+    support: SupportPart | None = Field(
+        default=None, description="The other hand leans on something during the task; tasks in a row keep it there."
     )
     begin: Seconds | None = Field(
         default=None, description="Time at which the hand leaves the base motion, in seconds."

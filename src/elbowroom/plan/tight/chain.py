@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import astuple, dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.character.limits import EPS, JointLimit, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
@@ -42,6 +44,21 @@ class BodyProblem:
     balance: Balance
     axes: Array
     working: str = "right_arm"
+
+    @cached_property
+    def _limits(self) -> list[tuple[int, JointLimit]]:
+        """Joints of trunk and arms with the limits to keep between postures: those that both ends keep."""
+        joints = sorted({j for one in components(self.body).values() for f in one.freedoms for j in f.joints})
+        found = [(j, limit) for j in joints if (limit := dict(enumerate(self.body.limits)).get(j)) is not None]
+        ends = np.stack([self.start.rotations, self.goal.rotations])
+        return [(j, limit) for j, limit in found if float(pose_excess([limit], ends[:, [j]]).max()) <= EPS]
+
+    def within_limits(self, rotations: Array) -> Array:
+        """Rotations (..., J, 4) with joints moved into ranges that both ends keep: elsewhere they would jump."""
+        out = np.array(rotations)
+        for j, limit in self._limits:
+            out[..., j, :] = limit.clamp(out[..., j, :])
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +115,19 @@ def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
 
 
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:
-    """Components of a decomposition that the body has, its working arm before the other one."""
-    own = components(problem.body)
+    """Components of a decomposition that the body has, its working arm before the other one.
+
+    An arm whose hand bears weight is closed over it, as legs are over the feet, and belongs to the first component.
+    """
+    own = dict(components(problem.body))
+    pinned = [own.pop(f"{end.removesuffix('_hand')}_arm", None) for end in problem.balance.pinned]
     other = {"right_arm": "left_arm", "left_arm": "right_arm"}
     swapped = problem.working == "left_arm"
     names = [[other.get(name, name) if swapped else name for name in group] for group in decomposition]
     groups = [[own[name] for name in group if name in own] for group in names]
-    return [group[0] if len(group) == 1 else joined(group) for group in groups if group]
+    found = [group[0] if len(group) == 1 else joined(group) for group in groups if group]
+    more = [j for arm in pinned if arm is not None for j in arm.parts]
+    return [replace(found[0], parts=(*found[0].parts, *more)), *found[1:]] if more else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +177,7 @@ def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
     out: dict[int, Pose] = {looks: b}
     for k in sorted(range(1, looks), key=lambda k: abs(2 * k - looks)):
         share = k / looks
-        q = slerp(a.rotations, b.rotations, np.array(share))
+        q = problem.within_limits(slerp(a.rotations, b.rotations, np.array(share)))
         near = Pose.of((1.0 - share) * a.root + share * b.root, q)
         pose = problem.balance.projected(near, line.feet(share), a if share < 0.5 else b)
         if pose is None or not problem.check.free(pose):

@@ -108,7 +108,7 @@ def _closed(problem: BodyProblem, path: PosePath, root: Array, q: Array, share: 
     """Frames at shares (N + 1,) of a path, feet in place; None for those that are not free."""
     even = np.linspace(0.0, 1.0, len(root))
     roots = np.stack([np.interp(share, even, root[:, k]) for k in range(3)], axis=1)
-    rows = interpolate(even, q, share)
+    rows = problem.within_limits(interpolate(even, q, share))
     out: list[Pose | None] = [problem.start]
     for k in range(1, len(share) - 1):
         feet = path.feet(float(share[k]))

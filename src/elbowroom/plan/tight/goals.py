@@ -76,8 +76,11 @@ def whole_body_reach(
     for lift in _HEELS_RAD if feet_of(body) else _HEELS_RAD[:1]:
         stands = heels_lifted(body, pose, lift)
         T, ground, reached = body.skeleton.at(stands), support_of(body, stands, floor), False
-        support = shrunk(ground, settings.balance) if len(ground) else None
         targets = {f"{hand}_hand": T_target, **{foot: T[body.role(foot)] for foot in FEET}}
+        if actor.support is not None:
+            targets[actor.support.end] = actor.support.T_world_hand
+            ground = np.concatenate([ground, actor.support.corners])
+        support = shrunk(ground, settings.balance) if len(ground) else None
         for number, start in enumerate(_starts(actor, stands, settings.postures, crouched=lift > 0.0)):
             found = solver.solve(start, targets, support=support)
             reached |= found.found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -104,15 +105,18 @@ def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> 
         return Load(mass, sum(m * (T[joint] @ T_hand)[:3, 3] for m, (joint, T_hand) in held) / mass)
 
     carried = load if held else None
-    plain = Balance(actor.body, floor, 0.0, load=carried)
+    lean = actor.support
+    bears: dict[str, Any] = {"load": carried}
+    if lean is not None:
+        bears |= {"others": lean.corners, "pinned": {lean.end: lean.T_world_hand}}
+    plain = Balance(actor.body, floor, 0.0, **bears)
     least = settings.balance
     for pose in (actor.pose, goal):
         line = PosePath(actor.body, [pose, pose])
         corners = plain.support(pose, line.feet(0.0))
         least = min(least, plain.margin(pose, corners))
-    return Balance(
-        actor.body, floor, max(least, 0.0), load=carried, wanted=least >= 0.0 and actor.body.masses is not None
-    )
+    wanted = least >= 0.0 and actor.body.masses is not None
+    return Balance(actor.body, floor, max(least, 0.0), wanted=wanted, **bears)
 
 
 def _frames(d: Director, actor: Actor, path: PosePath) -> int:

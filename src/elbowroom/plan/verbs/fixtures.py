@@ -45,6 +45,12 @@ _STOPS = 9
 # Largest rotation of a hand about the bar it holds, between two stops and in all, radians.
 _PIVOT_STEP, _PIVOT = np.radians(7.5), np.radians(75.0)
 
+# Cost of such a rotation per radian: on a straight pull the hand need not rotate about the bar.
+_STIFF = {"slides": 4.0, "turns": 0.0}
+# Rotations that are tried in the last state before a fixture is taken, radians, and how many of them, the easiest.
+_END_TURNS = {"slides": np.radians([0.0, -15.0, 15.0]), "turns": np.radians([-60.0, -30.0, 0.0, 30.0, 60.0])}
+_END_TRIES = 3
+
 # Excess of a joint over its limits between two states, radians.
 _EXCESS_RAD = np.radians(0.5)
 # If limits are exceeded by no more than this, postures twice as dense may keep to them, radians.
@@ -63,6 +69,8 @@ def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> N
     what = f"{task.verb} {task.fixture}"
 
     def do(taking: Taking) -> None:
+        if lead is None:
+            _require_end(d, actor, taking, task.fixture, to, what)
         take(d, actor, taking, task.fixture, what, task.at)
         actor.keep(joints_of(actor, taking.hand))
         if lead is None:
@@ -163,10 +171,33 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     require_free(d, (float(times[0]), float(times[-1])), what)
 
 
+def _require_end(d: Director, actor: Actor, taking: Taking, name: str, to: float, what: str) -> None:
+    """Raise `PlanningFailure` where no posture has the hand on a fixture in its last state: most that fail fail there,
+    and the way there takes much longer to look at."""
+    place, hand = _place(d, name, taking.grasp.T_thing_hand), taking.hand
+    fixture = fixture_of(d, name)
+    postures = _postures_at(d, actor, hand, name, to)
+    postures.fingers = dict(zip(finger_joints(actor.body, hand), taking.open, strict=True))
+    near = _END_TURNS[fixture.joint.kind]
+    turns = _easiest(actor, hand, taking.target, near, partial(place, to), _STIFF[fixture.joint.kind] * np.abs(near))
+    failed = []
+    for turn in turns[:_END_TRIES]:
+        found = d.reach(actor, hand, place(to, turn), actor.k, postures)
+        if found.found:
+            return
+        failed.append(failure(found, postures, what))
+    raise min(failed, key=lambda one: one[0])[1]
+
+
 def hand_on(d: Director, actor: Actor, hand: str, name: str) -> Place:
     """Transform of the hand with its present grip, for any state of the fixture and rotation about its bar."""
     fixture = fixture_of(d, name)
-    T_fixture_hand = inverse(np.asarray(fixture.path(actor.now))) @ hand_of(actor, hand, actor.pose)
+    return _place(d, name, inverse(np.asarray(fixture.path(actor.now))) @ hand_of(actor, hand, actor.pose))
+
+
+def _place(d: Director, name: str, T_fixture_hand: Array) -> Place:
+    """Transform of a hand at `T_fixture_hand` (4, 4), for any state of the fixture and rotation about its bar."""
+    fixture = fixture_of(d, name)
     # the bar that is in the hand
     bars = [*handles_of(fixture.frames).values(), T_fixture_hand][: max(len(handles_of(fixture.frames)), 1)]
     T_bar = min(bars, key=lambda T: float(np.linalg.norm(T[:3, 3] - T_fixture_hand[:3, 3])))
@@ -183,15 +214,12 @@ def _stops(
 ) -> tuple[list[Pose], Array]:
     """Postures at some states of a fixture, and the rotation of the hand about its bar at each."""
     poses, angles = [actor.pose], [0.0]
-    # On a straight pull the hand need not rotate about the bar.
-    stiff = 4.0 if fixture_of(d, name).joint.kind == "slides" else 0.0
+    stiff = _STIFF[fixture_of(d, name).joint.kind]
+    within = free_turns(d, actor, hand, name, place) if pivot else (0.0, 0.0)
     for state in states[1:]:
-        fixture = fixture_of(d, name)
-        still = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, float(state), fixture.frames)
-        world = with_fixture(d.world, name, still)
-        postures = Postures(world, actor.who, actor.now, hand=hand, taking=name)
+        postures = _postures_at(d, actor, hand, name, float(state))
         reason: tuple[float, PlanningFailure] | None = None
-        for turn in pivots(actor, hand, poses[-1], angles[-1], partial(place, float(state)), stiff) if pivot else [0.0]:
+        for turn in pivots(actor, hand, poses[-1], angles[-1], partial(place, float(state)), within, stiff):
             found = d.reach(actor, hand, place(float(state), turn), actor.k, postures)
             if found.found:
                 focus = place(float(state), turn)[:3, 3]
@@ -206,6 +234,31 @@ def _stops(
     return poses, softened(angles)
 
 
+def _postures_at(d: Director, actor: Actor, hand: str, name: str, state: float) -> Postures:
+    """Posture check with a fixture in a state and a hand on it."""
+    fixture = fixture_of(d, name)
+    still = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, state, fixture.frames)
+    return Postures(with_fixture(d.world, name, still), actor.who, actor.now, hand=hand, taking=name)
+
+
+def free_turns(d: Director, actor: Actor, hand: str, name: str, place: Place) -> tuple[float, float]:
+    """Smallest and largest rotation of a hand about the bar it holds, radians, up to which it is free of the fixture:
+    the same in every state, whatever the body does."""
+    fixture, motion = fixture_of(d, name), d.world.characters[actor.who]
+    alone = World(floor=None).with_character(actor.who, motion).with_(objects={name: fixture})
+    postures = Postures(alone, actor.who, actor.now, hand=hand, taking=name)
+    state, ends = float(fixture.state(actor.now)), []
+    for sign in (-1.0, 1.0):
+        turn = 0.0
+        while turn < _PIVOT:
+            T_hand = place(state, sign * (turn + _PIVOT_STEP))
+            if postures.hand_blame(actor.pose, T_hand, hand) is not None:
+                break
+            turn += _PIVOT_STEP
+        ends.append(sign * turn)
+    return ends[0], ends[1]
+
+
 def softened(angles: Sequence[float]) -> Array:
     """Rotations about a bar (N,) without corners, the first of them 0."""
     smooth = np.convolve(np.pad(np.asarray(angles), 1, mode="edge"), [0.25, 0.5, 0.25], "valid")
@@ -214,17 +267,29 @@ def softened(angles: Sequence[float]) -> Array:
 
 
 def pivots(
-    actor: Actor, hand: str, pose: Pose, last: float, place: Callable[[float], Array], stiff: float
+    actor: Actor,
+    hand: str,
+    pose: Pose,
+    last: float,
+    place: Callable[[float], Array],
+    within: tuple[float, float],
+    stiff: float,
 ) -> list[float]:
-    """Rotations about a bar near the last one, those with an easy wrist first; `stiff` ones last."""
+    """Rotations about a bar near the last one and `within` two, those with an easy wrist first; `stiff` ones last."""
     near = last + _PIVOT_STEP * np.arange(-4, 5)
-    near = near[np.abs(near) <= _PIVOT]
+    near = near[(near >= within[0] - 1e-9) & (near <= within[1] + 1e-9)]
+    return _easiest(actor, hand, pose, near, place, 0.5 * np.abs(near - last) + stiff * np.abs(near))
+
+
+def _easiest(
+    actor: Actor, hand: str, pose: Pose, turns: Array, place: Callable[[float], Array], cost: Array
+) -> list[float]:
+    """Rotations (N,) about a bar, those with an easy wrist and a low `cost` (N,) first."""
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
-    ends = np.stack([place(float(x)) for x in near])
+    ends = np.stack([place(float(x)) for x in turns])
     out = search_orbits(ik, ik.T_world_parent(pose), ends, start=ik.orbit_of(pose))
-    wrist = angle(out.solution.rotations[:, 2])
-    cost = 3.0 * out.solution.excess.sum(axis=1) + wrist**2 + 0.5 * np.abs(near - last) + stiff * np.abs(near)
-    return near[np.argsort(cost, kind="stable")].tolist()
+    cost = cost + 3.0 * out.solution.excess.sum(axis=1) + angle(out.solution.rotations[:, 2]) ** 2
+    return [float(turns[i]) for i in np.argsort(cost, kind="stable")]
 
 
 def _same_fingers(actor: Actor, hand: str, pose: Pose) -> Pose:

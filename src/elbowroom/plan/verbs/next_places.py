@@ -52,7 +52,7 @@ def easiest_turns(actor: Actor, hand: str, T_goal: Array, T_thing_hand: Array) -
 def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> list[Place]:
     """Placements where an object taken from one (4, 4) in frame k may be put next by the same hand."""
     task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
-    if task is None or task.who != actor.who or task.hand not in (None, hand):
+    if task is None or task.who != actor.who or task.hand not in (None, hand) or task.support is not None:
         return []
     t = actor.now
     if (

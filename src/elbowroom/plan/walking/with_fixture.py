@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +17,7 @@ from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.route import faced_route, ways_along
 from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, WalkOptions, inner_rate, landed, walk_course
+from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
@@ -24,7 +26,7 @@ from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import joints_of
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.verbs.fixtures import Place, hand_on, moved_along, pivots, softened
+from elbowroom.plan.verbs.fixtures import Place, free_turns, hand_on, moved_along, pivots, softened
 from elbowroom.posing.whole_body import FEET, WholeBody
 
 # Speed of a walker who moves a door, m/s, and number of steps relative to usual ones: people take small ones.
@@ -57,7 +59,9 @@ def walk_with(
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / way.length
     gone = np.interp(share * ways[-1], ways, states)
     gone[0] = states[0]
-    root, q = _held_on(actor, hand, clip.root, clip.rotations, gone, hand_on(d, actor, hand, name), what)
+    place = hand_on(d, actor, hand, name)
+    turns = _turns(actor, hand, clip, gone, place, free_turns(d, actor, hand, name, place))
+    root, q = _held_on(actor, hand, clip, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
     first, begin = actor.k, actor.now
     times = begin + np.arange(len(clip)) / fps
     d.world = moved_along(d.world, name, times, gone)
@@ -74,23 +78,19 @@ def walk_with(
     require_free(d, (begin, actor.now), what)
 
 
-def _held_on(
-    actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place: Place, what: str
-) -> tuple[Array, Array]:
-    """Frames of a walk, roots (N, 3) and rotations (N, J, 4), with the hand on the fixture at states (N,)."""
+def _held_on(actor: Actor, hand: str, walk: Clip, T_hands: Sequence[Array], what: str) -> tuple[Array, Array]:
+    """Roots (N, 3) and rotations (N, J, 4) of a walk with the hand at transforms (4, 4), one for each frame."""
     body, solver = actor.body, WholeBody(actor.body)
     mine = list(joints_of(actor, hand))
-    feet = [body.role(foot) for foot in FEET]
-    T_feet = body.transforms(roots, rotations)[:, feet]
+    T_feet = walk.world()[:, [body.role(foot) for foot in FEET]]
     T_joint_hand = inverse(body.hand(hand)[1])
-    turns = _turns(actor, hand, roots, rotations, states, place)
-    root, q = np.array(roots), np.array(rotations)
+    root, q = np.array(walk.root), np.array(walk.rotations)
     root[0], q[0] = actor.root[-1], actor.q[-1]
     for k in range(1, len(root)):
-        near = np.array(rotations[k])
+        near = np.array(walk.rotations[k])
         near[mine] = q[k - 1, mine]
-        targets = {f"{hand}_hand": place(float(states[k]), float(turns[k])) @ T_joint_hand}
-        found = solver.solve(Pose.of(roots[k], near), targets | dict(zip(FEET, T_feet[k], strict=True)))
+        targets = {f"{hand}_hand": T_hands[k] @ T_joint_hand}
+        found = solver.solve(Pose.of(walk.root[k], near), targets | dict(zip(FEET, T_feet[k], strict=True)))
         if not found.found:
             raise PlanningFailure("target-out-of-reach", f"{what}: {found.reason.rstrip('.')}")
         root[k], q[k] = found.pose.root, found.pose.rotations
@@ -99,15 +99,16 @@ def _held_on(
     return root, continuous(q)
 
 
-def _turns(actor: Actor, hand: str, roots: Array, rotations: Array, states: Array, place: Place) -> Array:
-    """Rotation of a hand about the bar that it holds (N,), radians, the wrist at ease at some frames and interpolated
-    between.
+def _turns(actor: Actor, hand: str, walk: Clip, states: Array, place: Place, within: tuple[float, float]) -> Array:
+    """Rotation of a hand about the bar that it holds (N,), radians and `within` two, the wrist at ease at some frames
+    and interpolated between.
     """
     stops = np.unique(np.linspace(0, len(states) - 1, 9).round().astype(int))
     mine = list(joints_of(actor, hand))
     angles, arm = [0.0], actor.q[-1, mine]
     for k in stops[1:]:
-        q = np.array(rotations[k])
+        q = np.array(walk.rotations[k])
         q[mine] = arm
-        angles.append(pivots(actor, hand, Pose.of(roots[k], q), angles[-1], partial(place, float(states[k])), 0.0)[0])
+        there = Pose.of(walk.root[k], q), angles[-1], partial(place, float(states[k]))
+        angles.append(pivots(actor, hand, *there, within, 0.0)[0])
     return np.interp(np.arange(len(states)), stops, softened(angles))
