@@ -13,6 +13,7 @@ from elbowroom.locomotion.route import route
 from elbowroom.locomotion.walk import WalkOptions, walk_route
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import worst_quality
+from elbowroom.motion.stance import foot_slide
 
 WOMAN = er.preset("woman")
 
@@ -105,3 +106,14 @@ def test_it_ends_on_the_footprints_that_are_given(left: tuple, right: tuple) -> 
 def test_a_way_of_a_few_millimetres_moves_no_foot() -> None:
     clip = walk_route(WOMAN, route([[0, 0], [0.004, 0]], 0.0, 0.0, "left"), WalkOptions(fps=30.0))
     assert len(clip) > 1 and np.ptp(clip.root[:, 0]) < 0.05
+
+
+def test_feet_that_land_at_frames_do_not_slide_between_them() -> None:
+    going = route([[0, 0], [2.5, 0]], 0.0, 0.0, "left")
+    slides = []
+    for on_frames in (True, False):
+        options = WalkOptions(fps=30.0, speed=0.6, library=recorded_cycles(), on_frames=on_frames)
+        clip = walk_route(WOMAN, going, options)
+        times = np.arange(0.0, clip.span[1], 1.0 / 240.0)
+        slides.append(float(foot_slide(Clip(WOMAN, 240.0, *clip.sample(times))).max()))
+    assert slides[0] < 2e-3 and slides[1] > 2.0 * slides[0]

@@ -10,8 +10,10 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.room import gap, part
+from elbowroom.locomotion.steps import Steps
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
+from elbowroom.motion.soles import soles
 
 MARGIN = 0.008  # metres between arms and body
 _RATE = 30.0  # samples per second
@@ -30,6 +32,8 @@ _BESIDE = {
     "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
     "hand": ("pelvis", "spine1", "spine2", "thigh", "shin"),
 }
+# metres that a foot moves along the floor in a frame next to its stance, and metres above that where it may move freely
+_LANDS_M, _LOW_M = 0.004, 0.03
 
 
 def arms_clear(clip: Clip) -> Clip:
@@ -78,6 +82,36 @@ def feet_clear(clip: Clip) -> Clip:
             lifted[:, 2, 3] += np.convolve(np.pad(need, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
             feet[side] = lifted
     return clip.with_(rotations=place_feet(character, clip.root, clip.rotations, feet)) if feet else clip
+
+
+def landing_still(clip: Clip, steps: Steps, begin: float) -> Clip:
+    """The clip, from `begin` seconds on, with feet that move little along the floor in the frames before they land and
+    after they leave it.
+
+    Between these and their neighbours they are as good as down: what is left would be seen as sliding.
+    """
+    character, T = clip.character, clip.world()
+    rows: set[int] = set()
+    for side, sole in zip(SIDES, soles(character), strict=True):
+        points = np.concatenate([sole.points(T), sole.tips(T)[:, None]], axis=1)
+        for stance in steps.of(side):
+            first, last = (round((t - begin) * clip.fps) for t in (stance.begin, stance.end))
+            for k, other in ((first, first - 1), (last, last + 1)):
+                if min(k, other) < 0 or max(k, other) >= len(clip):
+                    continue
+                lowest = int(points[k, :, 2].argmin())
+                way = points[k, lowest] - points[other, lowest]
+                far = float(np.linalg.norm(way[:2]))
+                if far > _LANDS_M and abs(way[2]) < _LOW_M:
+                    T[other, character.role(f"{side}_foot"), :2, 3] += way[:2] * (1.0 - _LANDS_M / far)
+                    rows.add(other)
+    some = sorted(rows)
+    if not some:
+        return clip
+    q = np.array(clip.rotations)
+    feet = {side: T[some, character.role(f"{side}_foot")] for side in SIDES}
+    q[some] = place_feet(character, clip.root[some], q[some], feet)
+    return clip.with_(rotations=q)
 
 
 def _missing(character: Character, T: Array, side: str) -> Array:

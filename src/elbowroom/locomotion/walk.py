@@ -16,7 +16,7 @@ from elbowroom.geometry.kept import Arrays, contents, package_sources, remembere
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import captured
 from elbowroom.locomotion import course as courses
-from elbowroom.locomotion.clearance import arms_clear, feet_clear
+from elbowroom.locomotion.clearance import arms_clear, feet_clear, landing_still
 from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
@@ -24,11 +24,9 @@ from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.route import TURN_M, Route
-from elbowroom.locomotion.steps import Footprints, Gait, Start, Steps, plan
+from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
 from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.legs import place_feet
-from elbowroom.motion.soles import soles
 
 STANDS_S, _STAYS_S = 0.5, 0.25  # seconds of standing before and after a walk
 NO_FEET: Footprints = {}
@@ -38,8 +36,6 @@ _LANDED_M_S = 0.02  # a slower foot stands
 _PAD = 2.2  # seconds generated before and after a clip, so that its ends are like its middle
 _TURNING = 0.037  # metres wider on each side per rad/s of turn
 _TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider per rad/s of turn beyond so many rad/s
-# metres that a foot moves along the floor in a frame next to its stance, and metres above that where it may move freely
-_LANDS_M, _LOW_M = 0.004, 0.03
 _TIP = 0.07  # metres of the reference leg
 _ROUNDS = 6  # iterations of stepping wider where the legs come too close
 _SWINGS_WIDER = 3.0  # factor for a foot in the air
@@ -321,37 +317,7 @@ def _made(
     made = body.clip(kept, root[frames], rate, "walk", clamped=body.but_legs)
     made = arms_clear(made) if course.arms else made
     made = made.with_(fps=options.fps, root=made.root[::every], rotations=made.rotations[::every])
-    return feet_clear(_landing_still(made, steps, span[0]) if options.on_frames else made)
-
-
-def _landing_still(clip: Clip, steps: Steps, begin: float) -> Clip:
-    """The clip, from `begin` seconds on, with feet that move little along the floor in the frames before they land and
-    after they leave it.
-
-    Between these and their neighbours they are as good as down: what is left would be seen as sliding.
-    """
-    character, T = clip.character, clip.world()
-    rows: set[int] = set()
-    for side, sole in zip(SIDES, soles(character), strict=True):
-        points = np.concatenate([sole.points(T), sole.tips(T)[:, None]], axis=1)
-        for stance in steps.of(side):
-            first, last = (round((t - begin) * clip.fps) for t in (stance.begin, stance.end))
-            for k, other in ((first, first - 1), (last, last + 1)):
-                if min(k, other) < 0 or max(k, other) >= len(clip):
-                    continue
-                lowest = int(points[k, :, 2].argmin())
-                way = points[k, lowest] - points[other, lowest]
-                far = float(np.linalg.norm(way[:2]))
-                if far > _LANDS_M and abs(way[2]) < _LOW_M:
-                    T[other, character.role(f"{side}_foot"), :2, 3] += way[:2] * (1.0 - _LANDS_M / far)
-                    rows.add(other)
-    some = sorted(rows)
-    if not some:
-        return clip
-    q = np.array(clip.rotations)
-    feet = {side: T[some, character.role(f"{side}_foot")] for side in SIDES}
-    q[some] = place_feet(character, clip.root[some], q[some], feet)
-    return clip.with_(rotations=q)
+    return feet_clear(landing_still(made, steps, span[0]) if options.on_frames else made)
 
 
 def _gait(

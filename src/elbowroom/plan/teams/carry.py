@@ -27,7 +27,7 @@ from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, held_frames, walks
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
-from elbowroom.plan.teams.trajectory import Trajectory, trajectory
+from elbowroom.plan.teams.trajectory import Trajectory, stalls, trajectory
 from elbowroom.plan.teams.tuning import Tuning
 from elbowroom.plan.teams.way import Ways, team_space
 from elbowroom.plan.verbs.carrier import Carrier, Option
@@ -56,9 +56,6 @@ _SHORT_M = (0.1, 0.2, 0.3, 0.4, 0.5)
 # Rotations of the object about the vertical that are tried at a goal without one, radians, by number of carriers.
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
-# A trajectory is too slow beyond so many times the time at full speed, and seconds more; seconds at its ends that are
-# slow anyway.
-_SLOW, _SLOW_S, _ENDS_S = 3.0, 10.0, 2.0
 # Seconds over which the sway of a single carrier is smoothed out of the object's path.
 _FOLLOWS_S = 0.15
 
@@ -176,8 +173,9 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
                             d.settings.library)  # fmt: skip
         end = int(np.argmin(space.distances(np.array(ends), way.states[-1])))
         try:
-            if number < task.tries // 2:
-                _require_pace(space, timing, task, actors[0].base.fps, what)
+            if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
+                frame = round((slow + STANDS_S) * actors[0].base.fps)
+                raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
             _walked(d, lifted, space, timing)
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
@@ -233,20 +231,6 @@ def _lowering(d: Director, task: Carry, carrier: Carrier, actor: Actor, T_goal: 
     lowering = TeamCarrier(d, actor, down, what, carrier.people)
     lowering.T_goal, lowering.guide = T_goal, None
     return lowering
-
-
-def _require_pace(space: TeamSpace, timing: Trajectory, task: Carry, fps: float, what: str) -> None:
-    """Raise `Blocked` where a trajectory all but stands still: bases on wheels that turn there, which others need not.
-
-    A slow path is better than none: later tries take it.
-    """
-    at, _ = space.carriers(timing.states)
-    far = max(float(np.linalg.norm(np.diff(at[:, k], axis=0), axis=1).sum()) for k in range(at.shape[1]))
-    if timing.duration > _SLOW * far / task.speed + _SLOW_S:
-        under_way = np.flatnonzero((timing.times > _ENDS_S) & (timing.times < timing.duration - _ENDS_S))
-        slowest = under_way[int(np.argmin(np.diff(timing.share)[under_way]))]
-        frame = round((float(timing.times[slowest]) + STANDS_S) * fps)
-        raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
 
 
 def _note(what: str, number: int, ways: Ways, seconds: float) -> str:

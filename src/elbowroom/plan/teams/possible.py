@@ -22,7 +22,7 @@ from elbowroom.world.world import World
 # Height that hands above the head reach, share of the body's height (ANSUR II: 1.2 to 1.27 at the finger tips).
 _OVERHEAD = 1.27
 # Metres from an object's sides at which its carriers stand, and around these places and those of the start.
-_BESIDE_M, _NEAR_M = 0.35, 0.5
+_BESIDE_M, _NEAR_M = 0.35, 0.8
 
 
 def why_impossible(world: World, who: Sequence[str], thing: str, goal: Sequence[float] | None) -> str:

@@ -28,6 +28,9 @@ _SOFT_S = 0.15
 _LOOK_M = 0.01
 # Length at both ends of a path over which pelvises come to be where the path has them, metres.
 _ENDS_M = 0.5
+# A trajectory is too slow beyond so many times the time at full speed, and seconds more; seconds at its ends that are
+# slow anyway.
+_SLOW, _SLOW_S, _ENDS_S = 3.0, 10.0, 2.0
 # Carriers that move no farther than this stay in place, metres.
 _STAYS_M = 0.02
 # Steps of carriers relative to usual ones: load makes them shorter, and long sidesteps stretch the legs.
@@ -121,6 +124,16 @@ def trajectory(
             course = replace(course, leads=np.interp(share, numbers, ends))
         courses.append(course)
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
+
+
+def stalls(space: TeamSpace, timing: Trajectory, speed: float) -> float | None:
+    """Time at which a trajectory all but stands still, seconds: bases on wheels turn there; None where it does not."""
+    at, _ = space.carriers(timing.states)
+    far = max(float(np.linalg.norm(np.diff(at[:, k], axis=0), axis=1).sum()) for k in range(at.shape[1]))
+    if timing.duration <= _SLOW * far / speed + _SLOW_S:
+        return None
+    under_way = np.flatnonzero((timing.times > _ENDS_S) & (timing.times < timing.duration - _ENDS_S))
+    return float(timing.times[under_way[int(np.argmin(np.diff(timing.share)[under_way]))]])
 
 
 def _course(places: Array, heading: Array, times: Array, share: Array) -> Course:

@@ -51,10 +51,9 @@ _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # or alone with one that does, and metres of a way in which they step back for it.
 _SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.03, 0.3
 _TRUNK_PARTS = ("pelvis", "spine1", "spine2")
-# Farthest steps back that are tried, and metres from one to the next, after some frames in which the body rises.
-_MOST_BACK_M, _BACK_STEP_M, _UPRIGHT = (0.24, 0.16, 0.08), 0.02, 8
-# Shares of that step back that are tried where there is less room.
-_BACK_SHARES = (0.25, 0.5, 0.75, 1.0)
+# Farthest steps back that are tried, and metres from one to the next, after some frames in which the body rises; shares
+# of it where there is less room.
+_MOST_BACK_M, _BACK_STEP_M, _UPRIGHT, _BACK_SHARES = (0.24, 0.16, 0.08), 0.02, 8, (0.25, 0.5, 0.75, 1.0)
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
 # Clearance of a robot's base, and distance of its middle from the outline of the object, metres; share of its arm's
