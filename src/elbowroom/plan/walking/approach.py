@@ -22,9 +22,10 @@ from elbowroom.plan.tasks import Carry, Close, Move, Open, Rest, Task
 from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
+from elbowroom.plan.walking.finding import NoWay, ways_to
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Blocked, Effort, Errand, NoWay, Spot, near_an_end, ways_to
+from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end
 from elbowroom.world.columns import columns_of
 
 # Failures that standing elsewhere may resolve.

@@ -19,7 +19,8 @@ from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Open
 from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
-from elbowroom.plan.walking.walked import Errand, NoWay, Spot, walk_to, ways_of
+from elbowroom.plan.walking.finding import NoWay, ways_of
+from elbowroom.plan.walking.walked import Errand, Spot, walk_to
 from elbowroom.plan.walking.ways import Gait, Ways
 from elbowroom.plan.walking.with_fixture import walk_with
 from elbowroom.posing.grasps import handles_of

@@ -11,7 +11,8 @@ from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Follow
-from elbowroom.plan.walking.walked import Errand, Spot, Walk, no_way, until_end, walked, ways_of
+from elbowroom.plan.walking.finding import no_way, ways_of
+from elbowroom.plan.walking.walked import Errand, Spot, Walk, until_end, walked
 from elbowroom.plan.walking.ways import WALK, Way
 from elbowroom.world.world import World
 

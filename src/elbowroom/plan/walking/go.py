@@ -16,7 +16,8 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.doors import walk_through
-from elbowroom.plan.walking.walked import Errand, Spot, told, until_end, ways_to
+from elbowroom.plan.walking.finding import told, ways_to
+from elbowroom.plan.walking.walked import Errand, Spot, until_end
 from elbowroom.world.world import World
 
 # Distances from a person, and from the middle of an object, at which positions to stand are searched, metres, the

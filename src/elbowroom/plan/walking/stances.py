@@ -24,7 +24,8 @@ from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.carry_path import carried
 from elbowroom.plan.verbs.move import free_hands
-from elbowroom.plan.walking.walked import Spot, ways_of
+from elbowroom.plan.walking.finding import ways_of
+from elbowroom.plan.walking.walked import Spot
 from elbowroom.posing.whole_body import WholeBody
 from elbowroom.world.world import World
 

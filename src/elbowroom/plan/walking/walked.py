@@ -8,9 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.departure import footprints_of, stance_of, standing_height, walk_from
+from elbowroom.locomotion.departure import footprints_of, stance_of, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.route import wrapped
@@ -25,9 +24,10 @@ from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.crossing import discs_at_rest, discs_of, met, past_people
-from elbowroom.plan.walking.ground import LOW_M, Ground
-from elbowroom.plan.walking.heights import barrier
+from elbowroom.plan.walking.finding import no_way, ways_of
+from elbowroom.plan.walking.ground import Ground
 from elbowroom.plan.walking.ways import (
+    AVOID_M,
     DUCK,
     HIGH_OVER,
     OVER,
@@ -44,7 +44,6 @@ from elbowroom.plan.walking.ways import (
 )
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
-from elbowroom.world.columns import columns_of
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
 
@@ -64,12 +63,8 @@ _QUICK_WAYS = 2
 _AT_AN_END_M = 0.75
 # Times that an arm collides, seconds apart at least, which are resolved by offsets before another position is tried.
 _FEW, _TIMES_APART_S = 6, 0.3
-# Radius around a failed place that the next path avoids, metres.
-_AVOID_M = 0.35
 # Walks past people who cross that are tried, and the difference of their delays on one path, seconds.
 _PAST_PEOPLE, _OTHER_DELAY_S = 4, 0.5
-# Height above the floor from which a target may be upstairs, metres.
-_UPSTAIRS_M = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +118,6 @@ class Blocked(PlanningFailure):
     def __init__(self, why: str, at: Array, discs: Sequence[Disc], person: bool) -> None:
         super().__init__("no-path", why)
         self.at, self.discs, self.person = at, discs, person
-
-
-class NoWay(PlanningFailure):
-    """There is no path to a position in the scene as it is."""
 
 
 def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
@@ -298,7 +289,7 @@ def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], wal
     # there is another path past it, or another manner
     mode = walk.way.modes[int(np.argmin(np.linalg.norm(walk.way.points - at, axis=1)))]
     useless = _useless_instead(d.world, actor, left or hits) if mode == WALK else []
-    raise Blocked(f"{walk.errand.what}: {why}", at, [Disc(at, _AVOID_M, m) for m in (mode, *useless)], False)
+    raise Blocked(f"{walk.errand.what}: {why}", at, [Disc(at, AVOID_M, m) for m in (mode, *useless)], False)
 
 
 def _useless_instead(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> list[Mode]:
@@ -350,85 +341,8 @@ def _adopt(d: Director, actor: Actor, plan: Plan) -> None:
     d.world = actor.placed(d.world)
 
 
-def ways_of(
-    d: Director,
-    actor: Actor,
-    goals: Sequence[Array],
-    gait: Gait = "any",
-    climbs: bool = False,
-    without: Sequence[str] = (),
-) -> Ways:
-    """Path search of an actor from its stance, among everything that does not move with it; on one level unless
-    `climbs`.
-    """
-    held = [*without]
-    held += [hold.object for hold in d.world.holds if hold.by == actor.who and hold.during[1] > actor.now]
-    start = stance_of(actor.body, actor.pose)[0]
-    high = standing_height(actor.body, actor.pose) - (d.world.floor or 0.0) if climbs else None
-    columns = columns_of(d.world, actor.now, [start, *goals], without=held, climbing=high)
-    for who, motion in d.world.characters.items():
-        if who != actor.who and isinstance(motion.body, Character):
-            ended = motion.sample([max(actor.now, motion.span[1])])[0][0]
-            if np.linalg.norm(ended[:2] - motion.sample([actor.now])[0][0][:2]) < _AVOID_M:
-                columns = columns.with_disc(ended[:2], 0.5 * envelope(motion.body, "forward").width)
-    return Ways(columns, actor.body, gait)
-
-
-def ways_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> Ways:
-    """Path search of an actor to a target (3,): on one level unless it is above ground that can be climbed to."""
-    level = ways_of(d, actor, [target[:2]], gait)
-    high = float(target[2]) - level.columns.floor
-    if high < _UPSTAIRS_M:
-        return level
-    climbing = ways_of(d, actor, [target[:2]], gait, climbs=True)
-    assert climbing.columns.ground is not None
-    ground = climbing.columns.ground[climbing.columns.cell(target)]
-    return climbing if LOW_M < ground < high else level
-
-
 def until_end(d: Director, actor: Actor) -> None:
     """Advance to the end of the base motion, unless the actor stands."""
     if not actor.stands and actor.k < len(actor.base) - 1:
         actor.go_on(len(actor.base) - 1)
         d.world = actor.placed(d.world)
-
-
-def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, what: str) -> PlanningFailure:
-    """Reason why there is no path: the obstacle at the goal, or the narrowest place."""
-    if not ways.stands(goal):
-        near = _nearest(d.world, goal, actor.now)
-        return PlanningFailure("target-in-collision", f"{what}: there is no room to stand at {told(goal)}, {near}")
-    narrow = ways.narrowest(start, goal)
-    if narrow is None:
-        other = Ways(ways.columns, actor.body).find(start, goal)
-        modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
-        if modes:
-            return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
-        met = barrier(ways, start, goal)
-        if met is not None:
-            return NoWay("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")
-        return NoWay("no-path", f"{what}: walls block {told(goal)}")
-    return NoWay(
-        "no-path",
-        f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "
-        f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",
-    )
-
-
-def _nearest(world: World, point: Sequence[float] | Array, t: float) -> str:
-    """Description of what is nearest to a point on the floor."""
-    best, name = np.inf, ""
-    meshes = dict(world.static) | {n: o.mesh.moved(np.asarray(o.path(t))) for n, o in world.things.items()}
-    for n, mesh in meshes.items():
-        low, high = mesh.bounds
-        if high[2] < 0.05:
-            continue
-        gap = float(np.linalg.norm(np.maximum(np.maximum(low[:2] - point, point - high[:2]), 0.0)))
-        if gap < best:
-            best, name = gap, n
-    return f"by '{name}'" if name else "in the open"
-
-
-def told(point: Sequence[float] | Array) -> str:
-    """Description of a point on the floor."""
-    return f"({float(point[0]):.2f}, {float(point[1]):.2f})"

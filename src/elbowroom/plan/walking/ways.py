@@ -87,6 +87,10 @@ _MODES: dict[str, tuple[Mode, ...]] = {
 }
 
 
+# Radius around a failed place that the next path avoids, metres.
+AVOID_M = 0.35
+
+
 @dataclass(frozen=True, eq=False)
 class Way:
     """Points (N, 2) of a path over columns, the mode of each, its length in metres and its cost."""

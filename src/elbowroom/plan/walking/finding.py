@@ -1,0 +1,157 @@
+"""Paths of an actor among everything else in the world, and the reason where there is none: no room at the goal, a
+place that is too narrow, an obstacle too low to pass under or too high to step over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.departure import stance_of, standing_height
+from elbowroom.locomotion.envelope import envelope
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.walking.ground import LOW_M
+from elbowroom.plan.walking.ways import AVOID_M, HIGH_OVER, STOOP, WALK, Gait, Mode, Ways
+from elbowroom.world.columns import LAYER_M, columns_of
+from elbowroom.world.world import World
+
+# Height above the floor from which a target may be upstairs, metres.
+_UPSTAIRS_M = 0.3
+# Lowest passage and highest step that are considered, metres.
+_LOWEST_M, _HIGHEST_M = 0.3, 1.2
+
+
+class NoWay(PlanningFailure):
+    """There is no path to a position in the scene as it is."""
+
+
+def ways_of(
+    d: Director,
+    actor: Actor,
+    goals: Sequence[Array],
+    gait: Gait = "any",
+    climbs: bool = False,
+    without: Sequence[str] = (),
+) -> Ways:
+    """Path search of an actor from its stance, among everything that does not move with it; on one level unless
+    `climbs`.
+    """
+    held = [*without]
+    held += [hold.object for hold in d.world.holds if hold.by == actor.who and hold.during[1] > actor.now]
+    start = stance_of(actor.body, actor.pose)[0]
+    high = standing_height(actor.body, actor.pose) - (d.world.floor or 0.0) if climbs else None
+    columns = columns_of(d.world, actor.now, [start, *goals], without=held, climbing=high)
+    for who, motion in d.world.characters.items():
+        if who != actor.who and isinstance(motion.body, Character):
+            ended = motion.sample([max(actor.now, motion.span[1])])[0][0]
+            if np.linalg.norm(ended[:2] - motion.sample([actor.now])[0][0][:2]) < AVOID_M:
+                columns = columns.with_disc(ended[:2], 0.5 * envelope(motion.body, "forward").width)
+    return Ways(columns, actor.body, gait)
+
+
+def ways_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> Ways:
+    """Path search of an actor to a target (3,): on one level unless it is above ground that can be climbed to."""
+    level = ways_of(d, actor, [target[:2]], gait)
+    high = float(target[2]) - level.columns.floor
+    if high < _UPSTAIRS_M:
+        return level
+    climbing = ways_of(d, actor, [target[:2]], gait, climbs=True)
+    assert climbing.columns.ground is not None
+    ground = climbing.columns.ground[climbing.columns.cell(target)]
+    return climbing if LOW_M < ground < high else level
+
+
+def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, what: str) -> PlanningFailure:
+    """Reason why there is no path: the obstacle at the goal, or the narrowest place."""
+    if not ways.stands(goal):
+        near = _nearest(d.world, goal, actor.now)
+        return PlanningFailure("target-in-collision", f"{what}: there is no room to stand at {told(goal)}, {near}")
+    narrow = ways.narrowest(start, goal)
+    if narrow is None:
+        other = Ways(ways.columns, actor.body).find(start, goal)
+        modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
+        if modes:
+            return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
+        met = barrier(ways, start, goal)
+        if met is not None:
+            return NoWay("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")
+        return NoWay("no-path", f"{what}: walls block {told(goal)}")
+    return NoWay(
+        "no-path",
+        f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "
+        f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",
+    )
+
+
+def _nearest(world: World, point: Sequence[float] | Array, t: float) -> str:
+    """Description of what is nearest to a point on the floor."""
+    best, name = np.inf, ""
+    meshes = dict(world.static) | {n: o.mesh.moved(np.asarray(o.path(t))) for n, o in world.things.items()}
+    for n, mesh in meshes.items():
+        low, high = mesh.bounds
+        if high[2] < 0.05:
+            continue
+        gap = float(np.linalg.norm(np.maximum(np.maximum(low[:2] - point, point - high[:2]), 0.0)))
+        if gap < best:
+            best, name = gap, n
+    return f"by '{name}'" if name else "in the open"
+
+
+def told(point: Sequence[float] | Array) -> str:
+    """Description of a point on the floor."""
+    return f"({float(point[0]):.2f}, {float(point[1]):.2f})"
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """Position (2,) on a path that is too low, or has an obstacle too high to step over; its height and the height that
+    would do, metres.
+    """
+
+    at: Array
+    under: bool
+    height: float
+    needed: float
+
+    def text(self, who: str, near: str) -> str:
+        """The barrier in a sentence; `near` names what is near it."""
+        place = f"({self.at[0]:.2f}, {self.at[1]:.2f}), {near},"
+        if self.under:
+            return f"the path is {self.height:.2f} m high at {place} and {who} needs {self.needed:.2f} m"
+        return f"the path is blocked at {place} {self.height:.2f} m high, and {who} steps over {self.needed:.2f} m"
+
+
+def barrier(ways: Ways, start: Array, goal: Array) -> Barrier | None:
+    """The obstacle with the smallest shortfall in height for a path between two points (2,); None where none
+    would do.
+    """
+    tall = envelope(ways.character, "forward").height
+    lowest, highest = min(mode.high for mode in ways.modes) * tall, max(mode.low for mode in ways.modes) * tall
+    room, step = int(np.ceil(lowest / LAYER_M)), int(highest / LAYER_M)
+    found = []
+    for under, heights in (
+        (True, np.arange(room - 1, _LOWEST_M / LAYER_M, -1)),
+        (False, np.arange(step + 1, _HIGHEST_M / LAYER_M)),
+    ):
+        for height in LAYER_M * heights:
+            mode = replace(STOOP, high=height / tall) if under else replace(HIGH_OVER, low=height / tall)
+            at = _first(ways, mode, start, goal)
+            if at is not None:
+                found.append(Barrier(at, under, float(height), LAYER_M * (room if under else step)))
+                break
+    return min(found, key=lambda b: abs(b.height - b.needed), default=None)
+
+
+def _first(ways: Ways, mode: Mode, start: Array, goal: Array) -> Array | None:
+    """Middle (2,) of the first part of a path that is walked in a mode other than upright; None without a path."""
+    way = Ways(ways.columns, ways.character, modes=(WALK, mode)).find(start, goal)
+    if way is None:
+        return None
+    there = [k for k, m in enumerate(way.modes) if m == mode]
+    return way.points[there[len(there) // 2]] if there else None
