@@ -31,7 +31,8 @@ from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Carry
-from elbowroom.plan.teams import carry, way
+from elbowroom.plan.teams import carry
+from elbowroom.plan.teams import paths as team_paths
 from elbowroom.search.roadmap import Learning, Roadmap
 from elbowroom.spaces.team import TeamSpace
 from elbowroom.world.paths import Still
@@ -166,9 +167,9 @@ def roadmaps() -> None:
     """Size, time and coverage of both kinds of roadmap, and a second query."""
 
     def compare(d: Any, task: Any, lifted: Any, goal: Any, what: str, on_foot: Any) -> None:
-        find = way.Ways.find
+        find = team_paths.TeamPaths.find
 
-        def asked(ways: way.Ways, start: Any, ends: Any, what: str) -> Any:
+        def asked(ways: team_paths.TeamPaths, start: Any, ends: Any, what: str) -> Any:
             space = ways.space
             samples = space.samples(np.random.default_rng(99), 4 * _COVERED)[:_COVERED]
             for seed in range(3):
@@ -183,7 +184,7 @@ def roadmaps() -> None:
                           f"{seconds:.2f} | {'yes' if made.find(start, ends[:1], lambda a, b: True)[0] else 'no'} |",
                           flush=True)  # fmt: skip
             begun = time.process_time()
-            again = way.Ways(space, ways.seed)
+            again = team_paths.TeamPaths(space, ways.seed)
             found = again._found(start, ends[-1:])
             query = time.process_time() - begun
             begun = time.process_time()
@@ -192,11 +193,11 @@ def roadmaps() -> None:
                   f"{1000 * (time.process_time() - begun):.0f} ms with shortening and rounding")  # fmt: skip
             raise _Done
 
-        way.Ways.find = asked  # type: ignore[method-assign]
+        team_paths.TeamPaths.find = asked  # type: ignore[method-assign]
         try:
             on_foot(d, task, lifted, goal, what)
         finally:
-            way.Ways.find = find  # type: ignore[method-assign]
+            team_paths.TeamPaths.find = find  # type: ignore[method-assign]
 
     print("| seed | roadmap | nodes | edges | covered | s | joins start and goal |\n" + "|" + "---|" * 7)
     with_lifted(scene(1.1), _task(), compare)

@@ -26,7 +26,8 @@ import numpy as np
 from elbowroom.gallery.scenes import scenario
 from elbowroom.plan import manipulate
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.teams import carry, tuning, way
+from elbowroom.plan.teams import carry, tuning
+from elbowroom.plan.teams import paths as team_paths
 from elbowroom.spaces.team import ASIDE_M, BEHIND_M, PITCH, TILT_RAD, TURNED_RAD, YAW, TeamSpace
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import parse_storyboard
@@ -81,8 +82,9 @@ def watched() -> Clock:
     clock = Clock()
     for owner, name, stage in (
         (carry, "walk_up", "ends"), (carry, "_lift", "ends"), (carry, "_set_down", "ends"),
-        (carry, "team_space", "space"), (way.Ways, "__post_init__", "roadmap"), (way.Ways, "find", "path"),
-        (way.Roadmap, "learn", "roadmap"), (carry, "trajectory", "trajectory"), (carry, "walks", "locomotion"),
+        (carry, "team_space", "space"), (team_paths.TeamPaths, "__post_init__", "roadmap"),
+        (team_paths.TeamPaths, "find", "path"),
+        (team_paths.Roadmap, "learn", "roadmap"), (carry, "trajectory", "trajectory"), (carry, "walks", "locomotion"),
         (carry, "held_frames", "manipulation"), (carry, "add_frames", "manipulation"), (carry, "_roll", "manipulation"),
         (carry, "certify", "residual"), (tuning.Tuning, "tune", "residual"), (manipulate, "proven", "certificate"),
     ):  # fmt: skip
@@ -125,20 +127,20 @@ class Runs:
 
     def _learn_ahead(self, d: Any, task: Any, lifted: Any, goal: Any, what: str) -> None:
         """Learn and store the roadmap of a seed, and let rivals try the same problem at the first."""
-        find = way.Ways.find
+        find = team_paths.TeamPaths.find
 
-        def asked(ways: way.Ways, start: Any, ends: Any, what: str) -> Any:
+        def asked(ways: team_paths.TeamPaths, start: Any, ends: Any, what: str) -> Any:
             if self.rival and not self.rivals:
                 self.rivals = {kind: ompl(ways.space, start, ends[0], kind) for kind in ("PRM", "RRTConnect")}
             raise PlanningFailure("no-path", what)
 
-        way.Ways.find = asked  # type: ignore[method-assign]
+        team_paths.TeamPaths.find = asked  # type: ignore[method-assign]
         try:
             self.on_foot(d, task, lifted, goal, what)
         except PlanningFailure:
             pass
         finally:
-            way.Ways.find = find  # type: ignore[method-assign]
+            team_paths.TeamPaths.find = find  # type: ignore[method-assign]
 
 
 def ompl(space: TeamSpace, start: Any, goal: Any, kind: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Fetch
 from elbowroom.plan.walking.ground import standing_at
-from elbowroom.plan.walking.ways import Ways
+from elbowroom.plan.walking.paths import WalkPaths
 from elbowroom.props.makers import made
 from elbowroom.world.columns import columns_of
 from elbowroom.world.paths import Still
@@ -42,7 +42,7 @@ THINGS = ("mug", "jar", "tin", "bottle", "carton", "ball")
 LOW_M, HIGH_M, BESIDE_M, ABOVE_M = 0.35, 1.35, 0.5, 0.35
 
 
-def surfaces(scene: World, ways: Ways, rng: np.random.Generator, most: int) -> list[tuple[str, np.ndarray]]:
+def surfaces(scene: World, ways: WalkPaths, rng: np.random.Generator, most: int) -> list[tuple[str, np.ndarray]]:
     """Points (3,) on level surfaces that somebody can stand beside, with the names of their meshes."""
     names, corners = [], []
     for name, mesh in scene.static.items():
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     scene, body, rng = read_scene(args.scene), preset(args.body), np.random.default_rng(args.seed)
-    ways = Ways(columns_of(scene, 0.0, [np.zeros(2)]), body)
+    ways = WalkPaths(columns_of(scene, 0.0, [np.zeros(2)]), body)
     spots = surfaces(scene, ways, rng, 40 * args.tasks)
     stands = ways.columns.point(np.argwhere(ways.spare[0] > 0.05))
     meshes = {name: merge(list(made(name).values())) for name in THINGS}

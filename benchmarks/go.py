@@ -27,7 +27,7 @@ from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.ground import standing_at
-from elbowroom.plan.walking.ways import Ways
+from elbowroom.plan.walking.paths import WalkPaths
 from elbowroom.storyboard.storyboard import read_storyboard
 from elbowroom.world.columns import columns_of
 from elbowroom.world.world import World
@@ -39,7 +39,7 @@ EDGE_M, ROOM_M = 0.3, 0.05
 APART_M = 1.0
 
 
-def places_of(world: World, ways: Ways) -> np.ndarray:
+def places_of(world: World, ways: WalkPaths) -> np.ndarray:
     """Places (N, 2) within a scene with room to stand."""
     low, high = (np.array([m.bounds[k, :2] for m in world.static.values()]) for k in (0, 1))
     points = ways.columns.point(np.argwhere(ways.spare[0] > ROOM_M))
@@ -68,8 +68,8 @@ def main() -> None:
     made = args.scene.suffix == ".yaml"
     scene = World(static=read_storyboard(args.scene).world.static) if made else read_scene(args.scene)
     body, rng = preset(args.body), np.random.default_rng(args.seed)
-    ways = Ways(columns_of(scene, 0.0, [np.zeros(2)]), body)
-    upright = Ways(ways.columns, body, "walk")
+    ways = WalkPaths(columns_of(scene, 0.0, [np.zeros(2)]), body)
+    upright = WalkPaths(ways.columns, body, "walk")
     places, rows = places_of(scene, ways), []
     while len(rows) < args.pairs:
         a, b = places[rng.integers(len(places), size=2)]

@@ -19,7 +19,7 @@ from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.ground import standing_at
-from elbowroom.plan.walking.ways import Ways
+from elbowroom.plan.walking.paths import WalkPaths
 from elbowroom.world.columns import columns_of
 from elbowroom.world.world import World
 
@@ -57,7 +57,7 @@ def main() -> None:
         columns = columns_of(scene, 0.0, [np.zeros(2), np.array(GOAL)])
         told = []
         for gait in ("walk", "any"):
-            way = Ways(columns, body, gait).find(np.zeros(2), np.array(GOAL))
+            way = WalkPaths(columns, body, gait).find(np.zeros(2), np.array(GOAL))
             begun = time.process_time()
             world = standing_at(scene, "ann", body, (0.0, 0.0), 0.0, FPS)
             plan = plan_tasks(world, [Go(who="ann", to=GOAL, gait=gait)], Settings(probes=0), fps=FPS)

@@ -18,8 +18,8 @@ from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Put, Reach
 from elbowroom.plan.walking.crossing import past_people
+from elbowroom.plan.walking.paths import WALK, WalkPath, WalkPaths
 from elbowroom.plan.walking.walked import _little
-from elbowroom.plan.walking.ways import WALK, Way, Ways
 from elbowroom.props.makers import made
 from elbowroom.world.certificate_findings import Unproven
 from elbowroom.world.columns import columns_of
@@ -78,10 +78,10 @@ def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
     bar = World().with_static("bar", box((20.0, 0.1, 0.1), (0.0, -1.5, 1.45)))
     woman = er.preset("woman")
     for world, mode in ((gap, "sidle"), (bar, "duck")):
-        ways = Ways(columns_of(world, 0.0, [np.zeros(2), np.array([0.0, -3.0])]), woman)
+        ways = WalkPaths(columns_of(world, 0.0, [np.zeros(2), np.array([0.0, -3.0])]), woman)
         way = ways.find(np.zeros(2), np.array([0.0, -3.0]))
         assert way is not None and mode in {m.name for m in way.modes}
-        upright = Ways(ways.columns, woman, "walk").find(np.zeros(2), np.array([0.0, -3.0]))
+        upright = WalkPaths(ways.columns, woman, "walk").find(np.zeros(2), np.array([0.0, -3.0]))
         assert upright is None or upright.length > way.length + 1.0
     plan = plan_tasks(standing(bar), [Go(who="ann", to=(0.0, -3.0))], QUICK, fps=FPS)
     assert plan.found, plan.why
@@ -164,7 +164,7 @@ def test_what_is_too_high_or_too_low_is_named(name: str, low: float, high: float
 
 def test_a_gap_as_wide_as_a_body_is_deep_is_a_way() -> None:
     walls = {k: box((9.0, 0.3, 2.2), (sign * 4.725, -1.6, 1.1)) for k, sign in (("a", -1.0), ("b", 1.0))}
-    ways = Ways(columns_of(World(static=walls), 0.0, [np.zeros(2), np.array([0.0, -3.2])]), er.preset("woman"))
+    ways = WalkPaths(columns_of(World(static=walls), 0.0, [np.zeros(2), np.array([0.0, -3.2])]), er.preset("woman"))
     way = ways.find(np.zeros(2), np.array([0.0, -3.2]))
     assert way is not None and way.length < 4.0 and "sidle" in {m.name for m in way.modes}
 
@@ -263,7 +263,7 @@ def test_a_crossing_is_timed_on_the_path() -> None:
     world = world.with_character("bea", er.place(walk, (-3.0, -2.0), 0.5 * np.pi))  # across the path, to the east
     actor = Actor(world, "ann", FPS)
     y = np.linspace(0.0, -4.0, 17)
-    path = Way(np.stack([np.zeros(17), y], axis=-1), (WALK,) * 17, 4.0, 4.0, columns_of(world, 0.0, [np.zeros(2)]))
+    path = WalkPath(np.stack([np.zeros(17), y], axis=-1), (WALK,) * 17, 4.0, 4.0, columns_of(world, 0.0, [np.zeros(2)]))
     _, speed, delay = next(past_people(world, actor, [path], 1.25))
     assert (speed, delay) != (1.25, 0.0)  # she would run into her
     times = np.arange(0.0, 6.0, 0.1)
@@ -278,9 +278,9 @@ def test_who_is_behind_somebody_slower_stays_behind_rather_than_going_round() ->
     world = world.with_character("bea", er.place(walk, (0.0, -1.0), 0.0))
     actor, columns = Actor(world, "ann", FPS), columns_of(world, 0.0, [np.zeros(2)])
 
-    def path(*points: tuple[float, float]) -> Way:
+    def path(*points: tuple[float, float]) -> WalkPath:
         length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
-        return Way(np.array(points), (WALK,) * len(points), length, length, columns)
+        return WalkPath(np.array(points), (WALK,) * len(points), length, length, columns)
 
     behind, aside = path((0.0, 0.0), (0.0, -4.0)), path((0.0, 0.0), (1.0, -0.5), (1.0, -3.5), (0.0, -4.0))
     way, speed, delay = next(past_people(world, actor, [behind, aside], 1.25))

@@ -17,7 +17,7 @@ from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
-from elbowroom.plan.verbs.grasp_choice import takings
+from elbowroom.plan.verbs.grasp_choice import reachable_grasps
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.posing.grasps import closed_on
 from elbowroom.props.kitchen import plate
@@ -78,10 +78,10 @@ def test_a_wide_tin_is_taken_with_the_thumb_across_from_the_fingers() -> None:
     d = Director(room(cylinder(0.044, 0.11)), Settings(), 60.0, 0)
     actor = d.actor("ann")
     mesh = d.world.objects["thing"].mesh
-    for taking in islice(takings(d, actor, "thing", GRAB, "grab thing"), 3):
+    for taking in islice(reachable_grasps(d, actor, "thing", GRAB, "grab thing"), 3):
         assert closed_on(actor.body, mesh, taking.grasp).holds
     # hands that hold nothing are other ones, and come only where they are asked for
-    for taking in islice(takings(d, actor, "thing", GRAB, "grab thing", manner="loose"), 1):
+    for taking in islice(reachable_grasps(d, actor, "thing", GRAB, "grab thing", manner="loose"), 1):
         assert not closed_on(actor.body, mesh, taking.grasp).holds
 
 

@@ -19,7 +19,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs import grasp_choice
-from elbowroom.plan.verbs.grasp_choice import Taking, next_places
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, next_places
 from elbowroom.plan.verbs.touch import spots_on, surface_of
 from elbowroom.posing.fingers_model import hand_model
 from elbowroom.posing.grasps import Grasp, closed_on, grasps_of
@@ -118,17 +118,19 @@ def test_a_grasp_may_lead_to_a_rotated_place_unless_a_rotation_is_asked_for(monk
     actor = d.actor("ann")
     grasp = grasps_of(room(True), "ann", "right", "cube", 0.0)[0]
     still = actor.pose
-    found = Taking("right", 0, grasp, T_CUBE @ grasp.T_thing_hand, still, still, still.rotations[:1], np.zeros(3))
+    found = ReachableGrasp(
+        "right", 0, grasp, T_CUBE @ grasp.T_thing_hand, still, still, still.rotations[:1], np.zeros(3)
+    )
     seen: list[Array] = []
 
-    def look(d, actor, hand, grasp, place):
+    def reach_grasp(d, actor, hand, grasp, place):
         seen.append(place.T_world_thing[:3, :3])
         assert np.allclose(place.postures.world.frame("cube", 0.0), place.T_world_thing)
         as_taken = np.allclose(place.T_world_thing[:3, :3], np.eye(3))
         return (1.0, PlanningFailure("no-path", "as taken")) if as_taken else found
 
-    monkeypatch.setattr(grasp_choice, "look", look)
+    monkeypatch.setattr(grasp_choice, "reach_grasp", reach_grasp)
     then = next_places(d, actor, "right", "cube", T_CUBE, 0)
     led = grasp_choice._leading_on(d, actor, found, then)
-    assert isinstance(led, Taking) == (turn is None)
+    assert isinstance(led, ReachableGrasp) == (turn is None)
     assert len(seen) == (2 if turn is None else 1) and np.allclose(seen[0], np.eye(3))

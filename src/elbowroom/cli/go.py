@@ -83,7 +83,7 @@ def go(
 def _tasks(to: list[str], facing: float | None, gait: str) -> list[Go]:
     """Walks to places in turn; the last one ends with the heading."""
     from elbowroom.plan.tasks import Go
-    from elbowroom.plan.walking.ways import Gait
+    from elbowroom.plan.walking.paths import Gait
 
     if gait not in get_args(Gait):
         raise BadValue(f"--gait is one of {', '.join(get_args(Gait))}, not '{gait}'.")

@@ -196,7 +196,7 @@ class CarryPart(PutPart):
     level: bool = Field(default=True, description="Whether it stays as level as it is at the start.")
     speed: Annotated[float, Field(ge=0.1, le=1.8)] = Field(0.8, description="Highest speed in metres per second.")
     accel: Annotated[float, Field(ge=0.05, le=3.0)] = Field(0.5, description="Highest acceleration in m/s².")
-    tries: Annotated[int, Field(ge=1, le=100)] = Field(10, description="Ways that are tried.")
+    tries: Annotated[int, Field(ge=1, le=100)] = Field(10, description="Paths that are tried.")
 
     @model_validator(mode="before")
     @classmethod

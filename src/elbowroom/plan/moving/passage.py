@@ -32,7 +32,7 @@ from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.stretch import Job, stretches
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Task
-from elbowroom.plan.verbs.grasp_choice import Taking
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.spaces.styles import CLOSE, style_of
@@ -122,7 +122,7 @@ class Encounter:
     T_hand: Array
 
     @staticmethod
-    def of(taking: Taking, T_target: Array) -> Encounter:
+    def of(taking: ReachableGrasp, T_target: Array) -> Encounter:
         """Encounter of a hand that takes or touches a target at `T_target` (N, 4, 4) by frame."""
         hands = T_target @ (inverse(T_target[taking.k]) @ taking.T_world_hand)
         return Encounter(taking.hand, taking.k, taking.target, T_target, hands)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from elbowroom.character.body import Character
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.world.certificate_findings import Collision, Unproven, limb_of
 from elbowroom.world.exact import ExactWorld
@@ -107,6 +107,22 @@ def clip_of(world: World, who: str) -> Clip:
     if not isinstance(motion, Clip):
         raise BadValue(f"the motion of '{who}' is not made of frames: only clips are repaired.")
     return motion
+
+
+def clips_of(world: World) -> dict[str, Clip]:
+    """Clips of all characters that have one."""
+    return {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
+
+
+def people_to_repair(world: World, who: str | Sequence[str] | None) -> list[str]:
+    """Names of the characters that are to be repaired: by default all with a clip; raises `UnknownName`."""
+    clips = list(clips_of(world))
+    wanted = clips if who is None else [who] if isinstance(who, str) else list(who)
+    for name in wanted:
+        if name not in world.characters:
+            raise UnknownName("character", name, world.characters)
+        clip_of(world, name)
+    return wanted
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from elbowroom.errors import UnknownName
-from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
 from elbowroom.plan.repair.allowed import Pin, freeze_grips
 from elbowroom.plan.repair.cost import balance
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
+from elbowroom.plan.repair.find import (
+    CollisionEpisode,
+    clip_of,
+    clips_of,
+    collision_episodes,
+    in_gaps,
+    people_to_repair,
+)
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces
@@ -122,10 +127,10 @@ def repair(
     repaired until then; a motion found within a budget is the same as without one. With `advise`, a shift of the clip
     is tried where collisions remain and none was allowed, and told as the plan's advice if it leaves none.
     """
-    people = _people(world, who)
-    others = {name: tuple(_clips(other)[name] for other in apart) for name in people} if apart else {}
+    people = people_to_repair(world, who)
+    others = {name: tuple(clips_of(other)[name] for other in apart) for name in people} if apart else {}
     options = RepairOptions(
-        _clips(world),
+        clips_of(world),
         seed,
         style_of(style, CLOSE),
         search_budget,
@@ -163,12 +168,12 @@ def _moved(
     """The best of a repair and of repairs of a character's clip moved on the floor or delayed."""
     try:
         for shifted in shifted_clips(world, name, max_shift, max_delay):
-            other = _by_limbs(shifted.world, people, replace(options, sources=_clips(shifted.world), clocks=Clocks()))
+            other = _by_limbs(shifted.world, people, replace(options, sources=clips_of(shifted.world), clocks=Clocks()))
             late = other.status == "budget-spent"
             if _better(other, plan):
                 whole = Edit(name, "whole body", shifted.text, shifted.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
-                below = {**world.characters, name: held(options.sources[name], len(_clips(shifted.world)[name]))}
+                below = {**world.characters, name: held(options.sources[name], len(clips_of(shifted.world)[name]))}
                 moved = Plan("found", shifted.world, (edit_between(world, shifted.world, whole),), base=below)
                 plan = moved.then(other).with_(seconds=spent, collisions=plan.collisions)
             elif late:
@@ -187,10 +192,6 @@ def _better(a: Plan, b: Plan) -> bool:
     return len(a.certificate.collisions) < len(b.certificate.collisions)
 
 
-def _clips(world: World) -> dict[str, Clip]:
-    return {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
-
-
 def repair_planned(
     world: World,
     people: Sequence[str],
@@ -207,7 +208,7 @@ def repair_planned(
     they are. Returns the same as `repair`.
     """
     options = RepairOptions(
-        _clips(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins), planted=frozenset(planted)
+        clips_of(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins), planted=frozenset(planted)
     )
     return _by_limbs(world, people, options, changed, proof)
 
@@ -322,16 +323,6 @@ def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
         edit = Edit(who, rise.name, rise.text, rise.changed.during, "avoid")
         _took(work, RepairResult(there, (edit_between(work.world, there, edit),)))
     return any(found)
-
-
-def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
-    clips = list(_clips(world))
-    wanted = clips if who is None else [who] if isinstance(who, str) else list(who)
-    for name in wanted:
-        if name not in world.characters:
-            raise UnknownName("character", name, world.characters)
-        clip_of(world, name)
-    return wanted
 
 
 def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:

@@ -25,11 +25,11 @@ from elbowroom.plan.places import place_for
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, held_frames, walks
+from elbowroom.plan.teams.path import TeamPaths, team_space
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
 from elbowroom.plan.teams.trajectory import Trajectory, stalls, trajectory
 from elbowroom.plan.teams.tuning import Tuning
-from elbowroom.plan.teams.way import Ways, team_space
 from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.verbs.move import Crew, crew_of, free_hands
@@ -161,17 +161,17 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
         x, y, z = T_goal[:3, 3]
         raise PlanningFailure("target-in-collision", f"{what}: there is no room for all of them and the object at "
                               f"({x:.2f}, {y:.2f}, {z:.2f})")  # fmt: skip
-    ways = Ways(space, d.settings.seed)
+    paths = TeamPaths(space, d.settings.seed)
     saved = d.save()
     stuck: PlanningFailure | None = None
     for number in range(task.tries):
         try:
-            way = ways.find(start, ends, what)
+            path = paths.find(start, ends, what)
         except PlanningFailure as none:
             raise stuck or none from None
-        timing = trajectory(space, way.states, [a.body for a in actors], task.speed, task.accel, actors[0].base.fps,
+        timing = trajectory(space, path.states, [a.body for a in actors], task.speed, task.accel, actors[0].base.fps,
                             d.settings.library)  # fmt: skip
-        end = int(np.argmin(space.distances(np.array(ends), way.states[-1])))
+        end = int(np.argmin(space.distances(np.array(ends), path.states[-1])))
         try:
             if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
                 frame = round((slow + STANDS_S) * actors[0].base.fps)
@@ -188,10 +188,10 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
                 continue
             t = failed.frame / actors[0].base.fps - STANDS_S
             failed_at = timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0]
-            if not ways.drop(failed, failed_at, start, ends):
+            if not paths.drop(failed, failed_at, start, ends):
                 raise stuck from None
         else:
-            d.world = d.world.with_(notes=(*d.world.notes, _note(what, number, ways, timing.duration)))
+            d.world = d.world.with_(notes=(*d.world.notes, _note(what, number, paths, timing.duration)))
             return
     assert stuck is not None
     raise PlanningFailure(stuck.status, f"{stuck.why}; {task.tries} paths were tried")
@@ -233,10 +233,10 @@ def _lowering(d: Director, task: Carry, carrier: Carrier, actor: Actor, T_goal: 
     return lowering
 
 
-def _note(what: str, number: int, ways: Ways, seconds: float) -> str:
-    nodes = len(ways.roadmap.states)
+def _note(what: str, number: int, paths: TeamPaths, seconds: float) -> str:
+    nodes = len(paths.roadmap.states)
     again = f"; {number} earlier paths failed" if number else ""
-    return f"{what}: {seconds:.1f} s on foot, a roadmap of {nodes} nodes and {len(ways.roadmap.edges)} edges{again}"
+    return f"{what}: {seconds:.1f} s on foot, a roadmap of {nodes} nodes and {len(paths.roadmap.edges)} edges{again}"
 
 
 def _turned(T: Array, turn: float | None) -> Array:

@@ -12,7 +12,7 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.walking.walked import Errand, Spot, walk_to
+from elbowroom.plan.walking.walked import Spot, WalkRequest, walk_to
 from elbowroom.world.world import World
 
 # Distance of a body's middle from the side that it holds, share of the height: of an object held by its two ends; of
@@ -113,4 +113,4 @@ def _assigned(actors: Sequence[Actor], spots: Sequence[Spot]) -> list[Spot]:
 def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: str) -> None:
     """Let everybody walk to their spot; raises `PlanningFailure`."""
     for actor, spot in zip(actors, spots, strict=True):
-        walk_to(d, actor, spot, Errand(f"{what}: {actor.who} walks up"))
+        walk_to(d, actor, spot, WalkRequest(f"{what}: {actor.who} walks up"))

@@ -23,7 +23,7 @@ from elbowroom.plan.hands import hand_of, joints_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
-from elbowroom.plan.verbs.grasp_choice import Taking, failure, takings
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import Grasp, handles_of, press_target
@@ -68,7 +68,7 @@ def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> N
     actor, to = d.actor(task.who), state_asked(d, task)
     what = f"{task.verb} {task.fixture}"
 
-    def do(taking: Taking) -> None:
+    def do(taking: ReachableGrasp) -> None:
         if lead is None:
             _require_end(d, actor, taking, task.fixture, to, what)
         take(d, actor, taking, task.fixture, what, task.at)
@@ -80,7 +80,7 @@ def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> N
         _leave(d, actor, taking, task)
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
-    d.first(varied(d, takings(d, actor, task.fixture, asked, what)), do)
+    d.first(varied(d, reachable_grasps(d, actor, task.fixture, asked, what)), do)
 
 
 def press(d: Director, task: Press) -> None:
@@ -90,7 +90,7 @@ def press(d: Director, task: Press) -> None:
     to = goal_of(d, task, now)
     what = f"press {task.fixture}"
 
-    def do(taking: Taking) -> None:
+    def do(taking: ReachableGrasp) -> None:
         take(d, actor, taking, task.fixture, what, task.at, close=False)
         actor.keep(joints_of(actor, taking.hand))
         follow(d, actor, taking.hand, task.fixture, to, what)
@@ -103,7 +103,7 @@ def press(d: Director, task: Press) -> None:
         return press_target(actor.body, hand, spot) + flat
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
-    d.first(varied(d, takings(d, actor, task.fixture, asked, what, proposed=fingers)), do)
+    d.first(varied(d, reachable_grasps(d, actor, task.fixture, asked, what, proposed=fingers)), do)
 
 
 def state_asked(d: Director, task: Open | Close) -> float:
@@ -171,7 +171,7 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     require_free(d, (float(times[0]), float(times[-1])), what)
 
 
-def _require_end(d: Director, actor: Actor, taking: Taking, name: str, to: float, what: str) -> None:
+def _require_end(d: Director, actor: Actor, taking: ReachableGrasp, name: str, to: float, what: str) -> None:
     """Raise `PlanningFailure` where no posture has the hand on a fixture in its last state: most that fail fail there,
     and the way there takes much longer to look at."""
     place, hand = _place(d, name, taking.grasp.T_thing_hand), taking.hand
@@ -345,7 +345,7 @@ def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:
     return KeyedState(times, values)
 
 
-def _leave(d: Director, actor: Actor, taking: Taking, task: Open | Close | Press) -> None:
+def _leave(d: Director, actor: Actor, taking: ReachableGrasp, task: Open | Close | Press) -> None:
     """Release the way that the hand came: as seen from the hand, from the fixture, between the two, or all the way."""
     came = -taking.approach / np.linalg.norm(taking.approach)
     before, then, now = (hand_of(actor, taking.hand, pose) for pose in (taking.before, taking.target, actor.pose))

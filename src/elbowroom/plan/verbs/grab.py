@@ -26,7 +26,7 @@ from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
-from elbowroom.plan.verbs.grasp_choice import Manner, Taking, holdable, lies_low, takings
+from elbowroom.plan.verbs.grasp_choice import Manner, ReachableGrasp, holdable, lies_low, reachable_grasps
 from elbowroom.plan.verbs.leave import depart, departures
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
@@ -74,7 +74,7 @@ def grab(d: Director, task: Grab) -> None:
         d.folded.add(actor.who)
 
     def take_it(manner: Manner = "usual", proposed: Callable[[str], list[Grasp]] | None = None) -> None:
-        options = takings(d, actor, task.object, task, what, proposed=proposed, manner=manner)
+        options = reachable_grasps(d, actor, task.object, task, what, proposed=proposed, manner=manner)
         d.first(varied(d, options), standing)
 
     def slide_first() -> None:
@@ -109,7 +109,7 @@ def grab(d: Director, task: Grab) -> None:
         d.settings = settings
 
 
-def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Taking) -> None:
+def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: ReachableGrasp) -> None:
     """Move to an object, close the fingers, and lift it."""
     thing, hand, out = task.object, taking.hand, normalize(-taking.approach)
     under = resting(d.world, thing, actor.now)
@@ -152,12 +152,12 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
         if in_hand(d, task, actor.time(k)):
             raise PlanningFailure("hand-not-free", f"{what}: {actor.who} holds it already at {actor.time(k):.2f} s")
 
-    left: list[tuple[Taking, ContactTiming]] = []
+    left: list[tuple[ReachableGrasp, ContactTiming]] = []
 
-    def take_at(option: tuple[Taking, ContactTiming]) -> None:
+    def take_at(option: tuple[ReachableGrasp, ContactTiming]) -> None:
         _take_passing(d, actor, task, option[0], T_thing, option[1], what)
 
-    def do(taking: Taking) -> None:
+    def do(taking: ReachableGrasp) -> None:
         ways = iter([(taking, pace) for pace in paces(actor, taking.hand, points, taking.k)])
         try:
             d.first(ways, take_at, 1)
@@ -165,7 +165,7 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
             left.extend(ways)
             raise
 
-    options = takings(d, actor, task.object, task, what, hands)
+    options = reachable_grasps(d, actor, task.object, task, what, hands)
     try:
         d.first(varied(d, in_reach(options, actor, hands, points, what)), do)
     except PlanningFailure:
@@ -176,7 +176,7 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
 
 
 def _take_passing(
-    d: Director, actor: Actor, task: Grab, taking: Taking, T_thing: Array, pace: ContactTiming, what: str
+    d: Director, actor: Actor, task: Grab, taking: ReachableGrasp, T_thing: Array, pace: ContactTiming, what: str
 ) -> None:
     """Approach, close the fingers, and carry it off."""
     k, thing, hand, out = taking.k, task.object, taking.hand, normalize(-taking.approach)

@@ -58,8 +58,8 @@ _NEARER = (1.0, 0.7, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
-class Taking:
-    """One option to take an object: the posture at it, open fingers, and the posture at the start of the approach."""
+class ReachableGrasp:
+    """A grasp in reach: the posture at it, open fingers, and the posture at the start of the approach."""
 
     hand: str
     k: int  # frame of contact
@@ -76,7 +76,7 @@ class Taking:
 Failed = tuple[float, PlanningFailure]
 
 
-def takings(
+def reachable_grasps(
     d: Director,
     actor: Actor,
     thing: str,
@@ -86,8 +86,8 @@ def takings(
     *,
     proposed: Callable[[str], list[Grasp]] | None = None,
     manner: Manner = "usual",
-) -> Iterator[Taking]:
-    """Ways to take a thing that a person can do, the best first; raises `PlanningFailure` where there is none.
+) -> Iterator[ReachableGrasp]:
+    """Grasps of an object that a person can reach, the best first; raises `PlanningFailure` where there is none.
 
     `hands` are those that may, with the frame in which each is there; by default all, as soon as they can. Grasps are
     those of the thing, or `proposed` for each hand.
@@ -125,7 +125,7 @@ def takings(
             fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
             if choosy:
                 fit = (g for g in fit if _holds(d, actor, thing, g) != loose)
-            at_it = _look_alone if alone else look
+            at_it = _reach_alone if alone else reach_grasp
             first = next(fit, None)
             looked += first is not None
             most = _LOW_LOOKS if choosy and lies_low(d, actor, T_world_thing) else _LOOKS
@@ -135,7 +135,7 @@ def takings(
             if choosy:
                 looks = (_opposed(d, actor, thing, found) for found in looks)
             tried = 0
-            while tried < _TRIES and (suited := sifted(looks, enough, failed)):
+            while tried < _TRIES and (suited := first_reachable(looks, enough, failed)):
                 yield from suited[: _TRIES - tried]
                 tried += len(suited)
             given += tried
@@ -170,9 +170,9 @@ def holdable(d: Director, actor: Actor, thing: str) -> bool:
     return any(_holds(d, actor, thing, grasp) for grasp in grasps)
 
 
-def _opposed(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Taking | Failed:
+def _opposed(d: Director, actor: Actor, thing: str, found: ReachableGrasp | Failed) -> ReachableGrasp | Failed:
     """An option with the cost of thumb and fingers that are not opposite each other."""
-    if not isinstance(found, Taking):
+    if not isinstance(found, ReachableGrasp):
         return found
     across = closed_on(actor.body, d.world.objects[thing].mesh, found.grasp).across
     return replace(found, cost=found.cost + _NOT_ACROSS * (1.0 + across))
@@ -232,11 +232,13 @@ def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Arra
     return [grasps[i] for i in np.argsort(cost, kind="stable")]
 
 
-def sifted(looks: Iterable[Taking | Failed], enough: int, failed: list[Failed]) -> list[Taking]:
+def first_reachable(
+    looks: Iterable[ReachableGrasp | Failed], enough: int, failed: list[Failed]
+) -> list[ReachableGrasp]:
     """Feasible options, the easiest first, after `enough` of them were found; failures join `failed`."""
-    suited: list[Taking] = []
+    suited: list[ReachableGrasp] = []
     for found in looks:
-        if isinstance(found, Taking):
+        if isinstance(found, ReachableGrasp):
             suited.append(found)
         else:
             failed.append(found)
@@ -246,7 +248,7 @@ def sifted(looks: Iterable[Taking | Failed], enough: int, failed: list[Failed]) 
     return sorted(suited, key=lambda taking: taking.cost)
 
 
-def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Taking | Failed:
+def reach_grasp(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> ReachableGrasp | Failed:
     """A grasp as an option, or the severity and reason of its failure."""
     k, postures, what = place.k, place.postures, place.what
     fingers, T_target = _opened(actor, hand, grasp, place)
@@ -270,14 +272,14 @@ def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Ta
             stayed = arm_to(actor, hand, before, T_target)
             target = there.pose if stayed is None or not postures.valid(stayed) else stayed
             cost = grasp.cost + discomfort(actor, hand, target) + discomfort(actor, hand, before)
-            return Taking(hand, k, grasp, T_target, target, before, fingers, way, cost)
+            return ReachableGrasp(hand, k, grasp, T_target, target, before, fingers, way, cost)
         reason = blamed(before) or reason
     return 0.5, PlanningFailure(
         "target-in-collision", f"{what}: there is no room before it for the open hand ({reason})"
     )
 
 
-def _look_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Taking | Failed:
+def _reach_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> ReachableGrasp | Failed:
     """A grasp as an option by the arm with the body in place, or the severity and reason of its failure."""
     fingers, T_target = _opened(actor, hand, grasp, place)
     way = d.settings.approach * place.T_world_thing[:3, :3] @ grasp.approach
@@ -288,7 +290,7 @@ def _look_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place
     if met is not None:
         return 1.0, PlanningFailure("target-in-collision", f"{place.what}: {blamed(met)}")
     cost = grasp.cost + discomfort(actor, hand, target)
-    return Taking(hand, place.k, grasp, T_target, target, before, fingers, way, cost)
+    return ReachableGrasp(hand, place.k, grasp, T_target, target, before, fingers, way, cost)
 
 
 def _opened(actor: Actor, hand: str, grasp: Grasp, place: Place) -> tuple[Array, Array]:
@@ -300,10 +302,10 @@ def _opened(actor: Actor, hand: str, grasp: Grasp, place: Place) -> tuple[Array,
     return fingers, place.T_world_thing @ grasp.T_thing_hand
 
 
-def _borne(d: Director, actor: Actor, thing: str, found: Taking | Failed) -> Taking | Failed:
+def _borne(d: Director, actor: Actor, thing: str, found: ReachableGrasp | Failed) -> ReachableGrasp | Failed:
     """An option, if hand, arm and back can bear the object's mass there; a fixture is borne by its joint."""
     what = d.world.objects[thing]
-    if not isinstance(found, Taking) or not what.mass or isinstance(what, Fixture):
+    if not isinstance(found, ReachableGrasp) or not what.mass or isinstance(what, Fixture):
         return found
     T_thing = found.T_world_hand @ inverse(found.grasp.T_thing_hand)
     center = apply(T_thing, what.mesh.bounds.mean(axis=0)[None])[0]
@@ -326,22 +328,24 @@ def failure(there: Reached, postures: Postures, what: str) -> Failed:
     return 1.0, PlanningFailure("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")
 
 
-def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequence[Place]) -> Taking | Failed:
+def _leading_on(
+    d: Director, actor: Actor, found: ReachableGrasp | Failed, then: Sequence[Place]
+) -> ReachableGrasp | Failed:
     """An option, if it can put the object at one of its next placements, rotated where that is left open; a failure
     otherwise.
     """
-    if not isinstance(found, Taking) or not then:
+    if not isinstance(found, ReachableGrasp) or not then:
         return found
     failed: list[Failed] = []
     for place in chain(then, _rotated(d, actor, found, then)):
-        goal = look(d, actor, found.hand, found.grasp, place)
-        if isinstance(goal, Taking):
+        goal = reach_grasp(d, actor, found.hand, found.grasp, place)
+        if isinstance(goal, ReachableGrasp):
             return replace(found, cost=found.cost + goal.cost)
         failed.append(goal)
     return min(failed, key=lambda f: f[0])
 
 
-def _rotated(d: Director, actor: Actor, found: Taking, then: Sequence[Place]) -> Iterator[Place]:
+def _rotated(d: Director, actor: Actor, found: ReachableGrasp, then: Sequence[Place]) -> Iterator[Place]:
     """Rotated placements for an option, as `put` will try them."""
     for place in then:
         for T in easiest_turns(actor, found.hand, place.T_world_thing, found.grasp.T_thing_hand) if place.turns else ():

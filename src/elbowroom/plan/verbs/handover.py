@@ -20,7 +20,7 @@ from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Handover, Rest
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
-from elbowroom.plan.verbs.grasp_choice import Taking, takings
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, reachable_grasps
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.take import take
@@ -71,19 +71,19 @@ def hand_over(d: Director, task: Handover) -> None:
         when = _when(d, giver, taker, T_meet) if task.at is None else task.at - closing
         asked = Grab(who=task.to, object=task.object, at=when)
 
-        def receive(taking: Taking) -> None:
+        def receive(taking: ReachableGrasp) -> None:
             take(d, taker, taking, task.object, f"take {task.object}", when)
             pass_on(d, giver, hand, taker, taking, task.object, grip)
             require_free(d, (begin, taker.now), what)
 
-        options = takings(d, taker, task.object, asked, what)
+        options = reachable_grasps(d, taker, task.object, asked, what)
         room = (t for t in options if apart(giver, hand, taker, t) and closes(d, taker, t, task.object, when))
         d.first(any_of(room, f"{what}: no grasp of {task.to} keeps clear of the hand of {task.who}"), receive)
 
     d.first(varied(d, meetings(d, giver, hand, taker, task.object, T_thing_hand, what)), meet, _TRIES)
 
 
-def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:
+def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: ReachableGrasp, thing: str, grip: Grip) -> None:
     """Let both hold the object; then the giver releases it and its hand returns."""
     d.world = d.world.with_hold(thing, taker.who, taking.hand, (taker.now, FOREVER))
     acting.wait(d, taker, taker.frames(_BOTH))
@@ -113,13 +113,13 @@ def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
     return max(giver.now + 0.5 * _EARLY, taker.now + needed)
 
 
-def apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
+def apart(giver: Actor, hand: str, taker: Actor, taking: ReachableGrasp) -> bool:
     """Return whether two hands on one object have room beside each other."""
     mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
     return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > _APART)
 
 
-def closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> bool:
+def closes(d: Director, taker: Actor, taking: ReachableGrasp, thing: str, t: float) -> bool:
     """Return whether the taker's fingers can close on the object at a time without other collisions."""
     body, hand, grasp = taker.body, taking.hand, taking.grasp
     closed = closed_on(body, d.world.objects[thing].mesh, grasp)
@@ -127,7 +127,7 @@ def closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> b
     return Postures(d.world, taker.who, t, hand=hand, taking=thing, fingers=fingers).valid(taking.target)
 
 
-def any_of(options: Iterator[Taking], why: str) -> Iterator[Taking]:
+def any_of(options: Iterator[ReachableGrasp], why: str) -> Iterator[ReachableGrasp]:
     """The same options; raises where there is none."""
     given = False
     for option in options:

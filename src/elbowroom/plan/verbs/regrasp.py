@@ -13,7 +13,7 @@ from elbowroom.plan.hands import arms_of, hand_of, held_by
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Regrasp
 from elbowroom.plan.verbs.carry import grip_of, holding_hand
-from elbowroom.plan.verbs.grasp_choice import Taking, takings
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, reachable_grasps
 from elbowroom.plan.verbs.handover import any_of, apart, closes, meetings, pass_on
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.take import take
@@ -34,13 +34,13 @@ def regrasp(d: Director, task: Regrasp) -> None:
     def meet(T_meet: Array) -> None:
         bring(d, actor, first, T_meet @ T_thing_hand, None, what)
 
-        def receive(taking: Taking) -> None:
+        def receive(taking: ReachableGrasp) -> None:
             take(d, actor, taking, task.object, what, None)
             pass_on(d, actor, first, actor, taking, task.object, grip)
             require_free(d, (begin, actor.now), what)
 
         asked = Grab(who=actor.who, object=task.object)
-        options = takings(d, actor, task.object, asked, what, [(other, actor.k)], manner="alone")
+        options = reachable_grasps(d, actor, task.object, asked, what, [(other, actor.k)], manner="alone")
         room = (t for t in options if apart(actor, first, actor, t) and closes(d, actor, t, task.object, actor.now))
         d.first(any_of(room, f"{what}: the {first} hand leaves the {other} one no room on it"), receive)
 

@@ -17,7 +17,7 @@ from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab
-from elbowroom.plan.verbs.grasp_choice import Failed, Taking, look, ranked, sifted
+from elbowroom.plan.verbs.grasp_choice import Failed, ReachableGrasp, first_reachable, ranked, reach_grasp
 from elbowroom.plan.verbs.leave import depart, let_go
 from elbowroom.plan.verbs.next_places import Place
 from elbowroom.plan.verbs.take import take
@@ -93,7 +93,7 @@ def _placed(d: Director, name: str, t: float) -> Mesh:
     return d.world.objects[name].mesh.moved(d.world.frame(name, t))
 
 
-def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what: str) -> Iterator[Taking]:
+def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what: str) -> Iterator[ReachableGrasp]:
     """Options to lay flat fingers on an object, the best first; raises `PlanningFailure` where there is none."""
     failed: list[Failed] = []
     T_thing, along = d.world.frame(task.object, actor.now), normalize(way)
@@ -111,7 +111,7 @@ def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what
             spot[:3, :3] = np.stack([UP, along, np.cross(UP, along)], axis=1)
             grasps += press_target(actor.body, hand, inverse(T_thing) @ spot, "flat")
         order = ranked(actor, hand, grasps, T_thing, actor.k)[:_LOOKS]
-        suited = sifted((look(d, actor, hand, grasp, place) for grasp in order), _TRIES, failed)
+        suited = first_reachable((reach_grasp(d, actor, hand, grasp, place) for grasp in order), _TRIES, failed)
         given += len(suited)
         yield from suited
     if not given:
@@ -119,7 +119,9 @@ def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what
         raise min(failed, key=lambda f: f[0], default=none)[1]
 
 
-def _slide(d: Director, actor: Actor, thing: str, under: list[str], way: Array, what: str, taking: Taking) -> None:
+def _slide(
+    d: Director, actor: Actor, thing: str, under: list[str], way: Array, what: str, taking: ReachableGrasp
+) -> None:
     """Lay the fingers on an object, draw it along, and leave it."""
     hand = taking.hand
     take(d, actor, taking, thing, what, None, close=False)

@@ -11,14 +11,14 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director, Grip
 from elbowroom.plan.hands import hand_of
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.verbs.grasp_choice import Taking
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.grasps import closed_on
 
 
 def take(
     d: Director,
     actor: Actor,
-    taking: Taking,
+    taking: ReachableGrasp,
     thing: str,
     what: str,
     at: float | None,
@@ -48,7 +48,9 @@ def take(
     acting.move_fingers(d, actor, {hand: closed.rotations}, closing)
 
 
-def hold(d: Director, actor: Actor, taking: Taking, thing: str, t: float, T_hand: Array, T_thing: Array) -> None:
+def hold(
+    d: Director, actor: Actor, taking: ReachableGrasp, thing: str, t: float, T_hand: Array, T_thing: Array
+) -> None:
     """Attach an object at its placement (4, 4) to a hand at a transform (4, 4) from a time on."""
     d.world = d.world.with_hold(thing, actor.who, taking.hand, (t, FOREVER), inverse(T_hand) @ T_thing)
     off = T_hand[:3, :3].T @ normalize(-taking.approach)

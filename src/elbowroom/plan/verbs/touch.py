@@ -28,7 +28,7 @@ from elbowroom.plan.places import FACE_M, frames_of, inside_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.tasks import Point, Reach, Touch
 from elbowroom.plan.verbs.carry import on_top
-from elbowroom.plan.verbs.grasp_choice import Failed, Taking, failure, fitting, look, sifted
+from elbowroom.plan.verbs.grasp_choice import Failed, ReachableGrasp, failure, first_reachable, fitting, reach_grasp
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.next_places import Place
 from elbowroom.plan.verbs.take import take
@@ -127,7 +127,7 @@ def touch(d: Director, task: Touch) -> None:
     t = actor.now if task.at is None else task.at
     thing = surface_of(d, task.target, t)[0]
 
-    def do(taking: Taking) -> None:
+    def do(taking: ReachableGrasp) -> None:
         focus = hand_of(actor, taking.hand, taking.target)[:3, 3]
         take(d, actor, taking, thing, what, task.at, close=False, focus=focus)
         let_go(d, actor, taking.hand, thing, taking.open, [-taking.approach], f"leave {thing or 'it'}")
@@ -142,10 +142,10 @@ def _touch_passing(d: Director, actor: Actor, task: Touch, what: str) -> None:
     points = T_target[:, :3, 3]
     hands = frames_for(d, actor, task, points, what)
 
-    def do(taking: Taking) -> None:
+    def do(taking: ReachableGrasp) -> None:
         d.first(paces(actor, taking.hand, points, taking.k), partial(at_pace, taking))
 
-    def at_pace(taking: Taking, pace: ContactTiming) -> None:
+    def at_pace(taking: ReachableGrasp, pace: ContactTiming) -> None:
         thing = surface_of(d, task.target, actor.time(taking.k))[0]
         passage = Passage(d, actor, task, Encounter.of(taking, T_target), replace(pace, work=_TOUCHES), what)
         passage.help(points)
@@ -160,7 +160,7 @@ def _touch_passing(d: Director, actor: Actor, task: Touch, what: str) -> None:
     d.first(varied(d, options), do, _TRIES)
 
 
-def _touches(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) -> Iterator[Taking]:
+def _touches(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) -> Iterator[ReachableGrasp]:
     """Candidate touches of a target, the easiest first; raises `PlanningFailure` where there is none."""
     failed: list[Failed] = []
     for hand, k in hands:
@@ -171,9 +171,9 @@ def _touches(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) ->
         touches = [one for spot in spots for one in press_target(actor.body, hand, spot, task.shape)]
         place = Place(np.eye(4), k, postures, what)
         fit = fitting(d, touches, actor.neutral(k), [place], failed, back=False)
-        looks = (look(d, actor, hand, grasp, place) for grasp in islice(fit, _LOOKS))
+        looks = (reach_grasp(d, actor, hand, grasp, place) for grasp in islice(fit, _LOOKS))
         # the easiest first: a finger that slants down is no good where the elbow must rise for it
-        yield from sifted(looks, _ENOUGH, failed)
+        yield from first_reachable(looks, _ENOUGH, failed)
     if failed:
         raise min(failed, key=lambda f: f[0])[1]
 

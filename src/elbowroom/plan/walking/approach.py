@@ -22,10 +22,10 @@ from elbowroom.plan.tasks import Carry, Close, Move, Open, Rest, Task
 from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
-from elbowroom.plan.walking.finding import NoWay, ways_to
+from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.stances import spot_on, stances_for
-from elbowroom.plan.walking.walked import Blocked, Effort, Errand, Spot, near_an_end
+from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end
 from elbowroom.world.columns import columns_of
 
 # Failures that standing elsewhere may resolve.
@@ -77,7 +77,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     if isinstance(task, Open | Close):
         return step_and_open(d, task)
     if isinstance(task, Move) and not isinstance(task.feet, str):
-        walk_through(d, actor, spot_on(actor, task.feet), Errand(f"step up to {task.object}"))
+        walk_through(d, actor, spot_on(actor, task.feet), WalkRequest(f"step up to {task.object}"))
         return do()
     walks = may_step(actor, task) and not on_oneself(d.world, task)
     found = _meeting(d, actor, task) if walks else None
@@ -156,7 +156,7 @@ def _from_elsewhere(
     brief = easier or d.brief
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
-    errand = Errand(f"step up to {target[0]}")
+    request = WalkRequest(f"step up to {target[0]}")
     why: PlanningFailure | None = None
     blocked: list[Spot] = []
     missed: list[Spot] = []
@@ -166,14 +166,14 @@ def _from_elsewhere(
         if thorough or effort == "all":
             untried = (missed if effort == "leans" else blocked)[:_REPAIRED]
         if effort == "all":  # repairs at length may resolve what was to be avoided
-            errand = replace(errand, avoid=())
+            request = replace(request, avoid=())
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
         at_start = 0
         for spot in untried:
             if (effort != "all" and at_start >= _SAME_START) or d.failed_walks >= MOST_FAILED_WALKS:
                 break
             try:
-                walk_through(d, actor, spot, replace(errand, effort=effort))
+                walk_through(d, actor, spot, replace(request, effort=effort))
                 arrived = actor.k
                 do()
                 set_out_early(d, actor, arrived)
@@ -187,9 +187,9 @@ def _from_elsewhere(
                 end = near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot)
                 at_start += end == "start"
                 if end is None:
-                    errand = replace(errand, avoid=(*errand.avoid, *stuck.discs))
+                    request = replace(request, avoid=(*request.avoid, *stuck.discs))
             except PlanningFailure as stuck:
-                cut_off = isinstance(stuck, NoWay) and bool(errand.avoid)  # there is a path, where others failed
+                cut_off = isinstance(stuck, NoPath) and bool(request.avoid)  # there is a path, where others failed
                 d.failed_walks += not cut_off
                 why = why or stuck if cut_off else stuck
                 (blocked if cut_off else missed).append(spot)
@@ -266,7 +266,7 @@ def spots_for(d: Director, actor: Actor, target: Array, hand: str | None, ahead:
     easy = tall * _EASY
     if target[2] - (d.world.floor or 0.0) < _LOW * tall:
         side, easy = -_BESIDE if hand == "left" else _BESIDE, tall * _LOW_EASY
-    places = list(ways_to(d, actor, target).around(target[:2], tall * _FAR, max(easy, ahead), start))
+    places = list(paths_to(d, actor, target).around(target[:2], tall * _FAR, max(easy, ahead), start))
     for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
         yield Spot(places[k], towards(places[k], target) + side)
 

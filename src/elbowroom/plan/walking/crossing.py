@@ -10,7 +10,7 @@ from elbowroom.character.body import Character
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.walking.ways import Disc, Way
+from elbowroom.plan.walking.paths import Disc, WalkPath
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.world import World
@@ -59,7 +59,9 @@ def _half_width(world: World, who: str) -> float:
     return 0.5 * envelope(body, "forward").width if isinstance(body, Character) else _HALF_WIDTH_M
 
 
-def past_people(world: World, actor: Actor, ways: Sequence[Way], speed: float) -> Iterator[tuple[Way, float, float]]:
+def past_people(
+    world: World, actor: Actor, paths: Sequence[WalkPath], speed: float
+) -> Iterator[tuple[WalkPath, float, float]]:
     """Paths with a speed, m/s, and a delay, seconds, that keep discs around people apart: those that arrive soon and
     are short first.
 
@@ -68,20 +70,20 @@ def past_people(world: World, actor: Actor, ways: Sequence[Way], speed: float) -
     now = actor.now
     others = [name for name in world.characters if name != actor.who]
     apart = np.array([_half_width(world, name) + _half_width(world, actor.who) + _PASSING_M for name in others])
-    longest = max(way.length for way in ways) / (min(_SLOWER) * speed) + float(_DELAYS_S[-1])
+    longest = max(path.length for path in paths) / (min(_SLOWER) * speed) + float(_DELAYS_S[-1])
     times = np.arange(0.0, longest + STANDS_S + _ARRIVED_S, _LOOKS_S)
     places = np.stack([world.motion(name).sample(now + times)[0][:, :2] for name in others])
-    shortest = min(way.length for way in ways)
+    shortest = min(path.length for path in paths)
     found = []
-    for number, way in enumerate(ways):
-        s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
+    for number, path in enumerate(paths):
+        s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.points, axis=0), axis=1))])
         for share in _SLOWER:
             for delay in _DELAYS_S:
                 gone = (times - delay - STANDS_S) * share * speed
-                mine = np.stack([np.interp(gone, s, way.points[:, k]) for k in (0, 1)], axis=-1)
+                mine = np.stack([np.interp(gone, s, path.points[:, k]) for k in (0, 1)], axis=-1)
                 looked = times < delay + STANDS_S + s[-1] / (share * speed) + _ARRIVED_S
                 missing = apart - np.linalg.norm(places - mine, axis=2)[:, looked].min(axis=1)
-                cost = delay + s[-1] / (share * speed) + _DETOUR_S_M * (way.length - shortest)
+                cost = delay + s[-1] / (share * speed) + _DETOUR_S_M * (path.length - shortest)
                 found.append((cost + _MISSING_S_M * max(float(missing.max()), 0.0), number, share, float(delay)))
     for _, number, share, delay in sorted(found):
-        yield ways[number], share * speed, delay
+        yield paths[number], share * speed, delay

@@ -19,9 +19,9 @@ from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Open
 from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
-from elbowroom.plan.walking.finding import NoWay, ways_of
-from elbowroom.plan.walking.walked import Errand, Spot, walk_to
-from elbowroom.plan.walking.ways import Gait, Ways
+from elbowroom.plan.walking.finding import NoPath, paths_of
+from elbowroom.plan.walking.paths import Gait, WalkPaths
+from elbowroom.plan.walking.walked import Spot, WalkRequest, walk_to
 from elbowroom.plan.walking.with_fixture import walk_with
 from elbowroom.posing.grasps import handles_of
 from elbowroom.world.things import Fixture
@@ -44,10 +44,10 @@ _ROUND_M = 6.0
 _UPRIGHT, _PAST_M = 0.95, 0.45
 
 
-def walk_through(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
+def walk_through(d: Director, actor: Actor, spot: Spot, request: WalkRequest) -> None:
     """Walk to a spot as `walk_to`; doors on a path that is much shorter, or the only one, are opened."""
     opened: set[str] = set()
-    while (task := _door_before(d, actor, spot, errand.gait, opened)) is not None:
+    while (task := _door_before(d, actor, spot, request.gait, opened)) is not None:
         opened.add(task.fixture)
         saved = d.save()
         try:
@@ -55,10 +55,10 @@ def walk_through(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
         except PlanningFailure as stuck:
             d.restore(saved)
             try:
-                return walk_to(d, actor, spot, errand)
-            except NoWay as closed:
+                return walk_to(d, actor, spot, request)
+            except NoPath as closed:
                 raise PlanningFailure(closed.status, f"{closed.why}; {stuck.why}") from stuck
-    walk_to(d, actor, spot, errand)
+    walk_to(d, actor, spot, request)
 
 
 def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) -> None:
@@ -85,7 +85,7 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
         raise stuck
     for states, places, faces in _stances(d, actor, task, beyond):
         try:
-            walk_to(d, actor, Spot(places[0], float(faces[0])), Errand(f"step up to {task.fixture}"))
+            walk_to(d, actor, Spot(places[0], float(faces[0])), WalkRequest(f"step up to {task.fixture}"))
             stays = float(np.linalg.norm(places - places[0], axis=1).max()) < _STAYS_M
             lead = partial(_led, d, actor, task.fixture, states, places, faces)
             return open_fixture(d, replace(task, to=float(states[-1])), None if stays else lead)
@@ -115,13 +115,13 @@ def _stances(
     fixture, tall = fixture_of(d, task.fixture), actor.body.height
     states = np.linspace(float(fixture.state(actor.now)), task.to, _STATES)
     handles = _handles(actor, fixture, states)[:, :2]
-    columns = ways_of(d, actor, list(handles), "walk", without=[task.fixture]).columns
-    bodies = [Ways(columns.with_mesh(_moved(fixture, s)), actor.body, "walk") for s in states]
+    columns = paths_of(d, actor, list(handles), "walk", without=[task.fixture]).columns
+    bodies = [WalkPaths(columns.with_mesh(_moved(fixture, s)), actor.body, "walk") for s in states]
     low, high = handles.min(axis=0) - _FAR * tall, handles.max(axis=0) + _FAR * tall
     x, y = (np.arange(a, b, _SPACED_M) for a, b in zip(low, high, strict=True))
     at = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     far = np.linalg.norm(at[:, None] - handles, axis=2) / tall
-    narrow = np.stack([ways.comfort(at) for ways in bodies], axis=1)
+    narrow = np.stack([paths.comfort(at) for paths in bodies], axis=1)
     near = (far > _NEAR) & (far < _FAR) & _same_side(fixture, states, at, handles)
     cost = np.where(near, np.abs(far - _EASY), np.inf)
     cost = np.where(np.isfinite(narrow), cost + _NARROW * np.minimum(narrow, _MOST_NARROW), np.inf)
@@ -130,7 +130,7 @@ def _stances(
     if beyond is not None:
         for k in range(_STOPS_FROM, _STATES):
             # an actor who goes on opens it as far as is useful for that
-            on = Ways(bodies[k].columns, actor.body).costs_to(beyond, at)
+            on = WalkPaths(bodies[k].columns, actor.body).costs_to(beyond, at)
             ends[:, k] = _WAY_ON * np.minimum(on, _NO_WAY_M)
     cost[:, -1] += ends[:, -1]
     apart = np.linalg.norm(at[:, None] - at, axis=2)
@@ -188,27 +188,27 @@ def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait, but: Collect
     if not doors:
         return None
     start = stance_of(actor.body, actor.pose)[0]
-    ways = ways_of(d, actor, [spot.place], gait, without=list(doors))
-    way, as_it_is = ways.find(start, spot.place), ways_of(d, actor, [spot.place], gait).find(start, spot.place)
-    if way is None or (as_it_is is not None and as_it_is.cost < way.cost + _ROUND_M):
+    paths = paths_of(d, actor, [spot.place], gait, without=list(doors))
+    path, as_it_is = paths.find(start, spot.place), paths_of(d, actor, [spot.place], gait).find(start, spot.place)
+    if path is None or (as_it_is is not None and as_it_is.cost < path.cost + _ROUND_M):
         return None
     first: dict[str, int] = {}
     for name, door in doors.items():
         leaf = _moved(door, float(door.state(actor.now))).vertices[:, :2]
-        near = np.linalg.norm(way.points[:, None] - leaf[None], axis=2).min(axis=1) < _PAST_M
+        near = np.linalg.norm(path.points[:, None] - leaf[None], axis=2).min(axis=1) < _PAST_M
         if near.any():
             first[name] = int(np.argmax(near))
     for name in sorted(first, key=lambda n: first[n]):
         door = doors[name]
         end = max(door.joint.range, key=abs)
-        if np.isfinite(_past(ways, _moved(door, end), gait).costs_to(spot.place, start[None])[0]):
+        if np.isfinite(_past(paths, _moved(door, end), gait).costs_to(spot.place, start[None])[0]):
             return Open(who=actor.who, fixture=name, to=end)
     return None
 
 
-def _past(ways: Ways, leaf: Mesh, gait: Gait) -> Ways:
+def _past(paths: WalkPaths, leaf: Mesh, gait: Gait) -> WalkPaths:
     """Path search with a door leaf in place."""
-    return Ways(ways.columns.with_mesh(leaf), ways.character, gait)
+    return WalkPaths(paths.columns.with_mesh(leaf), paths.character, gait)
 
 
 def _is_door(fixture: Fixture) -> bool:

@@ -17,7 +17,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.walking.ground import LOW_M
-from elbowroom.plan.walking.ways import AVOID_M, HIGH_OVER, STOOP, WALK, Gait, Mode, Ways
+from elbowroom.plan.walking.paths import AVOID_M, HIGH_OVER, STOOP, WALK, Gait, Mode, WalkPaths
 from elbowroom.world.columns import LAYER_M, columns_of
 from elbowroom.world.world import World
 
@@ -27,18 +27,18 @@ _UPSTAIRS_M = 0.3
 _LOWEST_M, _HIGHEST_M = 0.3, 1.2
 
 
-class NoWay(PlanningFailure):
+class NoPath(PlanningFailure):
     """There is no path to a position in the scene as it is."""
 
 
-def ways_of(
+def paths_of(
     d: Director,
     actor: Actor,
     goals: Sequence[Array],
     gait: Gait = "any",
     climbs: bool = False,
     without: Sequence[str] = (),
-) -> Ways:
+) -> WalkPaths:
     """Path search of an actor from its stance, among everything that does not move with it; on one level unless
     `climbs`.
     """
@@ -52,37 +52,37 @@ def ways_of(
             ended = motion.sample([max(actor.now, motion.span[1])])[0][0]
             if np.linalg.norm(ended[:2] - motion.sample([actor.now])[0][0][:2]) < AVOID_M:
                 columns = columns.with_disc(ended[:2], 0.5 * envelope(motion.body, "forward").width)
-    return Ways(columns, actor.body, gait)
+    return WalkPaths(columns, actor.body, gait)
 
 
-def ways_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> Ways:
+def paths_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> WalkPaths:
     """Path search of an actor to a target (3,): on one level unless it is above ground that can be climbed to."""
-    level = ways_of(d, actor, [target[:2]], gait)
+    level = paths_of(d, actor, [target[:2]], gait)
     high = float(target[2]) - level.columns.floor
     if high < _UPSTAIRS_M:
         return level
-    climbing = ways_of(d, actor, [target[:2]], gait, climbs=True)
+    climbing = paths_of(d, actor, [target[:2]], gait, climbs=True)
     assert climbing.columns.ground is not None
     ground = climbing.columns.ground[climbing.columns.cell(target)]
     return climbing if LOW_M < ground < high else level
 
 
-def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, what: str) -> PlanningFailure:
+def no_path(d: Director, actor: Actor, paths: WalkPaths, start: Array, goal: Array, what: str) -> PlanningFailure:
     """Reason why there is no path: the obstacle at the goal, or the narrowest place."""
-    if not ways.stands(goal):
+    if not paths.stands(goal):
         near = _nearest(d.world, goal, actor.now)
         return PlanningFailure("target-in-collision", f"{what}: there is no room to stand at {told(goal)}, {near}")
-    narrow = ways.narrowest(start, goal)
+    narrow = paths.narrowest(start, goal)
     if narrow is None:
-        other = Ways(ways.columns, actor.body).find(start, goal)
-        modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
+        other = WalkPaths(paths.columns, actor.body).find(start, goal)
+        modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in paths.modes)
         if modes:
             return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
-        met = barrier(ways, start, goal)
+        met = barrier(paths, start, goal)
         if met is not None:
-            return NoWay("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")
-        return NoWay("no-path", f"{what}: walls block {told(goal)}")
-    return NoWay(
+            return NoPath("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")
+        return NoPath("no-path", f"{what}: walls block {told(goal)}")
+    return NoPath(
         "no-path",
         f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "
         f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",
@@ -127,12 +127,12 @@ class Barrier:
         return f"the path is blocked at {place} {self.height:.2f} m high, and {who} steps over {self.needed:.2f} m"
 
 
-def barrier(ways: Ways, start: Array, goal: Array) -> Barrier | None:
+def barrier(paths: WalkPaths, start: Array, goal: Array) -> Barrier | None:
     """The obstacle with the smallest shortfall in height for a path between two points (2,); None where none
     would do.
     """
-    tall = envelope(ways.character, "forward").height
-    lowest, highest = min(mode.high for mode in ways.modes) * tall, max(mode.low for mode in ways.modes) * tall
+    tall = envelope(paths.character, "forward").height
+    lowest, highest = min(mode.high for mode in paths.modes) * tall, max(mode.low for mode in paths.modes) * tall
     room, step = int(np.ceil(lowest / LAYER_M)), int(highest / LAYER_M)
     found = []
     for under, heights in (
@@ -141,17 +141,17 @@ def barrier(ways: Ways, start: Array, goal: Array) -> Barrier | None:
     ):
         for height in LAYER_M * heights:
             mode = replace(STOOP, high=height / tall) if under else replace(HIGH_OVER, low=height / tall)
-            at = _first(ways, mode, start, goal)
+            at = _first(paths, mode, start, goal)
             if at is not None:
                 found.append(Barrier(at, under, float(height), LAYER_M * (room if under else step)))
                 break
     return min(found, key=lambda b: abs(b.height - b.needed), default=None)
 
 
-def _first(ways: Ways, mode: Mode, start: Array, goal: Array) -> Array | None:
+def _first(paths: WalkPaths, mode: Mode, start: Array, goal: Array) -> Array | None:
     """Middle (2,) of the first part of a path that is walked in a mode other than upright; None without a path."""
-    way = Ways(ways.columns, ways.character, modes=(WALK, mode)).find(start, goal)
-    if way is None:
+    path = WalkPaths(paths.columns, paths.character, modes=(WALK, mode)).find(start, goal)
+    if path is None:
         return None
-    there = [k for k, m in enumerate(way.modes) if m == mode]
-    return way.points[there[len(there) // 2]] if there else None
+    there = [k for k, m in enumerate(path.modes) if m == mode]
+    return path.points[there[len(there) // 2]] if there else None

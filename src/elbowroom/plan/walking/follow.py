@@ -11,9 +11,9 @@ from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Follow
-from elbowroom.plan.walking.finding import no_way, ways_of
-from elbowroom.plan.walking.walked import Errand, Spot, Walk, until_end, walked
-from elbowroom.plan.walking.ways import WALK, Way
+from elbowroom.plan.walking.finding import no_path, paths_of
+from elbowroom.plan.walking.paths import WALK, WalkPath
+from elbowroom.plan.walking.walked import Spot, Walk, WalkRequest, until_end, walked
 from elbowroom.world.world import World
 
 # Samples per second of the leader's path, and seconds over which its sway is smoothed.
@@ -31,10 +31,10 @@ def follow(d: Director, task: Follow) -> None:
     times, places = _way_of(d.world, task.whom, actor.now)
     start = stance_of(actor.body, actor.pose)[0]
     far = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1))])
-    ways = ways_of(d, actor, [places[0], places[-1]])
-    to_them = ways.find(start, places[0])
+    paths = paths_of(d, actor, [places[0], places[-1]])
+    to_them = paths.find(start, places[0])
     if to_them is None:
-        raise no_way(d, actor, ways, start, places[0], what)
+        raise no_path(d, actor, paths, start, places[0], what)
     points = np.concatenate([to_them.points, _spaced(places, far)])
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     length = float(steps.sum()) - task.distance
@@ -53,9 +53,9 @@ def follow(d: Director, task: Follow) -> None:
         ahead = s / s[-1] * length + task.distance - to_them.length
         return np.where(ahead > 0.0, np.interp(ahead, far, times), actor.now) - begun
 
-    way = Way(points, (WALK,) * len(points), length, length, to_them.columns)
-    spot = Spot(way.points[-1], None)
-    walked(d, actor, Walk(way, spot, Errand(what), _SPEED_M_S, not_before=not_before, mend=True))
+    path = WalkPath(points, (WALK,) * len(points), length, length, to_them.columns)
+    spot = Spot(path.points[-1], None)
+    walked(d, actor, Walk(path, spot, WalkRequest(what), _SPEED_M_S, not_before=not_before, mend=True))
 
 
 def _way_of(world: World, whom: str, now: float) -> tuple[Array, Array]:

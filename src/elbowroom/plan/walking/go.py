@@ -16,8 +16,8 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.doors import walk_through
-from elbowroom.plan.walking.finding import told, ways_to
-from elbowroom.plan.walking.walked import Errand, Spot, until_end
+from elbowroom.plan.walking.finding import paths_to, told
+from elbowroom.plan.walking.walked import Spot, WalkRequest, until_end
 from elbowroom.world.world import World
 
 # Distances from a person, and from the middle of an object, at which positions to stand are searched, metres, the
@@ -32,7 +32,7 @@ def go(d: Director, task: Go) -> None:
     actor = d.actor(task.who)
     until_end(d, actor)
     spots = list(_spots(d, actor, task))
-    d.first(spots, lambda spot: walk_through(d, actor, spot, Errand(_words(task), task.gait, task.at)))
+    d.first(spots, lambda spot: walk_through(d, actor, spot, WalkRequest(_words(task), task.gait, task.at)))
 
 
 def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
@@ -50,8 +50,8 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
     else:
         middle, radii = middle_of(d.world, task.to, actor.now), _BEFORE_M
     centre = middle[:2]
-    ways = ways_to(d, actor, middle, task.gait)
-    places = list(islice(ways.around(centre, radii, float(radii[0]), stance_of(actor.body, actor.pose)[0]), _TRIES))
+    paths = paths_to(d, actor, middle, task.gait)
+    places = list(islice(paths.around(centre, radii, float(radii[0]), stance_of(actor.body, actor.pose)[0]), _TRIES))
     if not places:
         raise PlanningFailure("target-in-collision", f"{_words(task)}: there is no room to stand near it")
     for place in places:

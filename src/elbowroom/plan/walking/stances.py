@@ -24,7 +24,7 @@ from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.carry_path import carried
 from elbowroom.plan.verbs.move import free_hands
-from elbowroom.plan.walking.finding import ways_of
+from elbowroom.plan.walking.finding import paths_of
 from elbowroom.plan.walking.walked import Spot
 from elbowroom.posing.whole_body import WholeBody
 from elbowroom.world.world import World
@@ -116,7 +116,7 @@ def _places(
 ) -> list[tuple[Array, float]]:
     """Middles (2,) between the ankles, with the heading of the body, the easiest first."""
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
-    ways = ways_of(d, actor, [middle[:2] for middle in middles], "any")
+    paths = paths_of(d, actor, [middle[:2] for middle in middles], "any")
     sides = [apply(T, d.world.objects[task.object].mesh.vertices)[:, :2] for T in ends]
     found = []
     for angle in np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False):
@@ -125,9 +125,9 @@ def _places(
         for gap in _GAPS:
             place = middles[0][:2] + (reach + gap * tall) * out
             to = [middle[:2] - place for middle in middles]
-            face = float(heading_of(np.sum([way / np.linalg.norm(way) for way in to], axis=0)))
+            face = float(heading_of(np.sum([path / np.linalg.norm(path) for path in to], axis=0)))
             aside = [abs(float(np.angle(np.exp(1j * (towards(place, m) - face))))) for m in middles]
-            if max(aside) > _ASIDE_RAD or not ways.stands(place):
+            if max(aside) > _ASIDE_RAD or not paths.stands(place):
                 continue
             beyond = float(np.linalg.norm(sides[1] - place, axis=1).min()) / tall
             if beyond > _FARTHEST_GAP:

@@ -24,9 +24,9 @@ from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.crossing import discs_at_rest, discs_of, met, past_people
-from elbowroom.plan.walking.finding import no_way, ways_of
+from elbowroom.plan.walking.finding import no_path, paths_of
 from elbowroom.plan.walking.ground import Ground
-from elbowroom.plan.walking.ways import (
+from elbowroom.plan.walking.paths import (
     AVOID_M,
     DUCK,
     HIGH_OVER,
@@ -36,8 +36,8 @@ from elbowroom.plan.walking.ways import (
     Disc,
     Gait,
     Mode,
-    Way,
-    Ways,
+    WalkPath,
+    WalkPaths,
     crouching_along,
     manners_along,
     trodden,
@@ -81,7 +81,7 @@ Effort = Literal["none", "leans", "all"]
 
 
 @dataclass(frozen=True, eq=False)
-class Errand:
+class WalkRequest:
     """Reason for a walk in words, gait, time of arrival, and effort of repairs.
 
     Paths avoid the discs in `avoid`, where earlier walks failed.
@@ -96,14 +96,14 @@ class Errand:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A path to a spot for an errand, at a speed in m/s, `delay` frames from now.
+    """A path to a spot for a request, at a speed in m/s, `delay` frames from now.
 
     `not_before`: see `walk_route`. People who cross it are passed elsewhere unless the walk is to `mend` that.
     """
 
-    way: Way
+    path: WalkPath
     spot: Spot
-    errand: Errand
+    request: WalkRequest
     speed: float
     delay: int = 0
     not_before: Callable[[Array], Array] | None = None
@@ -120,7 +120,7 @@ class Blocked(PlanningFailure):
         self.at, self.discs, self.person = at, discs, person
 
 
-def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
+def walk_to(d: Director, actor: Actor, spot: Spot, request: WalkRequest) -> None:
     """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`."""
     start, heading = stance_of(actor.body, actor.pose)
     turn = 0.0 if spot.face is None else wrapped(spot.face - heading)
@@ -132,21 +132,21 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
     for hand in arms_of(actor, None):
         if held_by(d.world, actor.who, hand, actor.now) is not None:  # a walk would open its fingers
             actor.keep(joints_of(actor, hand))
-    ways = ways_of(d, actor, [spot.place], errand.gait)
-    first = ways.find(start, spot.place, errand.avoid)
+    paths = paths_of(d, actor, [spot.place], request.gait)
+    first = paths.find(start, spot.place, request.avoid)
     if first is None:
-        climbing = ways_of(d, actor, [spot.place], errand.gait, climbs=True)
-        first = climbing.find(start, spot.place, errand.avoid)
-        ways = ways if first is None else climbing
+        climbing = paths_of(d, actor, [spot.place], request.gait, climbs=True)
+        first = climbing.find(start, spot.place, request.avoid)
+        paths = paths if first is None else climbing
     if first is None:
-        raise no_way(d, actor, ways, start, spot.place, errand.what)
-    walk = Walk(first, spot, errand, SPEEDS[errand.gait])
-    stuck = _first_free(d, actor, walk, ways, heading)
+        raise no_path(d, actor, paths, start, spot.place, request.what)
+    walk = Walk(first, spot, request, SPEEDS[request.gait])
+    stuck = _first_free(d, actor, walk, paths, heading)
     if stuck is None:
         return
     if not stuck.person:
         raise stuck
-    for other in (*_past_people(d, actor, walk, ways, stuck), replace(walk, mend=True)):
+    for other in (*_past_people(d, actor, walk, paths, stuck), replace(walk, mend=True)):
         try:
             return walked(d, actor, other)
         except Blocked:
@@ -154,56 +154,56 @@ def walk_to(d: Director, actor: Actor, spot: Spot, errand: Errand) -> None:
     raise stuck
 
 
-def _past_people(d: Director, actor: Actor, walk: Walk, ways: Ways, stuck: Blocked) -> Iterator[Walk]:
+def _past_people(d: Director, actor: Actor, walk: Walk, paths: WalkPaths, stuck: Blocked) -> Iterator[Walk]:
     """Walks on the same path, past the meeting place, or past where others come to rest, earlier or later, faster or
     slower: the most promising.
     """
-    if walk.errand.at is not None:
+    if walk.request.at is not None:
         return
-    start, goal = walk.way.points[0], walk.spot.place
+    start, goal = walk.path.points[0], walk.spot.place
     others = [
-        ways.find(start, goal, [*walk.errand.avoid, *discs]) for discs in (stuck.discs, discs_at_rest(d.world, actor))
+        paths.find(start, goal, [*walk.request.avoid, *discs]) for discs in (stuck.discs, discs_at_rest(d.world, actor))
     ]
     told: set[tuple[int, float]] = set()
-    paths = [walk.way, *(way for way in others if way is not None)]
-    for way, speed, delay in past_people(d.world, actor, paths, walk.speed):
+    tried = [walk.path, *(path for path in others if path is not None)]
+    for path, speed, delay in past_people(d.world, actor, tried, walk.speed):
         # others that differ little fail alike
-        if all(key[0] != id(way) or abs(key[1] - delay) > _OTHER_DELAY_S for key in told):
-            told.add((id(way), delay))
-            yield replace(walk, way=way, speed=speed, delay=round(delay * actor.base.fps))
+        if all(key[0] != id(path) or abs(key[1] - delay) > _OTHER_DELAY_S for key in told):
+            told.add((id(path), delay))
+            yield replace(walk, path=path, speed=speed, delay=round(delay * actor.base.fps))
         if len(told) >= _PAST_PEOPLE:
             return
 
 
-def _first_free(d: Director, actor: Actor, walk: Walk, ways: Ways, heading: float) -> Blocked | None:
+def _first_free(d: Director, actor: Actor, walk: Walk, paths: WalkPaths, heading: float) -> Blocked | None:
     """Walk the first free path of several; the failure of the first one where there is none.
 
     Where a walk fails near its start the next one backs off first, near its end it comes straight up to the spot;
     elsewhere the next path avoids that place in that mode.
     """
-    start, spot = walk.way.points[0], walk.spot
-    avoid = list(walk.errand.avoid)
+    start, spot = walk.path.points[0], walk.spot
+    avoid = list(walk.request.avoid)
     stuck: Blocked | None = None
     leaving: float | None = None
     arriving: float | None = None
-    way: Way | None = walk.way
-    for _ in range(_WAYS if walk.errand.effort == "all" else _QUICK_WAYS):
-        if way is None:
+    path: WalkPath | None = walk.path
+    for _ in range(_WAYS if walk.request.effort == "all" else _QUICK_WAYS):
+        if path is None:
             break
         try:
-            walked(d, actor, replace(walk, way=way))
+            walked(d, actor, replace(walk, path=path))
             return None
         except Blocked as blocked:
             if blocked.person:  # the person is there at other times
                 return blocked
             stuck, end = stuck or blocked, near_an_end(blocked, start, spot)
-            if end == "start" and leaving is None and ways.before(start, heading) is not None:
+            if end == "start" and leaving is None and paths.before(start, heading) is not None:
                 leaving = heading
-            elif end == "goal" and arriving is None and ways.before(spot.place, spot.face) is not None:
+            elif end == "goal" and arriving is None and paths.before(spot.place, spot.face) is not None:
                 arriving = spot.face
             else:
                 avoid += blocked.discs
-            way = ways.find(start, spot.place, avoid, leaving, arriving)
+            path = paths.find(start, spot.place, avoid, leaving, arriving)
     return stuck
 
 
@@ -230,7 +230,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     d.world = actor.placed(d.world)
     # a character that stands on something keeps standing there
     d.allow(ground.contacts(actor.who, actor.body, (begin, FOREVER)))
-    if any(mode.high < 1.0 for mode in walk.way.modes):  # bellies of people who stoop give way to their thighs
+    if any(mode.high < 1.0 for mode in walk.path.modes):  # bellies of people who stoop give way to their thighs
         T = actor.body.transforms(actor.root[actor.frame(begin) :], actor.q[actor.frame(begin) :])
         d.allow(tissue_contacts(actor.body, actor.who, (begin, actor.now), d.world.caps.tissue, T))
     if d.settings.tier == "ik":
@@ -243,7 +243,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
         if people and not walk.mend:
             other, t = next(name for name in people[0].who if name != actor.who), people[0].during[0]
             discs = discs_of(d.world, actor, other, t)
-            why = f"{walk.errand.what}: {actor.who} collides with {other} at {t:.1f} s"
+            why = f"{walk.request.what}: {actor.who} collides with {other} at {t:.1f} s"
             raise Blocked(why, discs[len(discs) // 2].centre, discs, True)
         _mended(d, actor, [*things, *people], walk)
     except Blocked:
@@ -253,22 +253,22 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
 
 def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     """Add the frames of a walk, whether free or not; return its ground."""
-    way, at, fps = walk.way, walk.errand.at, actor.base.fps
-    over = way.points[[mode.low > 0.0 for mode in way.modes]]
-    ground = Ground(d.world, actor.now, figure(actor.body).scale, way.points, way.columns, over)
+    path, at, fps = walk.path, walk.request.at, actor.base.fps
+    over = path.points[[mode.low > 0.0 for mode in path.modes]]
+    ground = Ground(d.world, actor.now, figure(actor.body).scale, path.points, path.columns, over)
     options = WalkOptions(
         speed=walk.speed, fps=fps, seed=d.settings.seed, last=walk.spot.feet, terrain=ground,
-        library=d.settings.library, low=crouching_along(way), not_before=walk.not_before,
+        library=d.settings.library, low=crouching_along(path), not_before=walk.not_before,
     )  # fmt: skip
     floor = 0.0 if d.world.floor is None else d.world.floor
-    points = trodden(way, actor.body)
-    clip = walk_from(actor.body, actor.pose, points, walk.spot.face, manners_along(way), floor, options=options)
+    points = trodden(path, actor.body)
+    clip = walk_from(actor.body, actor.pose, points, walk.spot.face, manners_along(path), floor, options=options)
     delay = walk.delay
     if at is not None:
         delay = actor.frame(at) - actor.k - (len(clip) - 1)
         if delay < 0:
-            short = f"{at:g} s is {-delay / fps:.1f} s too early for {way.length:.1f} m"
-            raise PlanningFailure("too-little-time", f"{walk.errand.what}: {short}")
+            short = f"{at:g} s is {-delay / fps:.1f} s too early for {path.length:.1f} m"
+            raise PlanningFailure("too-little-time", f"{walk.request.what}: {short}")
     actor.walk(clip, delay)
     return ground
 
@@ -276,7 +276,7 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
 def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
     """Resolve the collisions of a walk by the ladder of repairs; raises `Blocked`."""
     why, certificate = f"{actor.who} collides along the path", None
-    effort = walk.errand.effort
+    effort = walk.request.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
         plan = repair_near(d.world, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
         if plan.found or (plan.certificate is not None and not any(met(d.world, plan.certificate, actor.who))):
@@ -287,9 +287,9 @@ def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], wal
         left = [*certificate.collisions, *certificate.unproven]
     at = _place_of(actor, min(left or hits, key=lambda hit: hit.during))
     # there is another path past it, or another manner
-    mode = walk.way.modes[int(np.argmin(np.linalg.norm(walk.way.points - at, axis=1)))]
+    mode = walk.path.modes[int(np.argmin(np.linalg.norm(walk.path.points - at, axis=1)))]
     useless = _useless_instead(d.world, actor, left or hits) if mode == WALK else []
-    raise Blocked(f"{walk.errand.what}: {why}", at, [Disc(at, AVOID_M, m) for m in (mode, *useless)], False)
+    raise Blocked(f"{walk.request.what}: {why}", at, [Disc(at, AVOID_M, m) for m in (mode, *useless)], False)
 
 
 def _useless_instead(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> list[Mode]:

@@ -45,19 +45,19 @@ def walk_with(
     Raises `PlanningFailure` where the hand cannot follow, or something collides.
     """
     body, fps = actor.body, actor.base.fps
-    way = faced_route(places, np.unwrap(faces))
-    ways = ways_along(places, np.unwrap(faces))
+    path = faced_route(places, np.unwrap(faces))
+    paths = ways_along(places, np.unwrap(faces))
     library = d.settings.library
-    fastest = captured.fastest(figure(body), way, library)
-    going = from_rest_to_rest(way, _SPEED_M_S, inner_rate(fps, RATE_WALK), _AROUND_S, fastest)
+    fastest = captured.fastest(figure(body), path, library)
+    going = from_rest_to_rest(path, _SPEED_M_S, inner_rate(fps, RATE_WALK), _AROUND_S, fastest)
     feet = footprints_of(body, actor.pose)
     floor = 0.0 if d.world.floor is None else d.world.floor
     options = WalkOptions(fps=fps, seed=d.settings.seed, library=library)
     made = walk_course(body, replace(going, steps=_STEPS), options, feet)
     clip = led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose)
     clip = held(clip, landed(clip) + 1)
-    share = going.along(np.arange(len(clip)) / fps - STANDS_S) / way.length
-    gone = np.interp(share * ways[-1], ways, states)
+    share = going.along(np.arange(len(clip)) / fps - STANDS_S) / path.length
+    gone = np.interp(share * paths[-1], paths, states)
     gone[0] = states[0]
     place = hand_on(d, actor, hand, name)
     turns = _turns(actor, hand, clip, gone, place, free_turns(d, actor, hand, name, place))

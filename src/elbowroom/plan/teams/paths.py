@@ -92,7 +92,7 @@ _ROUNDED_M = (0.25, 0.16, 0.09, 0.04)
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class TeamPath:
     """States (K, W) of a path, closely spaced; `piece` (K,) numbers their local paths."""
 
     states: Array
@@ -128,8 +128,8 @@ def team_space(
         hands, shoulders, reach = [], [], []
         for hand in held.grasps:
             ik = LimbIK(body, f"{hand}_arm")
-            way = joints[ik.joints[0], :3, 3] - np.array([*place, columns.floor])
-            shoulders.append([way[:2] @ leftwards(heading), -way[:2] @ facing(heading), way[2]])
+            path = joints[ik.joints[0], :3, 3] - np.array([*place, columns.floor])
+            shoulders.append([path[:2] @ leftwards(heading), -path[:2] @ facing(heading), path[2]])
             hands.append(targets[f"{hand}_hand"][:3, 3])
             reach.append([_FOLDED * ik.reach[1], ik.reach[1] + _LEANS_M])
             above = float((T[:3, :3] @ targets[f"{hand}_hand"][:3, 3])[2])
@@ -220,7 +220,7 @@ def _scene(world: World, thing: str, now: float) -> Fields | None:
 
 
 @dataclass
-class Ways:
+class TeamPaths:
     """Paths of a team over its roadmap: later ones avoid places where earlier ones failed."""
 
     space: TeamSpace
@@ -238,7 +238,7 @@ class Ways:
         roadmap.learn(np.random.default_rng(self.seed), _FIRST)
         return roadmap.arrays()
 
-    def find(self, start: Array, goals: Sequence[Array], what: str) -> Way:
+    def find(self, start: Array, goals: Sequence[Array], what: str) -> TeamPath:
         """The cheapest path from a state to one of several, rounded and closely spaced; raises `PlanningFailure`."""
         rng = np.random.default_rng(self.seed + 1 + self.failed)
         found = self._found(start, goals)
@@ -255,7 +255,7 @@ class Ways:
         if not found:
             why = f"{what}: no path was found for all of them and the object; {self._narrowest(start, goals)}"
             raise PlanningFailure("no-path", why)
-        best = min(self._across(start, goals), key=lambda way: way[0], default=None)
+        best = min(self._across(start, goals), key=lambda path: path[0], default=None)
         for _, states in found[:_SHORTENED]:
             short = shortened(self.space, states, self._at, rng, _SHORTCUTS)
             cost = self._cost(short)
@@ -285,20 +285,20 @@ class Ways:
         return sum(self.space.cost(a, b) for a, b in pairwise(states))
 
     def _found(self, start: Array, goals: Sequence[Array]) -> list[tuple[float, list[Array]]]:
-        """Ways over the roadmap to some goals, the cheapest first, with their costs."""
-        ways = self.roadmap.find(start, goals, self.passable)
-        return sorted(((self._cost(way), way) for way in ways if way is not None), key=lambda way: way[0])
+        """Paths over the roadmap to some goals, the cheapest first, with their costs."""
+        paths = self.roadmap.find(start, goals, self.passable)
+        return sorted(((self._cost(path), path) for path in paths if path is not None), key=lambda path: path[0])
 
     def _across(self, start: Array, goals: Sequence[Array]) -> Iterator[tuple[float, list[Array]]]:
-        """Ways straight to some goals, raised as little as is free, with their costs."""
+        """Paths straight to some goals, raised as little as is free, with their costs."""
         for goal in goals:
             low = max(start[Z], goal[Z])
             for share in _RAISED:
                 a, b = np.array(start), np.array(goal)
                 a[Z] = b[Z] = low + share * max(self.space.heights[2] - low, 0.0)
-                way = [start, a, b, goal]
-                if all(self.space.joins(*pair) for pair in pairwise(way)):
-                    yield self._cost(way), way
+                path = [start, a, b, goal]
+                if all(self.space.joins(*pair) for pair in pairwise(path)):
+                    yield self._cost(path), path
                     break
 
     def drop(self, failed: Blocked, state: Array, start: Array, goals: Sequence[Array]) -> bool:
@@ -341,7 +341,7 @@ class Ways:
             self.looked[edge] = self.space.joins(a, b)
         return self.looked[edge]
 
-    def _spaced(self, states: Sequence[Array]) -> Way:
+    def _spaced(self, states: Sequence[Array]) -> TeamPath:
         """States of a path, evenly spaced, with its corners rounded as far as that is free."""
         rows, piece = [], []
         for k, (a, b) in enumerate(pairwise(states)):
@@ -349,46 +349,46 @@ class Ways:
             part = self.space.between(a, b, np.linspace(0.0, 1.0, n + 1))
             rows.append(part if k == 0 else part[1:])
             piece += [k] * len(rows[-1])
-        way = np.concatenate(rows)
-        way[:, YAW] = np.unwrap(way[:, YAW])
+        path = np.concatenate(rows)
+        path[:, YAW] = np.unwrap(path[:, YAW])
         if len(self.space.bearers) > 1:
-            way = self._pulled(way)
-        cost = self.space.way_cost(way[::3])
+            path = self._pulled(path)
+        cost = self.space.way_cost(path[::3])
         for width in (*_ROUNDED_M, 0.02):
-            soft = smoothed(way, width / _SPACED_M)
+            soft = smoothed(path, width / _SPACED_M)
             if self.space.valid(soft[:: max(len(soft) // 400, 1)]).all():
                 break
-        return Way(self._stood_back(soft), np.array(piece, np.int64), cost)
+        return TeamPath(self._stood_back(soft), np.array(piece, np.int64), cost)
 
-    def _stood_back(self, way: Array) -> Array:
+    def _stood_back(self, path: Array) -> Array:
         """A way on which everybody steps back as far as they are to stand off the object, or as there is room."""
-        k = _SPACED_M * np.arange(len(way))
+        k = _SPACED_M * np.arange(len(path))
         ends = smootherstep(k / _STEPS_BACK_M) * smootherstep((k[-1] - k) / _STEPS_BACK_M)
-        looks = np.arange(0, len(way), max(len(way) // 400, 1))
-        looks = looks[self.space.valid(way[looks])]
+        looks = np.arange(0, len(path), max(len(path) // 400, 1))
+        looks = looks[self.space.valid(path[looks])]
         for number, bearer in enumerate(self.space.bearers):
             if bearer.back <= 0.0:
                 continue
             column = OWN + 3 * number
-            farther = ends * np.clip(bearer.back - way[:, column], 0.0, None)
+            farther = ends * np.clip(bearer.back - path[:, column], 0.0, None)
             most = np.zeros(len(looks))
             for share in _BACK_SHARES:
-                other = np.array(way[looks])
+                other = np.array(path[looks])
                 other[:, column] += share * farther[looks]
                 most = np.where(self.space.valid(other), share, most)
             width = _STEPS_BACK_M / _SPACED_M
-            shares = scipy.ndimage.minimum_filter1d(np.interp(np.arange(len(way)), looks, most), 2 * int(width) + 1)
-            way = np.array(way)
-            way[:, column] += scipy.ndimage.gaussian_filter1d(shares, width / 4.0, mode="nearest") * farther
-        return way
+            shares = scipy.ndimage.minimum_filter1d(np.interp(np.arange(len(path)), looks, most), 2 * int(width) + 1)
+            path = np.array(path)
+            path[:, column] += scipy.ndimage.gaussian_filter1d(shares, width / 4.0, mode="nearest") * farther
+        return path
 
-    def _pulled(self, way: Array) -> Array:
+    def _pulled(self, path: Array) -> Array:
         """A team's path straightened in parts, on coarser states."""
         rng = np.random.default_rng(self.seed + 7)
         every = max(round(_PULLED_M / _SPACED_M), 1)
-        rows = np.unique(np.append(np.arange(0, len(way), every), len(way) - 1))
-        coarse = self.space.pulled(way[rows], rng, _PULLS)
-        return np.stack([np.interp(np.arange(len(way)), rows, coarse[:, c]) for c in range(way.shape[1])], axis=-1)
+        rows = np.unique(np.append(np.arange(0, len(path), every), len(path) - 1))
+        coarse = self.space.pulled(path[rows], rng, _PULLS)
+        return np.stack([np.interp(np.arange(len(path)), rows, coarse[:, c]) for c in range(path.shape[1])], axis=-1)
 
 
 def _key(space: TeamSpace) -> Iterator[object]:

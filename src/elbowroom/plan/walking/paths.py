@@ -92,7 +92,7 @@ AVOID_M = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class WalkPath:
     """Points (N, 2) of a path over columns, the mode of each, its length in metres and its cost."""
 
     points: Array
@@ -120,8 +120,8 @@ class Narrow:
     needed: float
 
 
-class Ways:
-    """Ways of one character over the columns of a scene, in the modes of a gait, or those given."""
+class WalkPaths:
+    """Paths of one character over the columns of a scene, in the modes of a gait, or those given."""
 
     def __init__(
         self, columns: Columns, character: Character, gait: Gait = "any", modes: tuple[Mode, ...] = ()
@@ -161,24 +161,24 @@ class Ways:
         avoid: Sequence[Disc] = (),
         leaving: float | None = None,
         arriving: float | None = None,
-    ) -> Way | None:
+    ) -> WalkPath | None:
         """The cheapest path between two points (2,), without discs; None if there is none.
 
         Where there is room it backs off from the heading `leaving`, and comes up to the goal in the heading `arriving`.
         """
         first, last = self.before(start, leaving), self.before(goal, arriving)
-        way = self._cheapest(start if first is None else first, goal if last is None else last, avoid)
-        if way is None or (first is None and last is None):
-            return way
-        points = [way.points, *([] if last is None else [np.asarray(goal)[None, :2]])]
-        modes = [*way.modes, *([] if last is None else [way.modes[-1]])]
+        path = self._cheapest(start if first is None else first, goal if last is None else last, avoid)
+        if path is None or (first is None and last is None):
+            return path
+        points = [path.points, *([] if last is None else [np.asarray(goal)[None, :2]])]
+        modes = [*path.modes, *([] if last is None else [path.modes[-1]])]
         if first is not None:
             points, modes = [np.asarray(start)[None, :2], *points], [BACK, *modes]
         xy = np.concatenate(points)
-        more = float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum()) - way.length
-        return replace(way, points=xy, modes=tuple(modes), length=way.length + more, cost=way.cost + more)
+        more = float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum()) - path.length
+        return replace(path, points=xy, modes=tuple(modes), length=path.length + more, cost=path.cost + more)
 
-    def _cheapest(self, start: Array, goal: Array, avoid: Sequence[Disc]) -> Way | None:
+    def _cheapest(self, start: Array, goal: Array, avoid: Sequence[Disc]) -> WalkPath | None:
         """The cheapest path between two points (2,), without discs; None if there is none."""
         cost = self._near(self._cost, start, goal)
         for disc in avoid:
@@ -280,7 +280,7 @@ class Ways:
         near = (self.columns.within(start, _NEAR_M) | self.columns.within(goal, _NEAR_M)) & bare
         return np.where(near[None] & ~np.isfinite(cost), _NEAR_COST * CELL_M, cost)
 
-    def _way(self, cells: Array, cost: Array, start: Array, goal: Array) -> Way:
+    def _way(self, cells: Array, cost: Array, start: Array, goal: Array) -> WalkPath:
         """The way through cells (N, 3), pulled straight within each mode."""
         if len(cells) == 1:  # start and goal are in one cell, and not at one place
             cells = np.repeat(cells, 2, axis=0)
@@ -303,7 +303,7 @@ class Ways:
         once = np.concatenate([[True], np.linalg.norm(np.diff(xy, axis=0), axis=1) > 1e-6])
         xy, modes = xy[once], [m for m, k in zip(modes, once, strict=True) if k]
         length = float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum())
-        return Way(xy, tuple(modes), length, total + _SWITCH_M * (len(cuts) - 2), self.columns)
+        return WalkPath(xy, tuple(modes), length, total + _SWITCH_M * (len(cuts) - 2), self.columns)
 
 
 def _pulled(run: Array, cost: Array) -> list[int]:
@@ -341,38 +341,38 @@ def _spaced(corners: Array) -> Array:
     return np.concatenate(out)
 
 
-def manners_along(way: Way) -> list[Manner]:
+def manners_along(path: WalkPath) -> list[Manner]:
     """Manner of walking at each point of a path: a sideways walker has turned before the gap."""
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
-    turned = [k for k, mode in enumerate(way.modes) if mode.manner != "forward"]
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.points, axis=0), axis=1))])
+    turned = [k for k, mode in enumerate(path.modes) if mode.manner != "forward"]
     out: list[Manner] = ["forward"] * len(along)
     for j, s in enumerate(along):
         near = min(turned, key=lambda k: abs(along[k] - s), default=None)
         if near is not None and abs(along[near] - s) < _TURNED_M:
-            out[j] = way.modes[near].manner
+            out[j] = path.modes[near].manner
     return out
 
 
-def trodden(way: Way, character: Character) -> Array:
+def trodden(path: WalkPath, character: Character) -> Array:
     """Points (N, 2) that a body goes along on a way: beside its middle where it goes sideways."""
-    middles = np.array([envelope(character, manner).middle for manner in manners_along(way)])
+    middles = np.array([envelope(character, manner).middle for manner in manners_along(path)])
     if not middles.any():
-        return way.points
-    ahead = normalize(np.gradient(way.points, axis=0))
+        return path.points
+    ahead = normalize(np.gradient(path.points, axis=0))
     ends = np.concatenate([[0.0], np.ones(len(middles) - 2), [0.0]])
-    return way.points - (ends * middles)[:, None] * np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
+    return path.points - (ends * middles)[:, None] * np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
 
 
-def crouching_along(way: Way) -> Callable[[Array], Array] | None:
+def crouching_along(path: WalkPath) -> Callable[[Array], Array] | None:
     """Share of crouching over ways (N,), up to the end of one, from before each low place until after it.
 
     It is 2 where somebody stoops.
     """
-    crouched = np.array([mode.high < 1.0 for mode in way.modes])
+    crouched = np.array([mode.high < 1.0 for mode in path.modes])
     if not crouched.any():
         return None
-    deepest = 2.0 if any(mode.high < DUCK.high for mode in way.modes) else 1.0
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way.points, axis=0), axis=1))])
+    deepest = 2.0 if any(mode.high < DUCK.high for mode in path.modes) else 1.0
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.points, axis=0), axis=1))])
     even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
     here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
     share = deepest * smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
