@@ -11,8 +11,8 @@ import pytest
 
 import elbowroom as er
 from elbowroom.motion.edit import place
-from elbowroom.plan import manipulate as sequence
 from elbowroom.plan.manipulate import plan_in_turn
+from elbowroom.plan.repair import in_turn as sequence
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Repair, Task

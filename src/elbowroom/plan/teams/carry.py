@@ -25,7 +25,7 @@ from elbowroom.plan.places import place_for
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, held_frames, walks
-from elbowroom.plan.teams.path import TeamPaths, team_space
+from elbowroom.plan.teams.paths import TeamPaths, team_space
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
 from elbowroom.plan.teams.trajectory import Trajectory, stalls, trajectory
