@@ -95,10 +95,14 @@ def plan_tasks(
     tasks = [step for task in tasks for step in task.steps()]
     with deadline(budget):
         plan, failed = _in_orders(world, tasks, settings, fps)
-        if not plan.found:
-            plan = _over_repaired(world, tasks, settings, fps, failed) or plan
         if plan.found or plan.status == "budget-spent":
             return plan
+        try:
+            mended = _over_repaired(world, tasks, settings, fps, failed)
+        except OutOfTime as spent:
+            return plan.with_(status="budget-spent", why=f"{plan.why}; then {spent}")
+        if mended is not None:
+            return mended
         # each of them would take as long again
         long = failed.failed_walks >= MOST_FAILED_WALKS or (failed.task and failed.task.planner == "whole-body")
         few = replace(settings, probes=min(settings.probes, 1)) if long else settings
