@@ -37,7 +37,7 @@ _GOING, _WAY, _WAY_ON, _NARROW, _MOST_NARROW = 0.15, 0.02, 0.3, 0.02, 4.0
 _NO_WAY_M, _STOPS_FROM = 50.0, 3
 # Positions that are tried, their distance, and the distance below which a body stands still, metres.
 _TRIES, _APART_M, _STAYS_M = 6, 0.15, 0.05
-# Detour, in metres of `Way.cost`, that is preferred to opening a door.
+# Detour, in metres of `WalkPath.cost`, that is preferred to opening a door.
 _ROUND_M = 6.0
 # Cosine of the angle to the vertical up to which a hinge is upright; distance within which a path passes a door,
 # metres.
