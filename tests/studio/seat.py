@@ -125,6 +125,7 @@ class Seat:
         """Open a folder of the panel, unless a field of it is seen already."""
         if not self.field(inside).count():
             self.window.get_by_text(folder, exact=True).locator("visible=true").last.click()
+            self.window.wait_for_timeout(500.0)  # it opens slowly: a click on what still moves is lost
         self.field(inside).wait_for()
 
     def field(self, label: str) -> Any:
