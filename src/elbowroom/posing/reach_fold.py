@@ -60,7 +60,7 @@ def fold_of(body: Character, crouch: float, soft: bool = False) -> tuple[Array, 
         for lean, joints in zip(_LEANS, row, strict=True):
             exact.place_snapshot(Snapshot(0.0, {"body": joints}, {}))
             gives = {side: tissue_depth(float(a)) if soft else 0.0 for side, a in folds(body, joints).items()}
-            if any(exact.hit(k) and -(exact.overlap(k) or 0.0) > gives[sides[k]] for k in numbers):
+            if any(exact.hit(k) and _too_deep(exact.overlap(k), gives[sides[k]]) for k in numbers):
                 most[i] = lean - _SPARE
                 break
     return (_DEEP, most) if most[0] > _TELLING else free
@@ -71,3 +71,8 @@ def _lowest(body: Character) -> float:
     parts = parts_of(body, "right" if "right_arm" in body.chains else "left", body.skeleton.rest_pose)
     T = body.T_rest
     return float(min((T[sole.foot, :3, :3] @ sole.heel + T[sole.foot, :3, 3])[2] for sole in parts.soles))
+
+
+def _too_deep(overlap: float | None, gives: float) -> bool:
+    """Return whether a pair with an overlap (minus its depth; None where unknown) is deeper than flesh gives way."""
+    return overlap is None or -overlap > gives

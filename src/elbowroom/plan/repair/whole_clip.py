@@ -103,6 +103,7 @@ def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> Bod
             need[rows] = np.maximum(need[rows], max(deeper, 0.0) + _RAISED_MARGIN_M)
         elif leg is not None:
             in_low[rows] = True
+    out_of_floor = bool(need.any())
     if in_low.any():
         need[in_low] = np.maximum(need[in_low], _below_low_ground(world, clip, in_low))
     lead = clip.source.lead
@@ -113,8 +114,8 @@ def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> Bod
     root = np.array(clip.root)
     root[lead:, 2] += rise
     there = world.with_character(who, clip.with_(root=root))
-    onto = "onto low ground" if in_low.any() else "legs out of the floor"
-    text = f"raised by up to {1000 * rise.max():.0f} mm, {onto}"
+    reasons = ["legs out of the floor"] * out_of_floor + ["onto low ground"] * bool(in_low.any())
+    text = f"raised by up to {1000 * rise.max():.0f} mm, {' and '.join(reasons)}"
     changed = Changed(who, (), (float(moving[0]), float(moving[-1])))
     return BodyDetour(there, "whole body", text, changed, (), 0.0, 0)
 

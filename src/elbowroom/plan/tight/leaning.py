@@ -12,7 +12,7 @@ from elbowroom.character.hand_shapes import FLAT, finger_joints, finger_rotation
 from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import UnknownName
-from elbowroom.geometry.rotations import Array, about, to_matrix
+from elbowroom.geometry.rotations import UP, Array, about, to_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor, HandSupport
@@ -25,7 +25,6 @@ from elbowroom.plan.verbs.carry import carry_places, rest
 from elbowroom.posing.reach import Reached
 from elbowroom.world.pairs import Pair
 
-UP = np.array([0.0, 0.0, 1.0])
 # Directions of the fingers that are tried, degrees from ahead, outwards; heights of the grip above the point, metres.
 _YAWS_DEG = (0.0, 30.0, 60.0, -30.0, 90.0)
 _HEIGHTS_M = np.arange(-0.02, 0.07, 0.003)
