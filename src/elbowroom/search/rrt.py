@@ -31,6 +31,8 @@ GOAL_BIAS = 0.05
 # Consecutive rounds without a new node after which a search ends: the trees are enclosed. Chosen; three successful
 # searches of benchmarks/object_moves.py had 16 to 57 rounds in all.
 _IN_VAIN = 40
+# Rounds after which a search ends if one of its trees still is its root alone: that end is enclosed.
+_ENCLOSED = 200
 
 Payload = TypeVar("Payload")
 
@@ -53,8 +55,10 @@ class CarriedSpace(Protocol[Payload]):
         """State one step from `start` towards `target`; the target itself, bit by bit, within one step."""
         ...
 
-    def advance(self, start: Array, payload: Payload, end: Array, tally: NDArray[np.int64]) -> Payload | None:
-        """Payload at `end`, one step from `start` and its payload; None where the edge between them is not valid.
+    def advance(
+        self, start: Array, payload: Payload, end: Array, tally: NDArray[np.int64]
+    ) -> tuple[Array, Payload] | None:
+        """State and payload at `end`, one step from `start`, or at the last valid state before it; None without one.
 
         Counts its checks in `tally[CHECKS]`.
         """
@@ -184,9 +188,9 @@ def _walk(
     first = len(ahead) - len(known)
     for k, end in enumerate(ahead):
         got = space.advance(state, payload, end, tally) if tally[CHECKS] < most_checks else None
-        if got is None:
+        if got is None or got[0] is not end:
             break
-        state, payload = end, got
+        state, payload = got
         carried.append(payload)
         if known and k >= first and space.alike(payload, known[k - first]):
             return carried + list(known[k - first + 1 :])
@@ -259,7 +263,7 @@ class _Search(Generic[Payload]):
         found = self.grow(trees[0], goal)  # the straight path first
         in_vain = 0
         while not (found[1] or self.spent or in_vain == _IN_VAIN or any(tree.full for tree in trees)):
-            if self.fruitless:
+            if self.fruitless or (self.tally[ROUNDS] >= _ENCLOSED and any(len(tree.parents) == 1 for tree in trees)):
                 break
             may_stop_here()
             self.tally[ROUNDS] += 1
@@ -314,9 +318,11 @@ class _Search(Generic[Payload]):
         while (end := next_state(tree.states[node])) is not None:
             if tree.full or self.spent:
                 return node, False
-            payload = self.space.advance(tree.states[node], tree.payloads[node], end, self.tally)
-            if payload is None:
+            got = self.space.advance(tree.states[node], tree.payloads[node], end, self.tally)
+            if got is None:
                 return node, False
-            node = tree.add(node, end, payload)
+            node = tree.add(node, *got)
             self.tally[NODES] += 1
+            if got[0] is not end:
+                return node, False
         return node, True

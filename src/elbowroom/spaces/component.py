@@ -275,7 +275,7 @@ class ComponentSpace:
         kept = not self._trunk and not push.any()
         if kept and self.balance.margin(pose, self.balance.support(near, feet)) >= 0.0:
             return pose
-        return self.balance.projected(pose, feet, near)
+        return self.balance.closed(pose, feet, near)
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Sample a state from everywhere or near the path; a colliding one is retracted towards a free one."""
@@ -284,7 +284,7 @@ class ComponentSpace:
         low, high = self.component.ranges.T
         state = np.concatenate([[rng.random()], low + rng.random(self.width - 1) * (high - low)])
         if rng.random() < _NEAR_SHARE:
-            state[1:] = np.clip(_NEAR * (high - low) * rng.normal(size=self.width - 1), low, high)
+            state = self.near(rng, float(state[0]), _NEAR)
         pose = self.pose(state)
         if pose is not None and self.check.free(pose, exact=False):
             self._free = state
@@ -298,6 +298,11 @@ class ComponentSpace:
             state = inside
         return state
 
+    def near(self, rng: np.random.Generator, share: float, spread: float) -> Array:
+        """Sample a state at a share of the path, offsets deviating by `spread` of their ranges."""
+        low, high = self.component.ranges.T
+        return np.concatenate([[share], np.clip(spread * (high - low) * rng.normal(size=self.width - 1), low, high)])
+
     def distances(self, states: Array, state: Array) -> Array:
         """Distances (N,) of states (N, W) to a state, metres."""
         return np.asarray(np.linalg.norm((states - state) * self._weights, axis=1))
@@ -307,18 +312,21 @@ class ComponentSpace:
         far = float(self.distances(start[None], target)[0])
         return target if far <= _STEP_M * (1.0 + 1e-9) else start + _STEP_M / far * (target - start)
 
-    def advance(self, start: Array, payload: Edge, end: Array, tally: NDArray[np.int64]) -> Edge | None:
-        """Postures from one state to another, one step away, all free and balanced; None where one is not."""
+    def advance(self, start: Array, payload: Edge, end: Array, tally: NDArray[np.int64]) -> tuple[Array, Edge] | None:
+        """Postures from one state towards another, one step away, as far as they are free and balanced.
+
+        In tight places a part of a step is often all that is free.
+        """
         looks = max(int(np.ceil(float(self.distances(start[None], end)[0]) / _LOOK_M)), 1)
-        poses, push = [], payload[1]
+        poses, push, reached = [], payload[1], start
         for k in range(1, looks + 1):
             state = end if k == looks else start + k / looks * (end - start)
             found = self._free_pose(state, push, tally)
             if found is None:
-                return None
+                break
             poses.append(found[0])
-            push = found[1]
-        return tuple(poses), push
+            push, reached = found[1], state
+        return (reached, (tuple(poses), push)) if poses else None
 
     def _free_pose(self, state: Array, push: Array, tally: NDArray[np.int64]) -> tuple[Pose, Array] | None:
         """Free posture of a state, with its push."""

@@ -93,9 +93,12 @@ class ObjectSpace(Generic[Payload]):
             [start[:3] + share * (target[:3] - start[:3]), rot.slerp(start[3:], target[3:], np.array(share))]
         )
 
-    def advance(self, start: Array, payload: Payload, end: Array, tally: NDArray[np.int64]) -> Payload | None:
-        """Payload at `end`, or None where the carrier cannot follow."""
-        return self.follow(start, payload, end, tally)
+    def advance(
+        self, start: Array, payload: Payload, end: Array, tally: NDArray[np.int64]
+    ) -> tuple[Array, Payload] | None:
+        """`end` and the payload there, or None where the carrier cannot follow."""
+        followed = self.follow(start, payload, end, tally)
+        return None if followed is None else (end, followed)
 
     def alike(self, a: Payload, b: Payload) -> bool:
         """Return whether two payloads at one placement are interchangeable."""

@@ -23,6 +23,9 @@ from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
+# Depths of soft tissue that are told apart, shares of the largest: between them a fold counts as the lesser one.
+_TISSUE_SHARES = (0.25, 0.5, 0.75, 1.0)
+
 
 class BodyCheck:
     """Validity of whole postures of a person at one time, everything else as in a world; for one thread.
@@ -40,9 +43,13 @@ class BodyCheck:
         eyes = {body.roles[role] for role in ("left_eye", "right_eye") if role in body.roles}
         self.joints = tuple(j for j in range(len(body.parents)) if j not in rides | eyes)
         self._rows = list(self.joints)
-        soft = tissue_contacts(body, who, (-np.inf, np.inf), world.caps.tissue)
-        self._most_tissue = world.caps.tissue
-        worlds = [world.with_(contacts=(*world.contacts, *some)) for some in ([], soft)] if soft else [world]
+        self._least_tissue = 0.0
+        self._depths, worlds = [0.0], [world]
+        for share in _TISSUE_SHARES:
+            soft = tissue_contacts(body, who, (-np.inf, np.inf), share * world.caps.tissue)
+            if soft:
+                self._depths.append(share * world.caps.tissue)
+                worlds.append(world.with_(contacts=(*world.contacts, *soft)))
         self._checks = [self._made(one, margin) for one in worlds]
 
     def _made(self, world: World, margin: float) -> LimbCheck:
@@ -75,10 +82,18 @@ class BodyCheck:
         other.margin, other._checks = margin, [check.with_margin(margin) for check in self._checks]
         return other
 
+    def with_folds(self, T: Array) -> BodyCheck:
+        """The same check with soft tissue as in the most folded of joints at T (N, J, 4, 4), as certificates allow."""
+        other = self.with_margin(self.margin)
+        if len(self._checks) > 1:
+            other._least_tissue = _given_way(self.body, T)
+        return other
+
     def blame(self, pose: Pose) -> Pair | None:
         """A pair that collides in a posture, by name; None where it is free."""
-        pair = None
-        for check, q in self._placed(pose):
+        q = np.ascontiguousarray(pose.rotations[self._rows])
+        for check in self._of(pose):
+            check.limb.offset[0] = pose.root
             pair = check.blame(q, self.time)
             if pair is None:
                 break
@@ -87,19 +102,19 @@ class BodyCheck:
     def free(self, pose: Pose, *, exact: bool = True) -> bool:
         """Return whether a posture is free; the exact test decides doubts (exact=False: not free)."""
         q = np.ascontiguousarray(pose.rotations[self._rows])
-        for soft, check in enumerate(self._checks):
+        for check in self._of(pose):
             check.limb.offset[0] = pose.root
-            if check.free(q, self.time, exact) and (not soft or self._folded(pose)):
+            if check.free(q, self.time, exact):
                 return True
         return False
 
     def free_share(self, root: Array, rotations: Array) -> float:
         """Share of postures of one root (3,) and rotations (N, J, 4) that are free for certain, without exact tests."""
         q, free = np.ascontiguousarray(rotations[:, self._rows]), np.zeros(len(rotations), bool)
-        for soft, check in enumerate(self._checks):
+        for depth, check in zip(self._depths, self._checks, strict=True):
             check.limb.offset[0] = root
             for k in np.flatnonzero(~free & (check.batch(q, self.time) == FREE)):
-                free[k] = not soft or self._folded(Pose.of(root, rotations[k]))
+                free[k] = self._tissue(Pose.of(root, rotations[k])) >= depth if depth > 0.0 else True
         return float(free.mean())
 
     def first_hit(self, root: Array, rotations: Array) -> int | None:
@@ -109,19 +124,22 @@ class BodyCheck:
         """
         return next((int(k) for k in _spread(len(root)) if not self.free(Pose.of(root[k], rotations[k]))), None)
 
-    def _placed(self, pose: Pose) -> Iterator[tuple[LimbCheck, Array]]:
-        """Checks for a posture, the strict one first, with its root in them, and the rotations that they take."""
-        q = np.ascontiguousarray(pose.rotations[self._rows])
-        for soft, check in enumerate(self._checks):
-            if soft and not self._folded(pose):
-                return
-            check.limb.offset[0] = pose.root
-            yield check, q
+    def _of(self, pose: Pose) -> Iterator[LimbCheck]:
+        """The strict check, then that of the deepest soft tissue which gives way in a posture."""
+        yield self._checks[0]
+        if len(self._checks) > 1:
+            level = int(np.searchsorted(self._depths, self._tissue(pose), side="right")) - 1
+            if level > 0:
+                yield self._checks[level]
 
-    def _folded(self, pose: Pose) -> bool:
-        """Return whether a body is folded so far that soft tissue gives way by the largest amount."""
-        fold = folds(self.body, self.body.skeleton.at(pose))
-        return max(tissue_depth(float(angle)) for angle in fold.values()) >= self._most_tissue
+    def _tissue(self, pose: Pose) -> float:
+        """Depth to which soft tissue gives way in a posture, metres."""
+        return max(self._least_tissue, _given_way(self.body, self.body.skeleton.at(pose)))
+
+
+def _given_way(body: Character, T: Array) -> float:
+    """Depth to which soft tissue gives way with joints at T (..., J, 4, 4), the most folded, metres."""
+    return max(tissue_depth(float(np.min(angles))) for angles in folds(body, T).values())
 
 
 def _present(on: NDArray[np.uint8], carriers: list[int], joints: Collection[int]) -> NDArray[np.uint8]:

@@ -24,6 +24,11 @@ from elbowroom.world.fast_body import BodyCheck
 
 # Poses along the straight path from start to goal, from which the first component's states are offsets.
 _STRAIGHT = 25
+# Random trunk postures by way of which paths lead: tries, their shares of the straight path, and their deviation from
+# it, share of the ranges.
+_VIA_TRIES = 40
+_VIA_SHARES = (0.2, 0.8)
+_VIA_SPREAD = 0.25
 # Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
 # Distance between samples along a shortcut of the whole body, metres.
@@ -86,16 +91,18 @@ def body_path(
     straight = PosePath(problem.body, _line(problem.body, problem.start, problem.goal)) if follow is None else follow
     share = 0.0 if follow is None else settings.follow
     total, seconds, blocked = np.zeros(4, np.int64), dict[str, float](), ""
-    for number, (decomposition, perturbed, budget) in enumerate(
+    for number, (decomposition, guide, budget) in enumerate(
         islice(settings.attempts(), None if follow is None else _FOLLOWS)
     ):
-        path: PosePath | None = straight
+        if total[0] >= settings.most_checks:
+            break
+        path: PosePath | None = _by_way(problem, straight, seed + 1009 * number) if guide == "via" else straight
         parts: list[int] = []
         for k, component in enumerate(_ordered(problem, decomposition)):
             assert path is not None
             parts += component.parts
             begun = time.perf_counter()
-            search = _ComponentSearch(problem, component, path, tuple(parts), perturbed, share)
+            search = _ComponentSearch(problem, component, path, tuple(parts), guide == "pushed", share)
             found = search.run(seed + 101 * k + 1009 * number, budget, settings.smoothing)
             total += astuple(found.stats)
             seconds[component.name] = seconds.get(component.name, 0.0) + time.perf_counter() - begun
@@ -112,6 +119,24 @@ def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
     """Poses interpolated between two, feet in place."""
     root, q = between(body, start, goal, np.linspace(0.0, 1.0, _STRAIGHT))
     return [start, *(Pose.of(r, x) for r, x in zip(root[1:-1], q[1:-1], strict=True)), goal]
+
+
+def _by_way(problem: BodyProblem, straight: PosePath, seed: int) -> PosePath:
+    """Path from start to goal by way of a random free posture of the trunk; the straight one where none is found.
+
+    The trunk finds its straight path first, and again in every attempt: where that leaves an arm no room, only another
+    one helps.
+    """
+    rng, body = np.random.default_rng(np.random.SeedSequence(seed)), problem.body
+    own = components(body)
+    trunk = joined([own[name] for name in ("pelvis", "spine") if name in own])
+    space = ComponentSpace(trunk, straight, problem.check.with_parts(trunk.parts), problem.balance, problem.axes)
+    for _ in range(_VIA_TRIES):
+        state = space.near(rng, float(rng.uniform(*_VIA_SHARES)), _VIA_SPREAD)
+        pose = space.pose(state)
+        if pose is not None and space.check.free(pose, exact=False):
+            return PosePath(body, [*_line(body, problem.start, pose), *_line(body, pose, problem.goal)[1:]])
+    return straight
 
 
 def _ordered(problem: BodyProblem, decomposition: Decomposition) -> list[Component]:

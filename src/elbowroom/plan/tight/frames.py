@@ -25,6 +25,8 @@ _HALVINGS = 6
 _LEAST_WINDOW = 0.01
 # Clearance of frames, metres: less than that of the nodes.
 _MARGIN_M = 0.001
+# Largest distance between checked postures of two frames, metres.
+_BETWEEN_M = 0.008
 # Samples of the path for rounding.
 _PLACES = 160
 
@@ -60,6 +62,9 @@ def planned_frames(
         if found.path is not None:
             short = shortened(problem, found.path, seed, settings)
             frames = frames_of(problem, short, count_of(short))
+            if frames is None:  # shortcuts lead nearer to obstacles
+                short = found.path
+                frames = frames_of(problem, short, count_of(short))
         smoothing += time.perf_counter() - begun
         if frames is not None or short is None:
             break
@@ -72,7 +77,8 @@ def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, 
     Corners are rounded widely, and less around frames that are not free or balanced; None where that is not enough.
     """
     # between two nodes something may be nearer than at both
-    problem = replace(problem, check=problem.check.with_margin(min(problem.check.margin, _MARGIN_M)))
+    check = problem.check.with_margin(min(problem.check.margin, _MARGIN_M)).with_folds(path.T)
+    problem = replace(problem, check=check)
     share = smootherstep(np.linspace(0.0, 1.0, count + 1))
     even = np.linspace(0.0, 1.0, _PLACES)
     root = np.stack([np.interp(even, path.along, path.root[:, k]) for k in range(3)], axis=1)
@@ -116,12 +122,18 @@ def _closed(problem: BodyProblem, path: PosePath, root: Array, q: Array, share: 
         out.append(pose if pose is not None and problem.check.free(pose) else None)
     out.append(problem.goal)
     # a fast hand passes a corner between two frames
-    apart = [k for k, (a, b) in enumerate(pairwise(out)) if a and b and not problem.check.free(_middle(a, b))]
+    apart = [k for k, (a, b) in enumerate(pairwise(out)) if a and b and not _free_between(problem, a, b)]
     for k in {k + i for k in apart for i in (0, 1)} - {0, len(out) - 1}:
         out[k] = None
     return out
 
 
-def _middle(a: Pose, b: Pose) -> Pose:
-    """Posture half-way between two frames, as players of the motion have it."""
-    return Pose.of(0.5 * (a.root + b.root), slerp(a.rotations, b.rotations, np.array(0.5)))
+def _free_between(problem: BodyProblem, a: Pose, b: Pose) -> bool:
+    """Return whether postures between two frames, as players of the motion have them, are free."""
+    T = problem.body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
+    pieces = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _BETWEEN_M)), 2)
+    shares = np.arange(1, pieces) / pieces
+    return all(
+        problem.check.free(Pose.of((1.0 - s) * a.root + s * b.root, slerp(a.rotations, b.rotations, np.array(s))))
+        for s in shares
+    )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from elbowroom.errors import BadValue
 from elbowroom.search.birrt import Budget
 
 Decomposition = tuple[tuple[str, ...], ...]
+# Path that the first component keeps to: the straight one, that with later components pushing the pelvis off it, or one
+# by way of a random posture of the trunk.
+Guide = Literal["straight", "pushed", "via"]
 
 # Components in planning order, those planned at once in brackets. The paper's five first; then, where one component's
 # path blocks the next, the trunk at once, the working arm before the head, and both arms at once. Flat planning is for
@@ -25,17 +29,19 @@ class TightSettings:
     """Parameters of a whole-body plan. Lengths in metres, angles in radians; searches are limited by counts.
 
     `decompositions` are tried in turn, again for each of `restarts`: a share of the budget `component`, which limits
-    the search of one component, and whether its path may be perturbed. `smoothing` limits shortcuts of a component,
-    `shortcuts` those of the whole body at the end; `searches` with other samples follow where frames collide. `margin`
-    is the clearance of searched postures, `balance` the distance of the centre of mass from the border of its support.
-    `postures` is how many starts are tried for a posture at a target. Where recordings refine a path, `open_above`,
-    `natural_above` and `torque_below` are T1, T2 and T3; `parent_rad`, `own_rad` and `near_rad` the three epsilons;
-    `smooth_weight` is lambda, `follow` p_follow, `strengths` the shares of a blend that are tried.
+    the search of one component, and the path that is kept to, until all had `most_checks`. `smoothing` limits
+    shortcuts of a component, `shortcuts` those of the whole body at the end; `searches` with other samples follow where
+    frames collide. `margin` is the clearance of searched postures, `balance` the distance of the centre of mass from
+    the border of its support. `postures` is how many starts are tried for a posture at a target. Where recordings
+    refine a path, `open_above`, `natural_above` and `torque_below` are T1, T2 and T3; `parent_rad`, `own_rad` and
+    `near_rad` the three epsilons; `smooth_weight` is lambda, `follow` p_follow, `strengths` the shares of a blend that
+    are tried.
     """
 
     decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARM_FIRST, ARMS)
-    component: Budget = field(default_factory=lambda: Budget(checks=1500, nodes=1500))
-    restarts: tuple[tuple[float, bool], ...] = ((0.4, False), (0.4, True), (0.7, False))
+    component: Budget = field(default_factory=lambda: Budget(checks=3000, nodes=1500))
+    restarts: tuple[tuple[float, Guide], ...] = ((1.0, "straight"), (0.5, "via"), (0.2, "pushed"), (0.5, "via"))
+    most_checks: int = 15_000
     searches: int = 3
     smoothing: Budget = field(default_factory=lambda: Budget(checks=300))
     shortcuts: int = 40
@@ -67,16 +73,13 @@ class TightSettings:
         if not (self.margin >= 0.0 and self.balance >= 0.0):
             raise BadValue("margin and balance of a whole-body plan are lengths of 0 or more.")
 
-    def attempts(self) -> Iterator[tuple[Decomposition, bool, Budget]]:
-        """Attempts at a path in turn: decomposition, whether paths are perturbed, and the budget of a component.
-
-        Times of random searches have a long tail: many short ones with other samples succeed sooner than one long one.
-        """
-        for share, perturbed in self.restarts:
+    def attempts(self) -> Iterator[tuple[Decomposition, Guide, Budget]]:
+        """Attempts at a path in turn: decomposition, path that is kept to, and the budget of a component."""
+        for share, guide in self.restarts:
             budget = Budget(checks=int(share * self.component.checks), nodes=self.component.nodes)
             for decomposition in self.decompositions:
-                if not perturbed or len(decomposition) > 1:
-                    yield decomposition, perturbed, budget
+                if guide != "pushed" or len(decomposition) > 1:
+                    yield decomposition, guide, budget
 
 
 USUAL = TightSettings()
