@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -31,6 +31,10 @@ _VIA_SHARES = (0.2, 0.8)
 _VIA_SPREAD = 0.25
 # Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
+# Clearance between postures of a path, and of frames, metres: less than that of the postures; and the largest distance
+# between postures that are checked there.
+BETWEEN_MARGIN_M = 0.001
+_BETWEEN_M = 0.008
 # Distance between samples along a shortcut of the whole body, metres.
 _LOOK_M = 0.03
 
@@ -110,9 +114,29 @@ def body_path(
             if path is None:
                 blocked = blocked or component.name
                 break
+        if path is not None and follow is None and not _free_throughout(problem, path):
+            path, blocked = None, blocked or component.name
         if path is not None:
             return BodyPath(path, Stats(*map(int, total)), seconds, decomposition, blocked)
     return BodyPath(None, Stats(*map(int, total)), seconds, (), blocked)
+
+
+def _free_throughout(problem: BodyProblem, path: PosePath) -> bool:
+    """Return whether a path is free between its postures: a forearm passes a thin post from one to the next."""
+    check = problem.check.with_margin(min(problem.check.margin, BETWEEN_MARGIN_M)).with_folds(path.T)
+    problem = replace(problem, check=check)
+    return all(free_between(problem, a, b) for a, b in pairwise(path.poses))
+
+
+def free_between(problem: BodyProblem, a: Pose, b: Pose) -> bool:
+    """Return whether postures interpolated between two are free."""
+    T = problem.body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
+    pieces = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _BETWEEN_M)), 2)
+    for share in np.arange(1, pieces) / pieces:
+        q = slerp(a.rotations, b.rotations, np.array(share))
+        if not problem.check.free(Pose.of((1.0 - share) * a.root + share * b.root, q)):
+            return False
+    return True
 
 
 def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:

@@ -12,8 +12,8 @@ import numpy as np
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array, continuous, slerp
-from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
+from elbowroom.geometry.rotations import Array, continuous
+from elbowroom.plan.tight.chain import BETWEEN_MARGIN_M, BodyProblem, body_path, free_between, shortened
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.search.birrt import Stats
 from elbowroom.spaces.component import PosePath
@@ -23,10 +23,6 @@ from elbowroom.world.edit import CaptureBlend
 _WINDOW = 0.16
 _HALVINGS = 6
 _LEAST_WINDOW = 0.01
-# Clearance of frames, metres: less than that of the nodes.
-_MARGIN_M = 0.001
-# Largest distance between checked postures of two frames, metres.
-_BETWEEN_M = 0.008
 # Samples of the path for rounding.
 _PLACES = 160
 
@@ -77,7 +73,7 @@ def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, 
     Corners are rounded widely, and less around frames that are not free or balanced; None where that is not enough.
     """
     # between two nodes something may be nearer than at both
-    check = problem.check.with_margin(min(problem.check.margin, _MARGIN_M)).with_folds(path.T)
+    check = problem.check.with_margin(min(problem.check.margin, BETWEEN_MARGIN_M)).with_folds(path.T)
     problem = replace(problem, check=check)
     share = smootherstep(np.linspace(0.0, 1.0, count + 1))
     even = np.linspace(0.0, 1.0, _PLACES)
@@ -122,18 +118,7 @@ def _closed(problem: BodyProblem, path: PosePath, root: Array, q: Array, share: 
         out.append(pose if pose is not None and problem.check.free(pose) else None)
     out.append(problem.goal)
     # a fast hand passes a corner between two frames
-    apart = [k for k, (a, b) in enumerate(pairwise(out)) if a and b and not _free_between(problem, a, b)]
+    apart = [k for k, (a, b) in enumerate(pairwise(out)) if a and b and not free_between(problem, a, b)]
     for k in {k + i for k in apart for i in (0, 1)} - {0, len(out) - 1}:
         out[k] = None
     return out
-
-
-def _free_between(problem: BodyProblem, a: Pose, b: Pose) -> bool:
-    """Return whether postures between two frames, as players of the motion have them, are free."""
-    T = problem.body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
-    pieces = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _BETWEEN_M)), 2)
-    shares = np.arange(1, pieces) / pieces
-    return all(
-        problem.check.free(Pose.of((1.0 - s) * a.root + s * b.root, slerp(a.rotations, b.rotations, np.array(s))))
-        for s in shares
-    )
