@@ -23,38 +23,15 @@ from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import parse_storyboard
 from elbowroom.storyboard.yaml_lines import read_yaml
 
+# fmt: off
 SCENARIOS = [
-    "jar",
-    "bookshelf",
-    "cluttered-desk",
-    "drawer",
-    "top-shelf",
-    "low-shelf",
-    "switch",
-    "under-table",
-    "handover",
-    "fetch-jar",
-    "twin-grasp",
-    "regrasp",
-    "cabinet",
-    "crate-from-floor",
-    "long-pole",
-    "car-trunk",
-    "drawer-two",
-    "adult-and-child",
-    "walk-and-take",
-    "door",
-    "object-retrieval",
-    "object-placement",
-    "under-the-sink",
-    "tools-under-a-chair",
-    "through-the-window",
-    "car-engine",
-    "clown-box",
-    "fetch-mug",
-    "hat-thief",
+    "jar", "bookshelf", "cluttered-desk", "drawer", "top-shelf", "low-shelf", "switch", "under-table", "handover",
+    "fetch-jar", "twin-grasp", "regrasp", "cabinet", "crate-from-floor", "long-pole", "car-trunk", "drawer-two",
+    "adult-and-child", "walk-and-take", "door", "object-retrieval", "object-placement", "under-the-sink",
+    "tools-under-a-chair", "through-the-window", "car-engine", "clown-box", "fetch-mug", "hat-thief",
     "cheese-and-hat",
 ]
+# fmt: on
 MOVED_M = 0.04
 
 
