@@ -58,9 +58,6 @@ def planned_frames(
         if found.path is not None:
             short = shortened(problem, found.path, seed, settings)
             frames = frames_of(problem, short, count_of(short))
-            if frames is None:  # shortcuts lead nearer to obstacles
-                short = found.path
-                frames = frames_of(problem, short, count_of(short))
         smoothing += time.perf_counter() - begun
         if frames is not None or short is None:
             break
