@@ -23,6 +23,7 @@ from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
+from elbowroom.plan.verbs.grasp_choice import holds
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.gaze import gazing
@@ -115,13 +116,26 @@ class Carrier(Holding):
         candidates = self._grips(hands)
         if not candidates:
             fit = "two hands of {} do not fit round it" if len(hands) > 1 else "hand of {} finds no grasp on it"
-            raise PlanningFailure("target-out-of-reach", f"{self.what}: the {fit.format(actor.who)} from where it lies")
+            raise self._unfit(f"the {fit.format(actor.who)} from where it lies")
         cost = np.array([sum(grasp.cost for grasp in grips.grasps.values()) for grips in candidates])
         for T in (self.T_start, self.T_goal):
             for hand in hands:
                 ends = T @ np.stack([grips.grasps[hand].T_thing_hand for grips in candidates])
                 cost = cost + effort(actor, hand, ends, actor.k)
-        return [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
+        ordered = (candidates[i] for i in np.argsort(cost, kind="stable"))
+        if len(hands) == 1:
+            (hand,) = hands
+            ordered = (grips for grips in ordered if holds(self.d, actor, self.thing, grips.grasps[hand]))
+        found = list(islice(ordered, _LOOKS))
+        if not found:
+            raise self._unfit(f"the {hands[0]} hand of {actor.who} alone does not get hold of it from two sides")
+        return found
+
+    def _unfit(self, why: str) -> PlanningFailure:
+        """Failure of hands that do not fit an object."""
+        failed = PlanningFailure("target-out-of-reach", f"{self.what}: {why}")
+        failed.remedy = "make it smaller, turn it, or mark grasps on it"
+        return failed
 
     def option(self, grips: Grips, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
