@@ -28,7 +28,7 @@ from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.grasps import grasps_of
-from elbowroom.posing.two_hands import two_hand_grasps
+from elbowroom.posing.two_hands import edge_grasps, two_hand_grasps
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.pairs import Pair
 
@@ -164,7 +164,16 @@ class Carrier(Holding):
             pairs = pole_grasps(d.world, actor, self.thing, (self.T_start, self.T_goal))
         else:
             pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
-        return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
+        found = [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
+        return found or self._edge_grips(ahead)
+
+    def _edge_grips(self, ahead: Array) -> list[Grips]:
+        """Hands under the edge before a body that faces `ahead` (3,), where there is room for them: for objects too
+        wide for two palms."""
+        mesh, place = self.d.world.objects[self.thing].mesh, np.mean([T[:2, 3] for T in self.T_feet.values()], axis=0)
+        pairs = edge_grasps(self.actor.body, mesh, self.T_start, place, ahead)
+        found = [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
+        return [grips for grips in found if self.carried_blame(grips, self.T_start, 0.0) is None]
 
     def after(self, option: Option, last: Pose) -> Pose:
         """A posture with open hands before the object at its goal, near that with which it arrived, or the option's."""
