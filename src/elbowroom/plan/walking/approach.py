@@ -24,7 +24,7 @@ from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
-from elbowroom.plan.walking.stances import spot_on, stances_for
+from elbowroom.plan.walking.stances import free_first, spot_on, stances_for
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end
 from elbowroom.world.columns import columns_of
 
@@ -153,6 +153,7 @@ def _from_elsewhere(
     ready = d.save()
     ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
     spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand, ahead)
+    spots = spots if isinstance(task, Move) else free_first(d, actor, spots)
     brief = easier or d.brief
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)

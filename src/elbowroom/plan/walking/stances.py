@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 
 import numpy as np
@@ -19,6 +19,7 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
+from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
@@ -148,6 +149,18 @@ def _footprints(actor: Actor, place: Array, face: float, half: float, toes_out: 
     """Footprints around a position (2,) between the ankles: shares of the height to either side, toes turned out."""
     aside = half * actor.body.height * leftwards(face)
     return {side: (place + sign * aside, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
+
+
+def free_first(d: Director, actor: Actor, spots: Iterable[Spot]) -> Iterator[Spot]:
+    """Spots in order, those first at which the body, with what it holds, stands free of everything else."""
+    postures, tight = Postures(d.world, actor.who, actor.now), []
+    for spot in spots:
+        stands = standing_at(actor, spot.place, stance_of(actor.body, actor.pose)[1] if spot.face is None else spot.face)
+        if stands is not None and postures.blame(stands.pose) is None:
+            yield spot
+        else:
+            tight.append(spot)
+    yield from tight
 
 
 def standing_at(actor: Actor, place: Array, heading: float) -> Actor | None:
