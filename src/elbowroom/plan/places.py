@@ -98,6 +98,9 @@ _RESTS, _PRESS = 0.003, 0.002
 # Largest depth of an object in its support at the start that counts as an imprecise height, metres.
 _SUNK_M = 0.0305
 
+# Largest height of an object above its support at the start that counts as one, metres.
+_HOVERS_M = 0.052
+
 # A face to press or a point to touch may be this deep in something, metres: in its plate, or on a curved surface.
 FACE_M = 0.006
 
@@ -137,10 +140,12 @@ def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -
     return T_world_thing
 
 
-def out_of_support(world: World, thing: str, t: float) -> float:
-    """Metres, up to 3 cm, by which a thing has to be raised so that it stands on what it begins inside of.
+def onto_support(world: World, thing: str, t: float) -> float:
+    """Metres by which a thing has to be raised, up to 3 cm, or lowered, up to 5 cm (negative), so that it stands on
+    what it begins inside of or just above.
 
-    0 where it is free, presses into it no deeper than things do that rest on something, or is as deep in it farther up.
+    0 where it presses into its support no deeper than things do that rest on something, is as deep in it farther up, or
+    has nothing below it.
     """
     exact, places = alone(world, thing, t)
     T = places[thing]
@@ -150,9 +155,13 @@ def out_of_support(world: World, thing: str, t: float) -> float:
         hits = [k for k in exact.near(0.0).tolist() if thing in exact.pairs[k] and exact.hit(k)]
         return any(-(exact.overlap(k) or 0.0) > (_PRESS if raised == 0.0 else 0.0) for k in hits)
 
-    if not pressed(0.0):
+    if pressed(0.0):
+        return next((float(up) for up in np.arange(_ABOVE, _SUNK_M, _ABOVE) if not pressed(float(up))), 0.0)
+    down = next((float(down) for down in np.arange(_RESTS, _HOVERS_M, _RESTS) if pressed(-float(down))), None)
+    if down is None or down == _RESTS:
         return 0.0
-    return next((float(up) for up in np.arange(_ABOVE, _SUNK_M, _ABOVE) if not pressed(float(up))), 0.0)
+    gaps = np.arange(down - _RESTS, down, _ABOVE)
+    return -next((float(gap) for gap in gaps[::-1] if not pressed(-float(gap))), 0.0)
 
 
 def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | None:

@@ -17,7 +17,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.doors import walk_through
 from elbowroom.plan.walking.finding import paths_to, told
-from elbowroom.plan.walking.stances import free_first
+from elbowroom.plan.walking.stances import suited_first
 from elbowroom.plan.walking.walked import Spot, WalkRequest, until_end
 from elbowroom.world.world import World
 
@@ -32,7 +32,7 @@ def go(d: Director, task: Go) -> None:
     """Walk to the goal of a task; raises `PlanningFailure`."""
     actor = d.actor(task.who)
     until_end(d, actor)
-    spots = islice(free_first(d, actor, _spots(d, actor, task)), _TRIES)
+    spots = islice(suited_first(d, actor, _spots(d, actor, task)), _TRIES)
     d.first(spots, lambda spot: walk_through(d, actor, spot, WalkRequest(_words(task), task.gait, task.at)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 
 import numpy as np
@@ -56,6 +56,8 @@ _OTHER_SIDE = np.cos(np.radians(50.0))
 # Positions that are tested with the whole body, for each shape of the stance, and grips that are tested there.
 _LOOKS = 3
 _GRIPS = 2
+# Spots for which it is asked whether a task could be done from there.
+_ASKED = 8
 # Failures that other feet at the same place do not resolve.
 _OUT_OF_REACH: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance")
 
@@ -151,16 +153,24 @@ def _footprints(actor: Actor, place: Array, face: float, half: float, toes_out: 
     return {side: (place + sign * aside, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
 
 
-def free_first(d: Director, actor: Actor, spots: Iterable[Spot]) -> Iterator[Spot]:
-    """Spots in order, those first at which the body, with what it holds, stands free of everything else."""
-    postures, tight = Postures(d.world, actor.who, actor.now), []
+def suited_first(
+    d: Director, actor: Actor, spots: Iterable[Spot], suits: Callable[[Actor], bool] | None = None
+) -> Iterator[Spot]:
+    """Spots in order, those first at which the body, with what it holds, stands free of everything else, and an actor
+    `suits` who stands there; that is asked of a few of them."""
+    postures, heading = Postures(d.world, actor.who, actor.now), stance_of(actor.body, actor.pose)[1]
+    others, asked = [], 0
     for spot in spots:
-        stands = standing_at(actor, spot.place, stance_of(actor.body, actor.pose)[1] if spot.face is None else spot.face)
-        if stands is not None and postures.blame(stands.pose) is None:
+        stands = standing_at(actor, spot.place, heading if spot.face is None else spot.face)
+        free = stands is not None and asked < _ASKED and postures.blame(stands.pose) is None
+        if free and suits is not None:
+            asked += 1
+            free = suits(stands)
+        if free:
             yield spot
         else:
-            tight.append(spot)
-    yield from tight
+            others.append(spot)
+    yield from others
 
 
 def standing_at(actor: Actor, place: Array, heading: float) -> Actor | None:
