@@ -177,9 +177,10 @@ def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | N
 
 
 def out_of_wall(world: World, name: str, t: float) -> Array:
-    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside of, pressed or not.
+    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside of, or into which it
+    would be pressed.
 
-    0 where its face is free, or as deep in something farther out.
+    0 where it is free, pressed or not, or as deep in something farther out.
     """
     fixture, T = world.objects[name], world.frame(name, t)
     if "handle" not in fixture.frames or not isinstance(fixture, Fixture):
@@ -187,7 +188,7 @@ def out_of_wall(world: World, name: str, t: float) -> Array:
     face = T @ fixture.frame("handle")
     ends = fixture.T_world_closed @ fixture.joint.moved_many(np.array(fixture.joint.range))
     corners = np.concatenate([apply(end, fixture.mesh.vertices) for end in ends])
-    inside = inside_of(world, face[:3, 3], FACE_M) is not None
+    inside = inside_of(world, face[:3, 3], FACE_M) is not None or inside_of(world, corners, FACE_M) is not None
     for by in np.arange(_OUT_STEP_M, _IN_WALL_M, _OUT_STEP_M) if inside else ():
         if inside_of(world, corners + by * face[:3, 0], 0.0) is None:
             return np.asarray((by + _OUT_STEP_M) * face[:3, 0])
