@@ -208,8 +208,9 @@ def _from_elsewhere(
 
 def _suits(d: Director, task: Task) -> Callable[[Actor], bool] | None:
     """A test whether a task could be done by an actor who stands somewhere; None where that takes too long."""
-    set_down = isinstance(task, Put) and wearer_of(d.world, task.onto) is None and d.whole_body != "at once"
-    return partial(can_put, d, task) if set_down else None
+    if not isinstance(task, Put) or wearer_of(d.world, task.onto) is not None or d.whole_body == "at once":
+        return None
+    return partial(can_put, d, task)
 
 
 def _may_carry(d: Director, task: Move) -> bool:

@@ -74,9 +74,10 @@ def _nearer_an_edge(d: Director, actor: Actor, task: Put) -> Iterator[Put]:
         edges.append((float(np.linalg.norm(middle[:2] + far * out - start)), far, tuple(out)))
     gaps = [radius + _INSIDE_M, *([_STAYS_ON * radius] if radius > _WIDE_M else [])]
     for gap in gaps:
-        for _, far, out in sorted(edges)[:_EDGES]:
+        for _, far, (x, y) in sorted(edges)[:_EDGES]:
             if far > gap:
-                yield replace(task, to=(*(middle[:2] + (far - gap) * np.array(out)), float(middle[2])))
+                at = middle + (far - gap) * np.array([x, y, 0.0])
+                yield replace(task, to=(float(at[0]), float(at[1]), float(at[2])))
 
 
 def _to_edge(triangles: Array, middle: Array, out: Array) -> float:

@@ -162,11 +162,11 @@ def suited_first(
     others, asked = [], 0
     for spot in spots:
         stands = standing_at(actor, spot.place, heading if spot.face is None else spot.face)
-        free = stands is not None and asked < _ASKED and postures.blame(stands.pose) is None
-        if free and suits is not None:
-            asked += 1
-            free = suits(stands)
-        if free:
+        if stands is None or asked >= _ASKED or postures.blame(stands.pose) is not None:
+            others.append(spot)
+            continue
+        asked += suits is not None
+        if suits is None or suits(stands):
             yield spot
         else:
             others.append(spot)
