@@ -85,7 +85,7 @@ def watched() -> Clock:
         (carry, "team_space", "space"), (team_paths.TeamPaths, "__post_init__", "roadmap"),
         (team_paths.TeamPaths, "find", "path"),
         (team_paths.Roadmap, "learn", "roadmap"), (carry, "trajectory", "trajectory"), (carry, "walks", "locomotion"),
-        (carry, "held_frames", "manipulation"), (carry, "add_frames", "manipulation"), (carry, "_roll", "manipulation"),
+        (carry, "steady_frames", "manipulation"), (carry, "add_frames", "manipulation"), (carry, "_roll", "manipulation"),
         (carry, "certify", "residual"), (tuning.Tuning, "tune", "residual"), (manipulate, "proven", "certificate"),
     ):  # fmt: skip
         clock.watch(owner, name, stage)

@@ -30,7 +30,7 @@ from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
-from elbowroom.spaces.team import OWN, YAW, Bearer, Floor, TeamSpace, Z
+from elbowroom.spaces.team import OWN, WHEEL_TURN_M, YAW, Bearer, Floor, TeamSpace, Z
 from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width, without_low
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
@@ -54,6 +54,8 @@ _TRUNK_PARTS = ("pelvis", "spine1", "spine2")
 # Farthest steps back that are tried, and metres from one to the next, after some frames in which the body rises; shares
 # of it where there is less room.
 _MOST_BACK_M, _BACK_STEP_M, _UPRIGHT, _BACK_SHARES = (0.24, 0.16, 0.08), 0.02, 8, (0.25, 0.5, 0.75, 1.0)
+# Metres by which somebody whose arm met the trunk steps back more.
+_MORE_BACK_M = 0.08
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
 # Clearance of a robot's base, and distance of its middle from the outline of the object, metres; share of its arm's
@@ -75,8 +77,9 @@ _SHORTCUTS = 200
 _PULLED_M, _PULLS = 0.045, 600
 # Shares of the possible rise by which the object is raised on the straight way to a goal.
 _RAISED = (0.0, 0.25, 0.5, 0.75)
-# Paths to different goals that are compared after that.
-_SHORTENED = 4
+# Paths to different goals that are compared after that, and cost relative to another path beyond which shortening does
+# not make one cheaper.
+_SHORTENED, _HOPELESS = 4, 1.4
 # Distance that later paths keep from a place where one failed, in the space's own metric, metres.
 _AVOID_M = 0.3
 # The same near a start or goal: a share of the distance to it; nearer than this no path avoids it.
@@ -256,7 +259,9 @@ class TeamPaths:
             why = f"{what}: no path was found for all of them and the object; {self._narrowest(start, goals)}"
             raise PlanningFailure("no-path", why)
         best = min(self._across(start, goals), key=lambda path: path[0], default=None)
-        for _, states in found[:_SHORTENED]:
+        for cost, states in found[:_SHORTENED]:
+            if best is not None and cost > _HOPELESS * best[0]:
+                break
             short = shortened(self.space, states, self._at, rng, _SHORTCUTS)
             cost = self._cost(short)
             best = (cost, short) if best is None or cost < best[0] else best
@@ -305,9 +310,12 @@ class TeamPaths:
         """Leave out all ways near a state; return False where every way passes it, near its ends.
 
         Somebody whose body met something keeps farther from all things around there; who found no way under
-        something goes nowhere under it where it hangs as low as there.
+        something goes nowhere under it where it hangs as low as there; whose arm met the own trunk steps back more.
         """
         self.failed += 1
+        if failed.number is not None and failed.chain.endswith("_arm"):
+            self._use(replace(self.space, bearers=self._stepped_back(failed.number)))
+            return True
         if failed.number is not None:
             bearer, at = self.space.bearers[failed.number], self.space.carriers(state[None])[0][0, failed.number]
             j, i = np.indices(bearer.room.shape)
@@ -327,6 +335,15 @@ class TeamPaths:
         closed = np.append(state, min(_OF_ENDS * ends, _AVOID_M))[None]
         self._use(replace(self.space, closed=np.concatenate([self.space.closed.reshape(-1, closed.shape[1]), closed])))
         return ends > _LEAST_AVOID_M
+
+    def _stepped_back(self, number: int) -> tuple[Bearer, ...]:
+        """Carriers, one of whom walks farther from the object."""
+        back = min(self.space.bearers[number].back + _MORE_BACK_M, _MOST_BACK_M[0])
+        return tuple(replace(b, back=back) if k == number else b for k, b in enumerate(self.space.bearers))
+
+    def may_step_back(self, number: int) -> bool:
+        """Return whether a carrier can walk farther from the object."""
+        return self.space.bearers[number].back < _MOST_BACK_M[0]
 
     def _use(self, space: TeamSpace) -> None:
         self.space = self.roadmap.space = space
@@ -396,5 +413,7 @@ def _key(space: TeamSpace) -> Iterator[object]:
     for b in space.bearers:
         yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room, b.elbow_room, b.gait)
     yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.arms, space.floor.origin)
+    if space.wheels:
+        yield WHEEL_TURN_M
     if space.scene is not None:
         yield from (space.scene.center, space.scene.corner, space.scene.origin)
