@@ -40,6 +40,8 @@ _CONTROL_M, _STEPPED_M = 0.6, 0.5
 WHEEL_TURN_M = 0.75
 # Steps of a base that count as standing, metres.
 _STANDS_M = 1e-4
+# Metres or radians by which states differ that count as the same.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,6 +317,8 @@ class TeamSpace:
                 turn = _wrapped(float(best[j, YAW] - best[i, YAW]))
                 turns = turn - float(best[j, YAW] - best[i, YAW])
                 other[:, YAW] = best[i, YAW] + share[:, 0] * turn
+            if np.abs(other - best[i : j + 1]).max() < _SAME:
+                continue
             # wheels turn at both ends, too
             low, high = (max(i - 1, 0), min(j + 2, n)) if self.wheels else (i, j + 1)
             new = np.concatenate([best[low:i], other, best[j + 1 : high]])

@@ -119,12 +119,13 @@ def _arms_at_end(walk: Clip) -> Clip:
 
 def held_frames(
     carrier: Carrier, grips: Grips, walk: Clip, places: Array, bent: Bent | None = None,
-    since: tuple[int, int, Frames] | None = None, returns: int = 0,
+    since: tuple[int, int, Frames] | None = None, returns: int = 0, leap_rad: float = _LEAP_RAD,
 ) -> Frames:  # fmt: skip
     """Frames of a walk with hands on the object at placements (N, 4, 4); raises `Blocked`.
 
     `bent` are postures that frames should resemble in place of the walk's. With `since`, two frames and the previous
     result, only those between are solved again; in the last of them, as many as `returns`, arms come back to that.
+    Joints that turn by more than `leap_rad` between frames at 60 fps leap.
     """
     actor, body = carrier.actor, carrier.actor.body
     first, last = (1, len(walk) - 1) if since is None else since[:2]
@@ -155,7 +156,7 @@ def held_frames(
     root[rows], q[rows] = found_root, found_q
     done = solved.iterations + 1 if solved.found else solved.iterations
     turns = angle_between(q[first : first + done], q[first - 1 : first + done - 1])
-    leaps = np.argwhere(turns > _LEAP_RAD * 60.0 / actor.base.fps)
+    leaps = np.argwhere(turns > leap_rad * 60.0 / actor.base.fps)
     if len(leaps):
         name = body.joint_names[int(leaps[0, 1])]
         raise Leap(f"{carrier.what}: {actor.who}.{name} would leap", first + int(leaps[0, 0]), root, q)

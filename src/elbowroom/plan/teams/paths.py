@@ -183,7 +183,8 @@ def _back(carrier: Carrier, grips: Grips, T_thing: Array, sways: float) -> float
         root[:, :2] -= off[:, None] * facing(heading)
         upright = actor.base.with_(root=root, rotations=np.repeat(actor.base.rotations[-1:], len(off), axis=0))
         try:
-            held = held_frames(carrier, grips, upright, np.repeat(T_thing[None], len(off), axis=0))
+            places = np.repeat(T_thing[None], len(off), axis=0)
+            held = held_frames(carrier, grips, upright, places, leap_rad=np.inf)  # no frames in time
         except Blocked:
             continue
         T = body.transforms(held.root[_UPRIGHT:], held.rotations[_UPRIGHT:])

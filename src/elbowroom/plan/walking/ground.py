@@ -98,13 +98,20 @@ class Ground(Terrain):
         """
         if self._bare(place, _REACH_M).all():
             return Foothold(place, 0.0, 0.0)
+        wished = self._heights(self._stood_on, place[None], np.array([heading]))[0]
+        ramp = self._ramp(wished)
+        if ramp is not None:
+            return self._stood(place, heading, *ramp)
+        carried = wished[_CARRIES].min()
+        if wished.max() - carried < _UNEVEN_M:
+            off = np.array([0.0, *self._margins[0]])[:, None]
+            around = self.under(place + off * facing(heading), np.full(len(off), heading)).max()
+            if around - carried < _UNEVEN_M:  # no other costs less
+                return self._stood(place, heading, float(wished.max()))
         most = 1 if fixed else None if self._margins is not _MARGINS_M else _AHEAD_LEVEL
         tried = place + (_AHEAD_M[:most] * self._scale)[:, None] * facing(heading)
         facings = np.full(len(tried), heading)
         heights = self._heights(self._stood_on, tried, facings)
-        ramp = self._ramp(heights[0])
-        if ramp is not None:
-            return self._stood(place, heading, *ramp)
         carried = heights[:, _CARRIES].min(axis=1)
         even = heights.max(axis=1) - carried < _UNEVEN_M
         ahead = _AHEAD_M[:most]
