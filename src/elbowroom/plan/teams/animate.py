@@ -166,7 +166,7 @@ def held_frames(
 
 
 def steady_frames(carrier: Carrier, grips: Grips, walk: Clip, places: Array) -> Frames:
-    """`held_frames` of a walk; raises `Blocked`. Where arms would leap, the trunk takes that posture little by little."""
+    """`held_frames` of a walk; raises `Blocked`. Where arms would leap, the trunk approaches that posture in time."""
     bent = Bent(walk.root, walk.rotations, {})
     for _ in range(_EASED):
         try:

@@ -11,11 +11,10 @@ import numpy as np
 import scipy
 
 from elbowroom.character.robot import Robot
-from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.departure import headings_of, stance_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
@@ -373,9 +372,7 @@ def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
     """Let the object of states (N, W) move before its only carrier, who turns with each step."""
     place, heading = space.carriers(states)
     soft = _FOLLOWS_S * walk.fps
-    body = np.stack(
-        [stance_of(walk.character, Pose.of(r, q))[1] for r, q in zip(walk.root, walk.rotations, strict=True)]
-    )
+    body = headings_of(walk.character, walk.world())
     turned = np.unwrap(body) - np.unwrap(heading[:, 0])
     turned = scipy.ndimage.gaussian_filter1d(
         turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)), soft, mode="nearest"
