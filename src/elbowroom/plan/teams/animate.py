@@ -35,6 +35,8 @@ _STILL_S = 0.5
 _ARMS_S = 0.5
 # Largest rotation of a joint between frames at 60 fps, radians: more is a jump.
 _LEAP_RAD = 0.35
+# Rotations that the walk itself has are no leaps of those who hold something, up to so many times as large.
+_OF_WALK = 1.5
 # Leaps that are spread over the frames around them, seconds to either side, and joints that do so.
 _EASED, _EASES_S = 3, 0.5
 _TRUNK = ("spine1", "spine2", "chest", "left_clavicle", "right_clavicle")
@@ -156,7 +158,8 @@ def held_frames(
     root[rows], q[rows] = found_root, found_q
     done = solved.iterations + 1 if solved.found else solved.iterations
     turns = angle_between(q[first : first + done], q[first - 1 : first + done - 1])
-    leaps = np.argwhere(turns > leap_rad * 60.0 / actor.base.fps)
+    own = angle_between(walk.rotations[first : first + done], walk.rotations[first - 1 : first + done - 1])
+    leaps = np.argwhere(turns > np.maximum(leap_rad * 60.0 / actor.base.fps, _OF_WALK * own))
     if len(leaps):
         name = body.joint_names[int(leaps[0, 1])]
         raise Leap(f"{carrier.what}: {actor.who}.{name} would leap", first + int(leaps[0, 0]), root, q)
