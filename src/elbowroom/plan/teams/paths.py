@@ -21,11 +21,11 @@ from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.teams.animate import Blocked, held_frames
+from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.robots import RobotCarrier
+from elbowroom.plan.teams.stances import MOST_BACK_M, steps_back
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
@@ -47,13 +47,11 @@ _HANDS = (0.47, 0.56, 0.84)
 LOW_M, TRUNK = 0.05, 0.8
 # Position of bent elbows: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
-# Metres between forearms and trunk of somebody who walks beside an object that does not sway, the parts of that trunk,
-# or alone with one that does, and metres of a way in which they step back for it.
+# Metres between forearms and trunk of somebody who walks beside an object that does not sway, or alone
+# with one that does, and metres of a way in which they step back for it.
 _SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.03, 0.3
-_TRUNK_PARTS = ("pelvis", "spine1", "spine2")
-# Farthest steps back that are tried, and metres from one to the next, after some frames in which the body rises; shares
-# of it where there is less room.
-_MOST_BACK_M, _BACK_STEP_M, _UPRIGHT, _BACK_SHARES = (0.24, 0.16, 0.08), 0.02, 8, (0.25, 0.5, 0.75, 1.0)
+# Shares of a step back where there is less room.
+_BACK_SHARES = (0.25, 0.5, 0.75, 1.0)
 # Metres by which somebody whose arm met the trunk steps back more.
 _MORE_BACK_M = 0.08
 # Distance of the middle of the body from the object at least, share of the height.
@@ -153,7 +151,7 @@ def team_space(
                 elbows,
                 _DEPTH * body.height,
                 ceiling=columns.ceiling(TRUNK * body.height, body.height),
-                back=_back(carrier, held, T, sways),
+                back=steps_back(carrier, held, T, sways),
             )
         )
     bearers += [_robot_bearer(robot, T, columns) for robot in robots]
@@ -169,31 +167,6 @@ def team_space(
     outline = np.concatenate([0.5 * (flat.max(axis=0) + flat.min(axis=0)), 0.5 * np.ptp(flat, axis=0)])
     return TeamSpace(tuple(bearers), floor, grouped(balls), outline, _scene(world, thing, now), T[:3, :3], heights,
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
-
-
-def _back(carrier: Carrier, grips: Grips, T_thing: Array, sways: float) -> float:
-    """Metres by which somebody steps back from an object at (4, 4) to walk upright with it: forearms are to be so far
-    off the trunk that it can sway between them, by `sways` metres.
-    """
-    actor, body = carrier.actor, carrier.actor.body
-    heading = stance_of(body, actor.pose)[1]
-    for most in _MOST_BACK_M:
-        off = np.concatenate([np.zeros(_UPRIGHT), np.arange(0.0, most + 1e-9, _BACK_STEP_M)])
-        root = np.array(np.repeat(actor.base.root[-1:], len(off), axis=0))
-        root[:, :2] -= off[:, None] * facing(heading)
-        upright = actor.base.with_(root=root, rotations=np.repeat(actor.base.rotations[-1:], len(off), axis=0))
-        try:
-            places = np.repeat(T_thing[None], len(off), axis=0)
-            held = held_frames(carrier, grips, upright, places, leap_rad=np.inf)  # no frames in time
-        except Blocked:
-            continue
-        T = body.transforms(held.root[_UPRIGHT:], held.rotations[_UPRIGHT:])
-        trunk = part(body, tuple(body.role(name) for name in _TRUNK_PARTS if name in body.roles), T)
-        arms = [part(body, (body.role(f"{hand}_forearm"),), T) for hand in grips.grasps]
-        gaps = [gap(trunk, arm, sways)[0] for arm in arms if trunk is not None and arm is not None]
-        enough = np.flatnonzero(np.min(gaps, axis=0) >= sways) if gaps else np.zeros(1, int)
-        return float(off[_UPRIGHT + enough[0]]) if len(enough) else most
-    return 0.0
 
 
 def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
@@ -339,12 +312,12 @@ class TeamPaths:
 
     def _stepped_back(self, number: int) -> tuple[Bearer, ...]:
         """Carriers, one of whom walks farther from the object."""
-        back = min(self.space.bearers[number].back + _MORE_BACK_M, _MOST_BACK_M[0])
+        back = min(self.space.bearers[number].back + _MORE_BACK_M, MOST_BACK_M[0])
         return tuple(replace(b, back=back) if k == number else b for k, b in enumerate(self.space.bearers))
 
     def may_step_back(self, number: int) -> bool:
         """Return whether a carrier can walk farther from the object."""
-        return self.space.bearers[number].back < _MOST_BACK_M[0]
+        return self.space.bearers[number].back < MOST_BACK_M[0]
 
     def _use(self, space: TeamSpace) -> None:
         self.space = self.roadmap.space = space

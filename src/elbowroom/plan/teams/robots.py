@@ -108,7 +108,7 @@ class RobotCarrier:
         raise stuck
 
     def _met(self, exact: ExactWorld, base: Array, values: Array) -> str:
-        """What the arm collides with at values (n,), but for the object, in a sentence; empty where it is free."""
+        """Sentence on a collision of the arm at values (n,), except with the object; empty where there is none."""
         root, q = self._rows(base[None], values[None])
         exact.place_body(self.who, self.robot.transforms(root, q)[0], {})
         for k in exact.near(0.0):
