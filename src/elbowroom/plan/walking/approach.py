@@ -24,7 +24,7 @@ from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
-from elbowroom.plan.walking.stances import spot_on, stances_for
+from elbowroom.plan.walking.stances import spot_on, staggered, stances_for
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end
 from elbowroom.world.columns import columns_of
 
@@ -264,11 +264,13 @@ def spots_for(d: Director, actor: Actor, target: Array, hand: str | None, ahead:
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
     easy = tall * _EASY
-    if target[2] - (d.world.floor or 0.0) < _LOW * tall:
+    low = bool(target[2] - (d.world.floor or 0.0) < _LOW * tall)
+    if low:
         side, easy = -_BESIDE if hand == "left" else _BESIDE, tall * _LOW_EASY
     places = list(paths_to(d, actor, target).around(target[:2], tall * _FAR, max(easy, ahead), start))
     for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
-        yield Spot(places[k], towards(places[k], target) + side)
+        face = towards(places[k], target) + side
+        yield staggered(actor, places[k], face, hand or "right") if low else Spot(places[k], face)
 
 
 def _in_view(d: Director, actor: Actor, target: Array, places: Sequence[Array]) -> NDArray[np.bool_]:
