@@ -50,10 +50,9 @@ class Lying:
         self.ground = float(heights.min()) + min(_CLEAR_M, _CLEAR_SHARE * float(np.ptp(heights)))
         self._made: dict[float, Seat] = {}
 
-    def all(self) -> list[Candidate]:
-        """Candidates by the tips, and the usual ones; cheapest first."""
-        found = [*self._maker.all(), *self._from_above(), *self._walls()]
-        return sorted(found, key=lambda c: c.cost)
+    def tips(self) -> list[Candidate]:
+        """Candidates by the tips, cheapest first."""
+        return sorted([*self._from_above(), *self._walls()], key=lambda c: c.cost)
 
     def _from_above(self) -> Iterator[Candidate]:
         """The object between the tips, the hand above it."""

@@ -93,6 +93,7 @@ def reachable_grasps(
     those of the thing, or `proposed` for each hand.
     """
     failed: list[Failed] = []
+    seen: set[tuple[str, bytes]] = set()
     given, looked, passing, enough = 0, 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps for something in empty space first, then those that keep the hand above what it lies on; those that have
@@ -126,6 +127,7 @@ def reachable_grasps(
             if choosy:
                 fit = (g for g in fit if _holds(d, actor, thing, g) != loose)
             at_it = _reach_alone if alone else reach_grasp
+            fit = _unseen(fit, seen)
             first = next(fit, None)
             looked += first is not None
             most = _LOW_LOOKS if choosy and lies_low(d, actor, T_world_thing) else _LOOKS
@@ -144,6 +146,15 @@ def reachable_grasps(
         why_not = min(failed or [unknown], key=lambda f: f[0])[1]
         why_not.anywhere = looked == 0  # the hand itself has no room, whatever the body does
         raise why_not
+
+
+def _unseen(grasps: Iterable[Grasp], seen: set[tuple[str, bytes]]) -> Iterator[Grasp]:
+    """Grasps at other places than those in `seen`, which they join: things that lie have many grasps of free ones."""
+    for grasp in grasps:
+        key = grasp.hand, np.round(grasp.T_thing_hand, 4).tobytes()
+        if key not in seen:
+            seen.add(key)
+            yield grasp
 
 
 def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
