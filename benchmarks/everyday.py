@@ -107,11 +107,15 @@ def one(chosen: Case, pictures: Path | None, index: int) -> dict[str, Any]:
 def run(chosen: Case, pictures: Path | None, index: int, seconds: float) -> dict[str, Any]:
     """One case, stopped after some processor seconds."""
     row: dict[str, Any] = {"index": index, "name": chosen.name, "kind": chosen.kind, "place": chosen.place, "why": ""}
+    begun = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return one(chosen, pictures, index)
-    except TimeoutError:
-        return row | {"status": "no answer", "seconds": seconds, "fits": fits_hand(chosen.mesh)}
+    except Exception as failed:  # noqa: BLE001  the others are still to be run
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        spent = round(time.process_time() - begun, 1)
+        status, why = ("no answer", "") if spent >= seconds else ("crashed", repr(failed))
+        return row | {"status": status, "why": why, "seconds": spent, "fits": fits_hand(chosen.mesh)}
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
 

@@ -231,9 +231,10 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
         return settled(hand, maker.all(), form, scene)
     lies = Lying(maker)
     ground = Ground(up, lies.ground + float(form.T_thing_form[:3, 3] @ up))
-    # side by side: a can has so many grasps from its sides that none from above would be among the first
-    found = [settled(hand, made, form, scene, ground=ground, most=MOST // 2) for made in (maker.all(), lies.tips())]
-    return sorted((grasp for some in found for grasp in some), key=lambda g: g.cost)
+    # each kind by itself: a can has so many grasps from its sides that none from above would be among the first
+    kinds = ((maker.all(), MOST // 2), (list(lies.from_above()), MOST // 4), (list(lies.walls()), MOST // 4))
+    found = (grasp for made, most in kinds for grasp in settled(hand, made, form, scene, ground=ground, most=most))
+    return sorted(found, key=lambda g: g.cost)
 
 
 def edge_grasps(body: Body, hand: str, mesh: Mesh, out: ArrayLike, up: ArrayLike) -> list[Grasp]:
