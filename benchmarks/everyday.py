@@ -111,7 +111,7 @@ def run(chosen: Case, pictures: Path | None, index: int, seconds: float) -> dict
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return one(chosen, pictures, index)
-    except Exception as failed:  # noqa: BLE001  the others are still to be run
+    except Exception as failed:  # the others are still to be run
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         spent = round(time.process_time() - begun, 1)
         late = isinstance(failed, TimeoutError) or spent >= seconds

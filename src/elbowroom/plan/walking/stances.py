@@ -36,8 +36,8 @@ _GAPS = (0.19, 0.16, 0.22, 0.13)
 _EASY_GAP = 0.19
 _SHAPES = ((0.052, np.radians(6.0)), (0.055, np.radians(25.0)), (0.085, np.radians(25.0)))
 _LOW_SHAPES = (*_SHAPES[1:], (0.055, np.radians(40.0)), _SHAPES[0])
-# The same for one hand at the floor, and the share of the height by which one foot is drawn back and the other advanced:
-# the thigh beside the arm then points down. Tuned on a ball of 9 cm before a woman.
+# The same for one hand at the floor, and the share of the height by which one foot is drawn back and the other put
+# forward: the thigh beside the arm then points down. Tuned on a ball of 9 cm before a woman.
 _STAGGERED, _DRAWN_BACK = (0.055, np.radians(10.0)), 0.08
 # Objects whose middle is below this at their start or goal are low, share of the height.
 _LOW = 0.3
