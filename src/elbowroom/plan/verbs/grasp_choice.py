@@ -128,12 +128,11 @@ def reachable_grasps(
             # of several next placements any will do
             places = [here, *(then if len(then) == 1 else ())]
             order = ranked(actor, hand, grasps, T_world_thing, k)
-            if low and choosy and order:  # wrists are otherwise than while standing
-                squat = d.reach(actor, hand, T_world_thing @ order[0].T_thing_hand, k, None).pose
-                order = ranked(actor, hand, grasps, T_world_thing, k, squat)
+            if low and choosy and order:
+                order = ranked(actor, hand, grasps, T_world_thing, k, _squat(d, actor, order[0], here))
             fit = fitting(d, order, actor.neutral(k), places, failed, back=back)
             if choosy:
-                fit = (g for g in fit if _holds(d, actor, thing, g) != loose)
+                fit = (g for g in fit if holds(d, actor, thing, g) != loose)
             at_it = _reach_alone if alone else reach_grasp
             fit = _unseen(fit, seen)
             first = next(fit, None)
@@ -156,6 +155,11 @@ def reachable_grasps(
         raise why_not
 
 
+def _squat(d: Director, actor: Actor, grasp: Grasp, place: Place) -> Pose:
+    """Posture near that of a grasp, whatever it meets: wrists are otherwise at the floor than while standing."""
+    return d.reach(actor, grasp.hand, place.T_world_thing @ grasp.T_thing_hand, place.k, None).pose
+
+
 def _unseen(grasps: Iterable[Grasp], seen: set[tuple[str, bytes]]) -> Iterator[Grasp]:
     """Grasps at other places than those in `seen`, which they join: things that lie have many grasps of free ones."""
     for grasp in grasps:
@@ -165,7 +169,7 @@ def _unseen(grasps: Iterable[Grasp], seen: set[tuple[str, bytes]]) -> Iterator[G
             yield grasp
 
 
-def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
+def holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
     """Return whether closed fingers hold an object against thumb or palm, as far as a hand has fingers.
 
     Grasps marked on the object are accepted as they are.
@@ -186,7 +190,7 @@ def holdable(d: Director, actor: Actor, thing: str) -> bool:
         for hand in ("left", "right")
         for grasp in grasps_of(d.world, actor.who, hand, thing, actor.now, lying=lying)
     )
-    return any(_holds(d, actor, thing, grasp) for grasp in grasps)
+    return any(holds(d, actor, thing, grasp) for grasp in grasps)
 
 
 def _opposed(d: Director, actor: Actor, thing: str, found: ReachableGrasp | Failed) -> ReachableGrasp | Failed:
