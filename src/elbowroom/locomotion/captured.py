@@ -55,6 +55,10 @@ _RATHER_M = 0.25
 _SLOWEST_M_S = 0.25
 # m/s, scaled: walks up to the first, runs from the second on (Hreljac 1995: people change at 2 m/s)
 WALKS, _RUNS = 1.95, 2.3
+# m/s from which, to twice as much, the mass of a walker is where the ground can carry it
+_BALANCED_M_S = 0.3
+# leg lengths from the floor to the centre of mass: recorded trunks stay upright in turns, and the legs lean alone
+_LEAN = 1.1
 # Below recorded crouching the trunk pitches by so many radians, with the hips back by leg lengths for balance, and with
 # less crouch, or belly and thighs would meet; shares of the pitch taken by the head and by hanging arms. Tuned on the
 # woman: crown at 1.08 m.
@@ -205,6 +209,7 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
         leg=figure.leg,
         push=1.0 if figure.has("left_toes") else 0.5,
         stand=abs(float(figure.at("left_thigh")[0])),
+        lean=_LEAN,
     )
 
 
@@ -256,8 +261,19 @@ def perform(
         outwards = (1.0 if side == "left" else -1.0) * leftwards(heading) * (steps.aside * np.ones(len(times)))[:, None]
         return _carried(library, blend, side, walker, times, figure.leg, outwards)
 
-    going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain)
+    balanced = _balanced(course, blend, steps)
+    going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain, balanced)
     return going.performed(place, bank)
+
+
+def _balanced(course: Course, blend: Blend, steps: Steps) -> Array:
+    """Weight (N,) of balance in a walk: upright, forwards on level ground, with arms that swing, and under way."""
+    if steps.climbs or not course.arms:
+        return np.zeros(len(course.times))
+    speed = np.linalg.norm(blend.velocity[:, :2], axis=1)
+    ahead = blend.velocity[:, 0] / np.maximum(speed, _BALANCED_M_S)
+    upright = 1.0 - np.clip(course.low * np.ones(len(speed)), 0.0, 1.0)
+    return smootherstep((speed - _BALANCED_M_S) / _BALANCED_M_S) * smootherstep((ahead - 0.7) / 0.25) * upright
 
 
 def pelvis_leads(figure: Figure, course: Course, library: ClipLibrary) -> Array:

@@ -30,8 +30,8 @@ _SHARES = np.array([0.0, 0.15, 0.42, 1.0])
 _WALKED, _RUN = np.array([0.50, 0.80, 1.0, 1.0]), np.array([0.65, 0.90, 1.0, 1.0])
 _TO_TIP = np.array([0.0, 0.05, 0.25, 0.8])
 # Seconds: slower curvature of the centre of mass's path follows the course, faster curvature the ground reaction;
-# walking, running.
-_FOLLOWS_WALK, _FOLLOWS_RUN = 0.03, 0.76
+# where the ground reaction does not count, and running.
+_FOLLOWS_COURSE, FOLLOWS_RUN = 0.03, 0.76
 # Powers that shape half a sine wave into the force of a stance: largest before its middle, and full.
 _EARLY, _FULL = 0.85, 0.8
 _CHANGE = 0.25  # seconds: fade from walking to running
@@ -68,7 +68,7 @@ def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
             at += near[:, None] * (stance.place + along[:, None] * facing(stance.heading))
             total += near
             wave += here
-    step = 0.5 * float(np.median(strides))
+    step = 0.5 * float(np.median(strides or [1.0]))
     mean = scipy.ndimage.gaussian_filter1d(wave, 0.7 * step / (times[1] - times[0]), mode="nearest")
     return Push(wave / np.maximum(mean, 0.1), at / total[:, None])
 
@@ -121,18 +121,20 @@ def _of_trunk(character: Character, T: Array, com: Array) -> float:
     return float(masses.mass[trunk] @ lever + masses.inertia[trunk].trace(axis1=1, axis2=2).sum() / 3.0) / masses.total
 
 
-def over(reference: Array, height: Array, given: Push, spin: Array, run: Array, rate: float) -> Array:
+def over(
+    reference: Array, height: Array, given: Push, spin: Array, borne: Array, rate: float, follows: float = FOLLOWS_RUN
+) -> Array:
     """Path of the centre of mass over the floor (N, 2): near the reference (N, 2), moved by ground reaction alone.
 
-    height (N,): of the centre of mass, metres; spin (N, 3) as in `Carried`; run (N,): 0 follows the reference.
+    height (N,): of the centre of mass, metres; spin (N, 3) as in `Carried`; borne (N,): 0 follows the reference, 1 only
+    in what is slower than `follows`, seconds.
     """
     draw = GRAVITY * given.share / height  # 1/s²: a body in front of its foot is accelerated, behind it decelerated
     takes_up = np.clip(given.share / _LEAST_SHARE, 0.0, 1.0) / height
     turned = takes_up[:, None] * np.stack([-spin[:, 1], spin[:, 0]], axis=-1)
     law = (turned - draw[:, None] * given.at) / rate**2
-    share = scipy.ndimage.gaussian_filter1d(run, _CHANGE * rate, mode="nearest")
-    follows = _FOLLOWS_WALK ** (1.0 - share) * _FOLLOWS_RUN**share
-    stiff = (follows * rate) ** 4
+    share = scipy.ndimage.gaussian_filter1d(borne, _CHANGE * rate, mode="nearest")
+    stiff = (_FOLLOWS_COURSE ** (1.0 - share) * follows**share * rate) ** 4
     return bent(reference, np.ones(len(reference)), law, stiff, -2.0 - draw / rate**2)
 
 
