@@ -74,8 +74,8 @@ def test_what_closes_a_way_is_named_with_its_width() -> None:
 
 
 def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
-    gap = World().with_static("a", box((20.0, 0.4, 2.0), (10.28, -1.5, 1.0))).with_static(
-        "b", box((20.0, 0.4, 2.0), (-10.28, -1.5, 1.0)))  # fmt: skip
+    gap = World().with_static("a", box((20.0, 0.4, 2.0), (10.24, -1.5, 1.0))).with_static(
+        "b", box((20.0, 0.4, 2.0), (-10.24, -1.5, 1.0)))  # fmt: skip
     bar = World().with_static("bar", box((20.0, 0.1, 0.1), (0.0, -1.5, 1.45)))
     woman = er.preset("woman")
     for world, mode in ((gap, "sidle"), (bar, "duck")):
