@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -143,3 +145,16 @@ def test_slerp_is_a_turn_about_one_axis_for_all_shapes():
     near = rot.multiply(a, rot.exp(1e-9 * rng.normal(size=(6, 5, 3))))
     assert np.allclose(rot.slerp(a, near, s), a + s[..., None] * (near - a), rtol=0, atol=1e-15)
     assert rot.slerp(a, a, 0.3).shape == (6, 5, 4) and np.allclose(rot.slerp(a, -a, 0.3), a, atol=1e-15)
+
+
+def test_from_matrix_matches_scipy_and_refuses_mirrors():
+    turned = scipy.spatial.transform.Rotation.random(200, rng=3).as_matrix()
+    half = scipy.spatial.transform.Rotation.from_rotvec(np.pi * np.eye(3)).as_matrix()
+    exact = np.concatenate([turned, half, np.eye(3)[None]])
+    skewed = exact + 1e-3 * np.random.default_rng(0).normal(size=exact.shape)
+    for matrices in (exact, skewed):
+        theirs = scipy.spatial.transform.Rotation.from_matrix(matrices).as_quat(scalar_first=True)
+        assert np.abs(rot.from_matrix(matrices) - theirs).max() < 1e-12
+    with pytest.raises(ValueError, match="mirrors"):
+        rot.from_matrix(np.diag([1.0, 1.0, -1.0]))
+    assert rot.from_matrix(np.empty((0, 3, 3))).shape == (0, 4)

@@ -32,6 +32,7 @@ from elbowroom.plan.tasks import Repair
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.certificate import certify
+from elbowroom.world.certificate_findings import Unproven
 from elbowroom.world.contacts import Caps
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed
@@ -283,7 +284,10 @@ def test_blame_and_linkages() -> None:
     world = past_a_table()
     found = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)
     assert [t.limb for t in found] == ["right_arm"]
-    assert "table" in found[0].text
+    assert "collides with table" in found[0].text or "table collides with" in found[0].text
+    near = [Unproven(c.pair, c.during, c.who, c.limb) for c in certify(world).collisions]
+    (graze,) = collision_episodes(ExactWorld(world), "ann", near)
+    assert graze.grazes and "too close to be proven" in graze.text and "collides" not in graze.text
     body = stroll().character
     names = dict.fromkeys(one.name for one in linkages(body, "right_arm"))
     assert list(names) == ["right_arm", "right_arm and shoulder", "right_arm and spine"]

@@ -24,6 +24,11 @@ UP.setflags(write=False)
 # Below this squared length a vector has no usable direction.
 _TINY = 1e-24
 
+# Columns of a matrix this far from orthonormal are made orthonormal before a quaternion is taken.
+_SKEWED = 1e-12
+
+_OFF_DIAGONAL = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+
 
 def normalize(v: ArrayLike) -> Array:
     """Unit vectors or unit quaternions of the same shape; what has no length stays zero."""
@@ -84,10 +89,34 @@ def to_matrix(q: ArrayLike) -> Array:
 
 
 def from_matrix(m: ArrayLike) -> Array:
-    """Quaternions of rotation matrices (..., 3, 3); slightly skewed ones give the nearest rotation's."""
+    """Quaternions of rotation matrices (..., 3, 3); slightly skewed ones give the nearest rotation's.
+
+    Written out, since scipy's takes a third of a second to import, in commands that need nothing else of scipy.
+    """
     a = np.asarray(m, dtype=float)
-    flat = scipy.spatial.transform.Rotation.from_matrix(a.reshape(-1, 3, 3)).as_quat(scalar_first=True)
-    return flat.reshape(*a.shape[:-2], 4)
+    flat = a.reshape(-1, 3, 3)
+    if np.any(np.linalg.det(flat) <= 0.0):
+        raise ValueError("a matrix that mirrors or flattens has no rotation")
+    skewed = np.abs(np.swapaxes(flat, 1, 2) @ flat - np.eye(3)).max(axis=(1, 2), initial=0.0) > _SKEWED
+    if skewed.any():
+        u, _, v = np.linalg.svd(flat[skewed])
+        flat = flat.copy()
+        flat[skewed] = u @ v
+    x, y, z = flat[:, 0, 0], flat[:, 1, 1], flat[:, 2, 2]
+    # Rows are multiples of the quaternion by 4w, 4x, 4y and 4z; the longest loses no digits to cancellation.
+    rows = np.empty((len(flat), 4, 4))
+    for k, square in enumerate((1 + x + y + z, 1 + x - y - z, 1 - x + y - z, 1 - x - y + z)):
+        rows[:, k, k] = square
+    for (j, k), product in zip(_OFF_DIAGONAL, _products(flat), strict=True):
+        rows[:, j, k] = rows[:, k, j] = product
+    longest = np.argmax(rows[:, range(4), range(4)], axis=1)
+    return normalize(rows[np.arange(len(flat)), longest]).reshape(*a.shape[:-2], 4)
+
+
+def _products(m: Array) -> tuple[Array, ...]:
+    """Products 4wx, 4wy, 4wz, 4xy, 4xz and 4yz of the quaternions of rotation matrices (n, 3, 3)."""
+    (a, b), (c, d), (e, f) = ((m[:, i, j], m[:, j, i]) for i, j in ((2, 1), (0, 2), (1, 0)))
+    return a - b, c - d, e - f, e + f, c + d, a + b
 
 
 def exp(rotvec: ArrayLike) -> Array:

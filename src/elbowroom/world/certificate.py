@@ -143,11 +143,11 @@ def certify(
     """Prove that a motion is free in continuous time, or refuse to.
 
     The world is taken as a file of it would be played back, at `fps` frames per second, by default those of its first
-    clip. Bisection ends where parts travel less than `tolerance` metres. With `own_contacts`, clips that were read from
-    files may touch themselves and the floor up to the world's caps, except for what was `changed` of them, which needs
-    contacts of the world. With `during`, only that interval of seconds is checked; without `clearance`, the minimum
-    clearance is not measured, and `contacts` says whether the depth of allowed overlaps is: what is left out takes no
-    time.
+    clip. Bisection ends where parts travel less than `tolerance` metres, or a few halvings below it where that promises
+    a proof. With `own_contacts`, clips that were read from files may touch themselves and the floor up to the world's
+    caps, except for what was `changed` of them, which needs contacts of the world. With `during`, only that
+    interval of seconds is checked; without `clearance`, the minimum clearance is not measured, and `contacts` says
+    whether the depth of allowed overlaps is: what is left out takes no time.
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
         raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")

@@ -25,7 +25,8 @@ _ORDER = ("spine", "neck", "leg", "arm")
 class CollisionEpisode:
     """An interval in which a limb of a character collides: `limb` is a chain, or a part that belongs to none.
 
-    `joints` are those of the parts in collision.
+    `joints` are those of the parts in collision. One that only `grazes` has pairs too close to be proven free, and no
+    collision.
     """
 
     who: str
@@ -33,6 +34,7 @@ class CollisionEpisode:
     during: Interval
     pairs: tuple[Pair, ...]
     joints: frozenset[int] = frozenset()
+    grazes: bool = False
 
     @property
     def rank(self) -> int:
@@ -43,7 +45,8 @@ class CollisionEpisode:
     def text(self) -> str:
         """Description for a sentence."""
         a, b = self.pairs[0]
-        return f"{a} collides with {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
+        does = "comes too close to be proven free to" if self.grazes else "collides with"
+        return f"{a} {does} {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
 
 
 def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Collision | Unproven]) -> list[CollisionEpisode]:
@@ -59,10 +62,12 @@ def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Collision | 
     out = []
     for limb, ones in by_limb.items():
         for begin, end in merged([c.during for c in ones], _TOGETHER):
-            pairs = tuple(dict.fromkeys(c.pair for c in ones if begin <= c.during[0] <= end))
+            here = sorted((c for c in ones if begin <= c.during[0] <= end), key=lambda c: isinstance(c, Unproven))
+            pairs = tuple(dict.fromkeys(c.pair for c in here))
             own = [parts[n] for pair in pairs for n in pair if n in parts and parts[n].owner == who]
             joints = frozenset(p.joint for p in own if limb_of(exact, p) == limb)
-            out.append(CollisionEpisode(who, limb, (begin, end), pairs, joints))
+            grazes = all(isinstance(c, Unproven) for c in here)
+            out.append(CollisionEpisode(who, limb, (begin, end), pairs, joints, grazes))
     return sorted(out, key=lambda t: (t.rank, t.during, t.limb))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -383,7 +383,8 @@ def _so_far(work: _Work, after: Certificate | None) -> str:
 
 
 def _counts(before: Certificate, after: Certificate) -> str:
-    return f"{len(before.collisions)} collisions before, {len(after.collisions)} now"
+    close = f", and {len(after.unproven)} too close to be proven" if after.unproven else ""
+    return f"{len(before.collisions)} collisions before, {len(after.collisions)} now{close}"
 
 
 def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
@@ -393,8 +394,7 @@ def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
     if not left:
         return "a character that was not to be repaired collides"
     first = left[0]
-    why: Mapping[tuple[str, str, int], str] = work.failed
-    reason = why.get(_key(first), "rounds of repair were used up")
+    reason = work.failed.get(_key(first), "rounds of repair were used up")
     more = f", and {len(left) - 1} more" if len(left) > 1 else ""
     assert work.before is not None
     return f"{first.text} ({reason}){more}; {_counts(work.before, after)}"
