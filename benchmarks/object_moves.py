@@ -1,22 +1,24 @@
 """Moves of a box between nine places, three high and three across, as in Y's fig. 7, and the columns of its table 1.
 
     python benchmarks/object_moves.py                            # nine pairs, woman
-    python benchmarks/object_moves.py --pairs 81 --seeds 3       # all of them
-    python benchmarks/object_moves.py --pairs 81 --seeds 3 --json moves.json --seconds 500   # in pieces: call it again
-    python benchmarks/object_moves.py --who child clown gorilla long-legs
+    python benchmarks/object_moves.py --all --json moves.json    # 81 pairs x 3 seeds of the woman, 9 each of the others
+    python benchmarks/object_moves.py --all --pairs 3 --seeds 1  # a sample of that
+    python benchmarks/object_moves.py --who child clown --pairs 9 --seeds 2
     python benchmarks/object_moves.py --table                    # cost per node: data + balance, neither, balance, data
-
     python benchmarks/object_moves.py --refusals                 # moves that cannot be, and how soon that is told
 
-Each place has a board; they fit the character's height. Times are processor time, the certificate included.
+Each place has a board; they fit the character's height. Times are processor time, the certificate included. Rows are
+written to the file of `--json` as they end, and those in it are not planned again, if they are of the same sources. At
+the end a table for docs/benchmarks.md is printed, and for every pair that was refused what an independent optimisation
+from many starts finds (object_moves_feasible.py).
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import time
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -43,6 +45,12 @@ _DEPTH = -0.37
 _BOX = (0.218, 0.133, 0.121)
 _BOARD = (0.18, 0.121, 0.015)
 _ROOM_M = 0.0005
+# Starts of the optimisation that looks at refused pairs.
+_STARTS = 16
+# Those besides the woman in the acceptance.
+_OTHERS = ("child", "clown", "long-legs", "gorilla")
+# Character, start, goal, seed.
+Case = tuple[str, int, int, int]
 _COLUMNS = {"data+balance": (True, True), "neither": (False, False), "balance": (False, True), "data": (True, False)}
 
 
@@ -100,39 +108,72 @@ def pairs(count: int) -> list[tuple[int, int]]:
     return every if count >= 81 else [(k % 9, (4 * k + 3 + k // 9) % 9) for k in range(count)]
 
 
-def success(whom: list[str], count: int, seeds: int, kept: Path | None, most_s: float) -> None:
-    """Plan all pairs for each character; a row each.
+def state() -> str:
+    """Hash of the package's sources, 12 hex digits: rows of other sources are not mixed with those of these."""
+    h = hashlib.sha256()
+    for path in sorted(Path(er.__file__).parent.rglob("*.py")):
+        h.update(path.read_bytes())
+    return h.hexdigest()[:12]
+
+
+def success(wanted: list[Case], kept: Path | None, most_s: float) -> list[dict[str, object]]:
+    """Plan cases; a row each.
 
     Rows of the file `kept` are not planned again, and new ones are added to it, until `most_s` processor seconds are
     spent.
     """
+    sources = state()
     rows: list[dict[str, object]] = json.loads(kept.read_text()) if kept and kept.exists() else []
+    if any(row.get("sources") != sources for row in rows):
+        raise SystemExit(f"{kept} has rows of other sources: give another file, or delete it")
     done = {(row["who"], row["start"], row["goal"], row["seed"]) for row in rows}
-    wanted = [(who, *pair, seed) for who in whom for seed in range(seeds) for pair in pairs(count)]
     warm: set[str] = set()
-    for who, start, goal, seed in wanted:
+    for number, (who, start, goal, seed) in enumerate(wanted, 1):
         if (who, start, goal, seed) in done:
             continue
         if time.process_time() > most_s:
             print(f"{len(wanted)} are asked for, {len(rows)} are in {kept}: call again for the rest")
             break
-        if who not in warm:
-            one(who, 4, 4, 0)  # kernels are loaded, shapes made
-            warm.add(who)
-        plan, seconds = one(who, start, goal, seed)
-        free = plan.certificate is not None and plan.certificate.free
-        rows.append({"who": who, "start": start, "goal": goal, "seed": seed, "status": plan.status,
-                     "free": free, "seconds": round(seconds, 2), "why": plan.why})  # fmt: skip
-        print(f"{who:10} {start} -> {goal} seed {seed}: {plan.status:20} {seconds:6.2f} s  {plan.why}", flush=True)
+        status, free, seconds, why = "crashed", False, 0.0, ""
+        try:
+            if who not in warm:
+                one(who, 4, 4, 0)  # kernels are loaded, shapes made
+                warm.add(who)
+            plan, seconds = one(who, start, goal, seed)
+            status, why = plan.status, plan.why
+            free = plan.certificate is not None and plan.certificate.free
+        except Exception as broken:  # the other cases are run all the same
+            why = f"{type(broken).__name__}: {broken}"
+        rows.append({"who": who, "start": start, "goal": goal, "seed": seed, "status": status, "free": free,
+                     "seconds": round(seconds, 2), "why": why, "sources": sources})  # fmt: skip
+        what = f"{number:3} of {len(wanted)}  {who:10} {start} -> {goal} seed {seed}"
+        print(f"{what}: {status:20} {seconds:6.2f} s  {why}", flush=True)
         if kept:
             kept.write_text(json.dumps(rows, indent=1))
-    for who in whom:
-        mine = [row for row in rows if row["who"] == who]
+    return rows
+
+
+def summary(rows: list[dict[str, object]]) -> None:
+    """Print the table, then what an independent optimisation says of pairs without a motion."""
+    print(
+        f"\nsources {state()}\n\n| | found and certified | median s | most s | refused, most s |\n|---|---|---|---|---|"
+    )
+    for who, seed in dict.fromkeys((str(row["who"]), int(str(row["seed"]))) for row in rows):
+        mine = [row for row in rows if row["who"] == who and row["seed"] == seed]
         times = [float(str(row["seconds"])) for row in mine if row["free"]]
-        found = f"{who}: {len(times)} of {len(mine)} found and certified"
-        if times:
-            found += f", {np.median(times):.1f} s median, {max(times):.1f} s at most"
-        print(found, dict(Counter(str(row["status"]) for row in mine)))
+        refused = [float(str(row["seconds"])) for row in mine if not row["free"]]
+        middle, most = (f"{np.median(times):.1f}", f"{max(times):.1f}") if times else ("", "")
+        last = f"{max(refused):.1f}" if refused else ""
+        print(f"| {who}, seed {seed} | **{len(times)} of {len(mine)}** | {middle} | {most} | {last} |")
+    every = [row for row in rows if row["free"]]
+    print(f"\n{len(every)} of {len(rows)} found and certified ({100.0 * len(every) / max(len(rows), 1):.1f} %)")
+    refused = {(str(r["who"]), int(str(r["start"])), int(str(r["goal"]))): r for r in rows if not r["free"]}
+    if refused:
+        from object_moves_feasible import feasible
+
+        for (who, start, goal), row in refused.items():
+            print(f"{who} {start} -> {goal}, {row['status']}: {row['why']}", flush=True)
+            feasible(who, start, goal, _STARTS)
 
 
 def refusals(who: str) -> None:
@@ -199,9 +240,10 @@ def table(who: str, count: int) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="the woman by 81 pairs and 3 seeds, the others by 9 pairs")
     parser.add_argument("--who", nargs="+", default=["woman"])
-    parser.add_argument("--pairs", type=int, default=9)
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--pairs", type=int, help="pairs of each character; 9, or with --all 81 and 9")
+    parser.add_argument("--seeds", type=int, help="seeds; 1, or with --all 3 of the woman")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--refusals", action="store_true")
     parser.add_argument("--json", type=Path, help="file of rows; those in it are not planned again")
@@ -211,9 +253,14 @@ def main() -> None:
         refusals(asked.who[0])
         return
     if asked.table:
-        table(asked.who[0], asked.pairs)
+        table(asked.who[0], asked.pairs or 9)
         return
-    success(asked.who, asked.pairs, asked.seeds, asked.json, asked.seconds)
+    many = dict.fromkeys(asked.who, (asked.pairs or 9, asked.seeds or 1))
+    if asked.all:
+        many = {"woman": (asked.pairs or 81, asked.seeds or 3)}
+        many |= {who: (min(asked.pairs or 9, 9), 1) for who in _OTHERS}
+    wanted = [(who, *pair, seed) for who, (n, seeds) in many.items() for seed in range(seeds) for pair in pairs(n)]
+    summary(success(wanted, asked.json, asked.seconds))
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ FREE = FREE[~np.isin(FREE, mp.rows("LANK", "RANK"))]
 LOW = (mp.STRATEGIES.index("squat"), mp.STRATEGIES.index("stoop"))
 # Upper ends of the distances by which errors are grouped, metres.
 BINS = (0.02, 0.04, 0.06, 0.08, 0.12, 1.0)
+# Distances below which poses are left out for answers far from all recordings, metres.
+LEFT_OUT = (0.1, 0.2, 0.3, 0.4)
 
 
 def own_size(db: PostureDatabase, lengths: mp.BodyLengths) -> PostureDatabase:
@@ -165,6 +167,25 @@ def fit(results: list[tuple[dict[str, Array], Array, dict[str, float]]]) -> dict
     return {"spearman": float(spearmanr(distance, error)[0]), "groups": groups}
 
 
+def beyond(takes: list[MarkerTake], tested: list[MarkerTake]) -> None:
+    """Print errors where all poses with constraints nearer than some distance are left out, too."""
+    found: dict[float, list[float]] = {least: [] for least in LEFT_OUT}
+    for take in tested:
+        poses = frames_of(take)[0][::12]
+        db = own_size(build([t for t in takes if t is not take]), mp.recorded_lengths(take.points))
+        for pose in poses:
+            row = (SUMS @ pose).reshape(1, -1)
+            distance = np.linalg.norm(db.rows() - row, axis=1) / np.sqrt(6.0)
+            for least, errors in found.items():
+                if (distance > least).sum() >= 60:
+                    answer = db.where(distance > least).regressed(row)[0]
+                    errors.append(float(np.linalg.norm(answer - pose, axis=-1)[FREE].mean()))
+    print("poses with nearer constraints left out, too: error of local regression")
+    for least, errors in found.items():
+        print(f"  {least:.2f} m ({len(errors)} frames): mean {100 * np.mean(errors):.1f} cm,"
+              f" p95 {100 * np.percentile(errors, 95):.1f}")  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -203,6 +224,7 @@ def main() -> None:
     for row in told["groups"]:  # type: ignore[attr-defined]
         print(f"  {row['from']:.2f} to {row['to']:.2f} m ({row['frames']} frames, {row['middle']:.3f}):"
               f" mean {row['mean']:.1f} cm, p95 {row['p95']:.1f}")  # fmt: skip
+    beyond(takes, tested)
 
 
 if __name__ == "__main__":

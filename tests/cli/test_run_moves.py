@@ -23,21 +23,26 @@ objects:
 characters:
   ann: {body: {preset: woman}, clip: {idle: {seconds: 1}}}
 tasks:
-  - move: {who: ann, object: crate, to: [0.2, -0.62, 0.8605], feet: stay}
+  - move: {who: ann, object: crate, to: [0.0, -0.62, 0.8605], feet: stay}
 """
 
-# Change of the storyboard, the status, and words of the sentence.
+# Change of the storyboard, the status, and words of the sentence and of the advice.
 REFUSED = {
-    "too heavy": ("mass: 4", "mass: 70", "too-heavy", "70 kg"),
-    "too large for the hands": ("[0.36, 0.26, 0.22]", "[1.3, 0.26, 0.22]", "target-out-of-reach", "hands"),
-    "goal inside a wall": ("[0.2, -0.62, 0.8605]", "[0.45, -0.62, 0.8605]", "target-in-collision", "screen"),
-    "feet that cannot stay": ("[0.2, -0.62, 0.8605]", "[0.2, -1.9, 0.8605]", "target-out-of-reach", "short of"),
-}
+    "too heavy": ("mass: 4", "mass: 70", "too-heavy", "70 kg", "would do (checked)"),
+    "too large for the hands": (
+        "[0.36, 0.26, 0.22]", "[1.3, 0.26, 0.22]", "target-out-of-reach", "hands of ann", "make it smaller"
+    ),
+    "too large for one hand": ("feet: stay", "feet: stay, hands: left", "target-out-of-reach", "hand of ann", "both"),
+    "goal inside a wall": ("[0.0, -0.62, 0.8605]", "[0.45, -0.62, 0.8605]", "target-in-collision", "screen", "move"),
+    "feet that cannot stay": (
+        "[0.0, -0.62, 0.8605]", "[0.2, -1.9, 0.8605]", "target-out-of-reach", "short of", "stand nearer, or move"
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_move_that_cannot_be_is_one_sentence_with_its_status(case: str, tmp_path: Path):
-    old, new, status, said = REFUSED[case]
+    old, new, status, said, advised = REFUSED[case]
     assert BOARD.count(old) == 1
     path = tmp_path / "room.yaml"
     path.write_text(BOARD.replace(old, new))
@@ -45,6 +50,7 @@ def test_a_move_that_cannot_be_is_one_sentence_with_its_status(case: str, tmp_pa
     result = CliRunner().invoke(app, words)
     facts = json.loads(result.stdout)
     assert result.exit_code == 1 and facts["status"] == status and said in facts["why"]
+    assert advised in facts["advice"] and "other hand" not in facts["advice"]
     assert [p.name for p in tmp_path.iterdir()] == ["room.yaml"]
 
 

@@ -195,3 +195,21 @@ def test_takes_without_standing_feet_are_refused() -> None:
     with pytest.raises(BadValue, match="take 'bad' needs markers"):
         MarkerTake("bad", np.zeros((4, 40, 3)), 60.0)
     assert len(build([take], hands=("left",)).of_contact("left")) > 3
+
+
+@pytest.mark.parametrize("hands", [("left", "right"), ("right",)])
+def test_beyond_recordings_nobody_leans_back_for_a_box_aside(hands: tuple) -> None:
+    db = recorded_postures()
+    neck, waist = mp.rows("C7"), mp.WAIST
+
+    def lean(pose: Array, aside: float) -> float:
+        """Metres that the neck is behind the waist with hands moved aside, to the left where positive."""
+        points = SUMS @ pose + np.array([aside, 0.0, 0.0]) * (np.arange(6) < 4)[:, None]
+        found = db.posture(Constraints(points, 0.0, np.zeros(3), hands)).markers
+        return float(found[neck, 1].mean() - found[waist, 1].mean())
+
+    upright = db.poses[(db.strategy == mp.STRATEGIES.index("upright")) & (db.held == (mp.LEFT | mp.RIGHT))][::15]
+    assert len(upright) >= 3
+    for pose in upright:
+        there = lean(pose, 0.0)
+        assert all(abs(lean(pose, aside) - there) < 0.2 for aside in (-0.4, 0.4)), there

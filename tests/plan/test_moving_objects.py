@@ -213,6 +213,19 @@ def test_what_is_too_wide_for_the_arms_is_told():
     assert plan.status == "target-out-of-reach" and "hands" in plan.why
 
 
+def test_a_plank_too_long_for_two_palms_is_taken_by_its_edge():
+    world = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0, fps=30.0))
+    for side in (-0.55, 0.55):
+        world = world.with_static(f"trestle {side:g}", box((0.1, 0.3, 0.8), (side, -0.55, 0.4)))
+    world = world.with_static("shelf", box((1.8, 0.3, 0.03), (0.0, -0.73, 1.15)))
+    world = world.with_object("plank", box((1.5, 0.24, 0.03)), Still(transform([0.0, -0.5, 0.8155])), mass=3.0)
+    task = Move(who="ann", object="plank", to=(0.0, -0.6, 1.181), feet="stay")
+    plan = plan_tasks(world, [task], ONCE).require()
+    assert plan.certificate is not None and plan.certificate.free
+    far, turned = grip_errors(plan.world)
+    assert far < 0.001 and turned < 0.5
+
+
 def test_one_hand_moves_a_can_and_the_other_stays_off_it():
     world = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0, fps=30.0))
     world = world.with_static("table", box((1.4, 0.5, 0.03), (0.0, -0.68, 0.7345)))

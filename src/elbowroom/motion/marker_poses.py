@@ -37,6 +37,7 @@ HANDS = {side: rows(*(side + m for m in ("WRA", "WRB", "FIN"))) for side in "LR"
 ARMS = {side: rows(*(side + m for m in ("UPA", "ELB", "FRM", "WRA", "WRB", "FIN"))) for side in "LR"}
 LEGS = rows(*(side + m for side in "LR" for m in ("THI", "KNE", "SHN", "ANK", "HEE", "TOE", "MT5")))
 _TRUNK = sorted(set(range(len(MARKERS))) - {*ARMS["L"], *ARMS["R"], *LEGS})
+_MIRRORED = [_INDEX.get({"L": "R", "R": "L"}.get(name[0], name[0]) + name[1:], -1) for name in MARKERS]
 
 # Gaps of a marker that are filled by straight lines.
 _FILLED_S = 0.25
@@ -207,6 +208,13 @@ def in_feet_frame(points: ArrayLike) -> Array:
     """Marker poses (..., 41, 3) of the world in the frames of their feet."""
     heading, origin = feet_frame(points)
     return turned(np.asarray(points, dtype=float) - origin[..., None, :], -heading)
+
+
+def mirrored(points: Array) -> Array:
+    """Marker poses (..., 41, 3) in the frame of the feet with left and right exchanged; NaN for a marker that only one
+    side has."""
+    out = points[..., _MIRRORED, :] * [-1.0, 1.0, 1.0]
+    return np.where(np.array(_MIRRORED)[:, None] < 0, np.nan, out)
 
 
 class Aligned:

@@ -105,6 +105,14 @@ def points_of(hands: tuple[Hand, ...]) -> list[int]:
     return [2 * BOTH.index(hand) + k for hand in hands for k in (0, 1)] + [4, 5]
 
 
+def mirrored_rows(rows: Array, hands: tuple[Hand, ...]) -> tuple[Array, tuple[Hand, ...]]:
+    """Constraint rows (Q, 3 n) of some hands with left and right exchanged, and the hands that they are of then."""
+    n = 2 * len(hands)
+    order = [*range(2, n), 0, 1, n + 1, n]
+    points = rows.reshape(len(rows), -1, 3)[:, order] * [-1.0, 1.0, 1.0]
+    return points.reshape(rows.shape), hands if len(hands) > 1 else (BOTH[1 - BOTH.index(hands[0])],)
+
+
 def need_markers(character: Character) -> None:
     """Raise `BadValue` where a rig has too few parts for the 41 markers."""
     missing = [name for name in MARKERS if name not in character.markers]

@@ -24,7 +24,7 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.marker_poses import BodyLengths, MarkerTake, Strategy
-from elbowroom.motion.posture_constraints import BOTH, SUMS, Constraints, Hand, need_markers, points_of
+from elbowroom.motion.posture_constraints import BOTH, SUMS, Constraints, Hand, mirrored_rows, need_markers, points_of
 
 Method = Literal["local", "nearest", "linear"]
 METHODS: tuple[Method, ...] = ("local", "nearest", "linear")
@@ -39,11 +39,14 @@ _OFFERED_HZ = 30.0
 _NEIGHBOURS = 60
 _RIDGE_M2 = 0.1
 _WIDTH = 0.5
+# Deviations of the neighbours, along each of their principal axes, beyond which constraints are not extrapolated (same
+# benchmark: as good as without a limit).
+_BEYOND = 3.0
 # Damping of the singularity-robust inverse, m² (research: 1e-3 to 1e-1 are equally good).
 _DAMPING_M2 = 1e-2
 # Root-mean-square distance of constraint points to the nearest recorded ones, and the mean marker error there, metres;
-# measured by benchmarks/posture_database.py, one take left out.
-_ERROR_AT_M = ((0.0, 0.02), (0.03, 0.045), (0.05, 0.065), (0.07, 0.09), (0.10, 0.13))
+# measured by benchmarks/posture_database.py, one take left out; from 0.3 m on with all nearer poses left out.
+_ERROR_AT_M = ((0.0, 0.02), (0.03, 0.045), (0.05, 0.065), (0.07, 0.09), (0.10, 0.13), (0.30, 0.145), (0.40, 0.21))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +154,21 @@ class PostureDatabase:
         )
 
     def regressed(self, numbers: Array, hands: tuple[Hand, ...] = BOTH) -> Array:
-        """Marker poses (Q, 41, 3) in the frame of the feet by local regression at constraint rows (Q, 3 n)."""
+        """Marker poses (Q, 41, 3) in the frame of the feet by local regression at constraint rows (Q, 3 n).
+
+        Beyond the recordings left and right count alike: that somebody leaned back while the box was a little to the
+        left says nothing about boxes far to the left.
+        """
+        found, beyond = self._regressed(numbers, hands)
+        far = np.flatnonzero(beyond)
+        if len(far):
+            seen = mp.mirrored(self._regressed(*mirrored_rows(numbers[far], hands))[0])
+            found[far] += 0.5 * beyond[far, None, None] * np.nan_to_num(seen - found[far])
+        return found
+
+    def _regressed(self, numbers: Array, hands: tuple[Hand, ...]) -> tuple[Array, Array]:
+        """Marker poses (Q, 41, 3) by local regression, and the shares (Q,) of the constraints that are beyond what the
+        neighbours show, which is left out."""
         given, flat = self.rows(hands), self.poses.reshape(len(self), -1)
         count = min(_NEIGHBOURS, len(self))
         distance, index = self._tree(hands).query(numbers, k=count)
@@ -165,10 +182,14 @@ class PostureDatabase:
         x0, y0 = (weight[:, None] @ near)[:, 0], (weight[:, None] @ far)[:, 0]
         root = np.sqrt(weight * count)[..., None]
         x, y = (near - x0[:, None]) * root, (far - y0[:, None]) * root
-        across = x.transpose(0, 2, 1)
-        slope = np.linalg.solve(across @ x + _RIDGE_M2 * np.eye(x.shape[-1]), across @ y)
-        found = y0 + ((numbers - x0)[:, None] @ slope)[:, 0]
-        return found.reshape(-1, len(MARKERS), 3)
+        spread, axes = np.linalg.eigh(x.transpose(0, 2, 1) @ x)
+        spread = np.maximum(spread, 0.0) + _RIDGE_M2
+        asked = ((numbers - x0)[:, None] @ axes)[:, 0]
+        most = _BEYOND * np.sqrt(spread / count)
+        kept = np.clip(asked, -most, most)
+        beyond = np.linalg.norm(asked - kept, axis=1) / np.maximum(np.linalg.norm(asked, axis=1), 1e-9)
+        found = y0 + ((((kept / spread)[:, None] @ axes.transpose(0, 2, 1)) @ x.transpose(0, 2, 1)) @ y)[:, 0]
+        return found.reshape(-1, len(MARKERS), 3), beyond
 
     def rows(self, hands: tuple[Hand, ...] = BOTH) -> Array:
         """Constraint rows (N, 3 n) of all poses (eq. 3)."""

@@ -110,7 +110,7 @@ def plan_tasks(
             known = remedy(world, tasks, few, failed, partial(_probed, fps))
         except OutOfTime:  # the cause of the failure is known all the same
             known = ""
-        return plan.with_(verified=known)
+        return plan.with_(verified=known, usual=failed.usual_advice)
 
 
 def _over_repaired(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from elbowroom.plan.hands import shifted
 from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned
 from elbowroom.plan.result import Folded, Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Hand, Move, Press, Put, Reach, Task, Touch
+from elbowroom.plan.tasks import Carry, Hand, Move, Press, Put, Reach, Task, Touch
 from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
@@ -44,6 +45,8 @@ _OBSTACLES = 2
 # Heights of a block under an object that nobody can bend down to, and its distance from the object, metres.
 _RAISED_M = (0.2, 0.4)
 _GAP_M = 5e-4
+# Shares of the mass of an object that is too heavy.
+_LIGHTER = (0.4, 0.15)
 # Delays that are tried for a given time, seconds.
 _LATER_S = (1.0, 2.0)
 
@@ -217,7 +220,13 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
             yield Probe(f"doing it {later:g} s later", world, changed, settings)
     if failed.status == "out-of-balance" and not isinstance(task, Move):  # bodies fall over with either hand
         yield from _nearer(world, tasks, settings, failed, task)
-    yield from _other_hand(world, tasks, settings, task)
+    yield from _other_hand(world, tasks, settings, task, alone=failed.status != "too-heavy")
+    if failed.status == "too-heavy" and not isinstance(task, Carry):
+        yield from _lighter(world, tasks, settings, task)
+        return
+    if isinstance(task, Move) and task.feet == "stay" and failed.status in ("target-out-of-reach", "out-of-balance"):
+        changed = [replace(task, feet="auto") if one is task else one for one in tasks]
+        yield Probe("letting the feet step (feet: auto)", world, changed, settings)
     if isinstance(failed, Folded) and isinstance(task, Move):
         yield from _raised(world, tasks, settings, task)
         return
@@ -256,8 +265,28 @@ def _raised(world: World, tasks: Sequence[Task], settings: Settings, task: Move)
         yield Probe(f"putting {task.object} on something {up:.1f} m high", higher, tasks, settings)
 
 
-def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:
-    """Probe with the other hand, if one was given; otherwise both were tried."""
+def _lighter(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:
+    """Probes with less mass."""
+    name = getattr(task, "object", None)
+    thing = world.objects.get(name or "")
+    if name is None or thing is None or not thing.mass:
+        return
+    for share in _LIGHTER:
+        mass = float(f"{share * thing.mass:.1g}")
+        lighter = world.with_(objects={**world.objects, name: replace(thing, mass=mass)})
+        yield Probe(f"a mass of {mass:g} kg", lighter, tasks, settings)
+
+
+def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: Task, *, alone: bool) -> Iterator[Probe]:
+    """Probe with the other hand, if one was given, otherwise both were tried.
+
+    A move is also tried with both at once, and with the other one only where that may help `alone`.
+    """
+    if isinstance(task, Move) and task.hands != "both":
+        more: tuple[Literal["left", "right", "both"], ...] = ("left" if task.hands == "right" else "right", "both")
+        for hands in more if alone else more[1:]:
+            changed = [replace(task, hands=hands) if one is task else one for one in tasks]
+            yield Probe("both hands" if hands == "both" else f"the {hands} hand", world, changed, settings)
     if task.hand is None:
         return
     other: Hand = "left" if task.hand == "right" else "right"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.plan.edit import numbers_of, stacked
-from elbowroom.plan.tasks import Task
+from elbowroom.plan.tasks import Carry, Move, Task
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.edit import Edit, Motions, motions
@@ -48,6 +48,14 @@ ADVICE: Mapping[Status, str] = {
     "budget-spent": "give a larger budget (--budget SECONDS) or none",
     "not-certified": "move the obstacle, or start somewhere else",
 }
+# The same where the task is for both hands.
+_ADVICE_OF_BOTH: Mapping[Status, str] = {
+    "target-out-of-reach": "stand nearer, or move the target",
+    "out-of-balance": "stand nearer, or make the object lighter",
+    "too-heavy": "make it lighter, bring it nearer, or share it with helpers",
+    "no-path": "move the obstacle",
+    "hand-not-free": "put down the held object first, or use one hand alone",
+}
 
 
 class NoMotion(ElbowroomError):
@@ -64,7 +72,7 @@ class Plan:
     failure, with the pair or the distance to blame; `verified` is one change with which a motion was found and proven,
     if any is known. `seconds` is time by stage. `collisions` are those of the motion before a repair. `edits` are all
     changes of motions, the last one on top; `base` has the motions below them, by character, extended to the length of
-    the edited ones.
+    the edited ones. `usual` is advice for the task that failed, where it is not that of the status.
     """
 
     status: Status
@@ -76,6 +84,7 @@ class Plan:
     collisions: tuple[Collision, ...] = ()
     base: Motions = field(default_factory=dict)
     verified: str = ""
+    usual: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", {**self.world.characters, **self.base})
@@ -97,7 +106,7 @@ class Plan:
         """Advice: a change that was tried and works, otherwise what can be changed at all."""
         if self.status == "not-certified" and any(edit.share < 1.0 for edit in self.edits):
             return "make the edits that were weakened or muted stronger"
-        return self.verified or ADVICE.get(self.status, "")
+        return self.verified or self.usual or ADVICE.get(self.status, "")
 
     def require(self) -> Plan:
         """The plan itself; raises `NoMotion` where there is none."""
@@ -160,7 +169,7 @@ class PlanningFailure(Exception):
 
     `missing` is the distance out of reach, or the depth of a body in an obstacle, metres; `searched`: a path was
     searched in vain, for this or another option of the task; `failed_walks` counts walks to places in vain;
-    `anywhere`: it fails wherever somebody stands.
+    `anywhere`: it fails wherever somebody stands; `remedy`: what may help, where that is special to this failure.
     """
 
     def __init__(self, status: Status, why: str, *, missing: float = 0.0) -> None:
@@ -172,6 +181,13 @@ class PlanningFailure(Exception):
         self.task: Task | None = None
         self.failed_walks = 0
         self.anywhere = False
+        self.remedy = ""
+
+    @property
+    def usual_advice(self) -> str:
+        """Advice for the task that failed; empty where that of the status serves."""
+        both = isinstance(self.task, Carry) or (isinstance(self.task, Move) and self.task.hands == "both")
+        return self.remedy or (_ADVICE_OF_BOTH.get(self.status, "") if both else "")
 
 
 class Folded(PlanningFailure):

@@ -346,7 +346,7 @@ class WholeBody:
         name = self.character.name
         reason = {
             "found": "",
-            "out-of-reach": f"{farthest} of {name} is {100.0 * missing.get(farthest, 0.0):.1f} cm short of its target.",
+            "out-of-reach": f"{farthest} of {name} is {_short(missing.get(farthest, 0.0))} short of its target.",
             "out-of-range": f"a limb of {name} is {np.degrees(excess):.1f} degrees out of its range.",
             "off-balance": f"the centre of mass of {name} is {-100.0 * margin:.1f} cm outside of the support.",
             "turned-too-far": f"a joint of {name} turns by {np.degrees(turn):.0f} degrees, more than the "
@@ -354,6 +354,11 @@ class WholeBody:
         }[status]
         iterations = int(out[whole_body_solve.ITERATIONS])
         return WholeBodySolution(pose, status, iterations, missing, margin, turn, excess, reason)
+
+
+def _short(metres: float) -> str:
+    """A length in words."""
+    return f"{100.0 * metres:.1f} cm" if metres >= 0.01 else f"{1000.0 * metres:.1f} mm"
 
 
 def _hull(support: ArrayLike) -> Array:

@@ -31,11 +31,12 @@ from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
 from elbowroom.plan.teams.trajectory import Trajectory, stalls, trajectory
 from elbowroom.plan.teams.tuning import Tuning
 from elbowroom.plan.verbs.carrier import Carrier, Option
+from elbowroom.plan.verbs.grips import edge_grips, grips_on
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.verbs.move import Crew, crew_of, free_hands
 from elbowroom.plan.walking.stances import is_low, stances_for, standing_at
 from elbowroom.plan.walking.walked import Spot, until_end
-from elbowroom.posing.two_hands import edge_grasps, under_edge
+from elbowroom.posing.two_hands import under_edge
 from elbowroom.spaces.team import YAW, TeamSpace
 from elbowroom.world.certificate import certify
 
@@ -64,12 +65,7 @@ class TeamCarrier(Carrier):
     """A person who carries an object on foot: palms on its sides, or hands under an edge of it."""
 
     def _grips(self, hands: Sequence[str]) -> list[Grips]:
-        actor = self.actor
-        place, heading = stance_of(actor.body, actor.pose)
-        ahead = np.array([np.sin(heading), -np.cos(heading), 0.0])
-        edges = edge_grasps(actor.body, self.d.world.objects[self.thing].mesh, self.T_start, place, ahead)
-        under = [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in edges]
-        return [*under, *super()._grips(hands)]
+        return [*edge_grips(self), *grips_on(self, hands)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,17 +17,15 @@ from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.plan import acting
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import FOREVER
-from elbowroom.plan.hands import effort, front_of, hand_of, joints_of, released, shifted
+from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
+from elbowroom.plan.verbs.grips import edge_grips, grips_on, ranked_grips
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
-from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.gaze import gazing
-from elbowroom.posing.grasps import grasps_of
-from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.pairs import Pair
 
@@ -111,17 +109,14 @@ class Carrier(Holding):
 
     def ranked(self, hands: Sequence[str]) -> list[Grips]:
         """Grips on the object, the easiest first, whether feasible or not."""
-        actor = self.actor
-        candidates = self._grips(hands)
-        if not candidates:
-            fit = "two hands of {} do not fit round it" if len(hands) > 1 else "hand of {} finds no grasp on it"
-            raise PlanningFailure("target-out-of-reach", f"{self.what}: the {fit.format(actor.who)} from where it lies")
-        cost = np.array([sum(grasp.cost for grasp in grips.grasps.values()) for grips in candidates])
-        for T in (self.T_start, self.T_goal):
-            for hand in hands:
-                ends = T @ np.stack([grips.grasps[hand].T_thing_hand for grips in candidates])
-                cost = cost + effort(actor, hand, ends, actor.k)
-        return [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
+        return ranked_grips(self, hands, self._grips(hands), _LOOKS)
+
+    def _grips(self, hands: Sequence[str]) -> list[Grips]:
+        """Grips to choose from; an object too wide for two palms is taken by its edge, where hands have room there."""
+        found = grips_on(self, hands)
+        if found or len(hands) == 1:
+            return found
+        return [grips for grips in edge_grips(self) if self.carried_blame(grips, self.T_start, 0.0) is None]
 
     def option(self, grips: Grips, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
@@ -139,18 +134,6 @@ class Carrier(Holding):
             failed.append(stuck)
             return None
         return Option(grips, before, start, goal, (self.guide, self.pull))
-
-    def _grips(self, hands: Sequence[str]) -> list[Grips]:
-        d, actor = self.d, self.actor
-        if len(hands) == 1:
-            found = grasps_of(d.world, actor.who, hands[0], self.thing, actor.now)
-            return [Grips({hands[0]: grasp}) for grasp in found]
-        mesh, ahead = d.world.objects[self.thing].mesh, front_of(actor, actor.body.skeleton.at(actor.pose))
-        if is_pole(mesh):
-            pairs = pole_grasps(d.world, actor, self.thing, (self.T_start, self.T_goal))
-        else:
-            pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
-        return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
 
     def after(self, option: Option, last: Pose) -> Pose:
         """A posture with open hands before the object at its goal, near that with which it arrived, or the option's."""

@@ -159,8 +159,7 @@ def _path(
             if found.found:
                 break
         if searched and not found.found:
-            there = tuple(h.held_at(grips, T_b, goal) for (h, grips), (_, goal) in zip(team, ends, strict=True))
-            found = search(quick, first, last, d.seed(), _BUDGET, there)
+            found = search(quick, first, last, d.seed(), _BUDGET, _held_there(team, ends, T_b))
         if not found.found:
             raise PlanningFailure("no-path", f"{lead.what}: no path was found that the body can follow")
         short = found if straight else smooth(quick, found, d.seed(), budget=_SMOOTH)
@@ -168,6 +167,15 @@ def _path(
         poses += short.payloads[1:]
         checks += found.stats.checks + (0 if straight else short.stats.checks)
     return np.array(states), poses, checks
+
+
+def _held_there(team: Team, ends: Sequence[tuple[Pose, Pose]], T: Array) -> Poses:
+    """Postures at the end of a search, near those at the goal; raises `PlanningFailure`."""
+    try:
+        return tuple(h.held_at(grips, T, goal) for (h, grips), (_, goal) in zip(team, ends, strict=True))
+    except PlanningFailure as failed:
+        what, _, why = failed.why.partition(": ")
+        raise PlanningFailure("no-path", f"{what}: it cannot be held just above its goal: {why}") from None
 
 
 def _gap(holding: Holding, grips: Grips, T: Array, under: Collection[str]) -> float:

@@ -124,7 +124,7 @@ def reachable_grasps(
             places = [here, *(then if len(then) == 1 else ())]
             fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
             if choosy:
-                fit = (g for g in fit if _holds(d, actor, thing, g) != loose)
+                fit = (g for g in fit if holds(d, actor, thing, g) != loose)
             at_it = _reach_alone if alone else reach_grasp
             first = next(fit, None)
             looked += first is not None
@@ -146,7 +146,7 @@ def reachable_grasps(
         raise why_not
 
 
-def _holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
+def holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
     """Return whether closed fingers hold an object against thumb or palm, as far as a hand has fingers.
 
     Grasps marked on the object are accepted as they are.
@@ -167,7 +167,7 @@ def holdable(d: Director, actor: Actor, thing: str) -> bool:
         for hand in ("left", "right")
         for grasp in grasps_of(d.world, actor.who, hand, thing, actor.now, lying=lying)
     )
-    return any(_holds(d, actor, thing, grasp) for grasp in grasps)
+    return any(holds(d, actor, thing, grasp) for grasp in grasps)
 
 
 def _opposed(d: Director, actor: Actor, thing: str, found: ReachableGrasp | Failed) -> ReachableGrasp | Failed:

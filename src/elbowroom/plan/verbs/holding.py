@@ -110,7 +110,8 @@ class Holding:
         if not found.found:
             kinds: dict[str, Status] = {"off-balance": "out-of-balance", "turned-too-far": "no-path"}
             status = kinds.get(found.status, "target-out-of-reach")
-            raise PlanningFailure(status, f"{self.what}: {found.reason.rstrip('.')}")
+            why = found.reason.rstrip(".").replace(f"of {self.actor.body.name} ", f"of {self.actor.who} ")
+            raise PlanningFailure(status, f"{self.what}: {why}")
         return found.pose
 
     def _borne_at(self, targets: Mapping[str, Array], T_object: Array) -> Array:
