@@ -25,6 +25,7 @@ from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait import HEAD_LEAD_S, LEAST_KNEE, Going, Variation
 from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.mass import balance_weight
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
@@ -55,10 +56,6 @@ _RATHER_M = 0.25
 _SLOWEST_M_S = 0.25
 # m/s, scaled: walks up to the first, runs from the second on (Hreljac 1995: people change at 2 m/s)
 WALKS, _RUNS = 1.95, 2.3
-# m/s from which, to twice as much, the mass of a walker is where the ground can carry it
-_BALANCED_M_S = 0.3
-# seconds before and after something that is stepped over, and its height, metres
-_OVER_S, _LOW_M = 1.5, 0.03
 # leg lengths from the floor to the centre of mass: recorded trunks stay upright in turns, and the legs lean alone
 _LEAN = 1.1
 # Below recorded crouching the trunk pitches by so many radians, with the hips back by leg lengths for balance, and with
@@ -263,24 +260,9 @@ def perform(
         outwards = (1.0 if side == "left" else -1.0) * leftwards(heading) * (steps.aside * np.ones(len(times)))[:, None]
         return _carried(library, blend, side, walker, times, figure.leg, outwards)
 
-    balanced = _balanced(course, blend, steps, terrain)
+    balanced = balance_weight(course, blend.velocity, steps, terrain)
     going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain, balanced)
     return going.performed(place, bank)
-
-
-def _balanced(course: Course, blend: Blend, steps: Steps, terrain: Terrain) -> Array:
-    """Weight (N,) of balance in a walk: upright, forwards on level ground, with arms that swing, and under way.
-
-    Around what is stepped over the pelvis stays where the legs have room.
-    """
-    if steps.climbs or not course.arms:
-        return np.zeros(len(course.times))
-    speed = np.linalg.norm(blend.velocity[:, :2], axis=1)
-    ahead = blend.velocity[:, 0] / np.maximum(speed, _BALANCED_M_S)
-    upright = 1.0 - np.clip(course.low * np.ones(len(speed)), 0.0, 1.0)
-    around = 2 * round(_OVER_S / (course.times[1] - course.times[0])) + 1
-    upright *= scipy.ndimage.maximum_filter1d(terrain.along(course.curve.at(course.s)), around) < _LOW_M
-    return smootherstep((speed - _BALANCED_M_S) / _BALANCED_M_S) * smootherstep((ahead - 0.7) / 0.25) * upright
 
 
 def pelvis_leads(figure: Figure, course: Course, library: ClipLibrary) -> Array:

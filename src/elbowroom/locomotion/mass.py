@@ -16,12 +16,14 @@ import scipy
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.course import facing, leftwards
+from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.pelvis import GRAVITY, bent
 from elbowroom.locomotion.sole import Sole
 from elbowroom.locomotion.steps import Steps
+from elbowroom.locomotion.terrain import Terrain
 
 # Shares of a stance, and the centre of pressure then: share of the way from heel to ball, and on to the toe tips
 # (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front); in walking it begins
@@ -39,6 +41,10 @@ SOFT = 0.012  # seconds: a landing foot stops within this
 _BOWS_ALOFT, _BOWS = 0.5, 0.25  # seconds: slower pitching is straightened out, in the air and on the ground
 _LIGHT = 0.001  # of the mass: lighter parts, such as fingers, have negligible momentum
 _LEAST_SHARE = 0.3  # of the weight: below this load the ground takes up no angular momentum
+# m/s from which, to twice as much, the mass of a walker is where the ground can carry it
+_BALANCED_M_S = 0.3
+# seconds before and after something that is stepped over, and its height, metres
+_OVER_S, _LOW_M = 1.5, 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,3 +154,19 @@ def bowed(bow: Array, given: Push, body: Carried, heading: Array, rate: float) -
     law = aloft * (np.gradient(np.gradient(bow)) * rate**2 - across / body.inertia)
     stiff = ((_BOWS + aloft * (_BOWS_ALOFT - _BOWS)) * rate) ** 4
     return bent(np.zeros(len(bow)), np.ones(len(bow)), law / rate**2, stiff)
+
+
+def balance_weight(course: Course, velocity: Array, steps: Steps, terrain: Terrain) -> Array:
+    """Weight (N,) of balance in a walk: upright, forwards on level ground, with arms that swing, and under way.
+
+    velocity (N, 3): forwards and left, m/s, and turn. Around what is stepped over the pelvis stays where the legs have
+    room.
+    """
+    if steps.climbs or not course.arms:
+        return np.zeros(len(course.times))
+    speed = np.linalg.norm(velocity[:, :2], axis=1)
+    ahead = velocity[:, 0] / np.maximum(speed, _BALANCED_M_S)
+    upright = 1.0 - np.clip(course.low * np.ones(len(speed)), 0.0, 1.0)
+    around = 2 * round(_OVER_S / (course.times[1] - course.times[0])) + 1
+    upright *= scipy.ndimage.maximum_filter1d(terrain.along(course.curve.at(course.s)), around) < _LOW_M
+    return smootherstep((speed - _BALANCED_M_S) / _BALANCED_M_S) * smootherstep((ahead - 0.7) / 0.25) * upright
