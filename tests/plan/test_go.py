@@ -13,6 +13,7 @@ from elbowroom.locomotion.departure import stance_of, walk_from
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks, preview_tasks
 from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import Plan
@@ -20,7 +21,9 @@ from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Put, Reach
 from elbowroom.plan.walking.crossing import past_people
 from elbowroom.plan.walking.paths import WALK, WalkPath, WalkPaths
-from elbowroom.plan.walking.walked import _little
+from elbowroom.plan.walking.setting_down import _nearer_an_edge
+from elbowroom.plan.walking.stances import suited_first
+from elbowroom.plan.walking.walked import Spot, _little
 from elbowroom.props.makers import made
 from elbowroom.world.certificate_findings import Unproven
 from elbowroom.world.columns import columns_of
@@ -56,6 +59,26 @@ def test_a_wall_is_gone_round_and_the_goal_faced() -> None:
     np.testing.assert_allclose(place, [0.0, -3.0], atol=0.01)
     assert abs(abs(heading % (2.0 * np.pi)) - np.pi) < 0.4  # the wall is behind where she came from
     assert plan.world.motion("ann").root[:, 0].min() < -1.1  # round its near end
+
+
+def test_places_where_thighs_are_free_of_the_table_come_first() -> None:
+    world = standing(World(floor=0.0).with_static("table", prop("table").moved(transform([-2.0, 0.0, 0.0]))))
+    d = Director(world, QUICK, FPS, 0)
+    actor = d.actor("ann")
+    near = Spot(np.array([-1.77, -0.55]), float(np.radians(-157.5)))
+    clear = Spot(np.array([-2.0, -0.7]), float(np.pi))
+    assert list(suited_first(d, actor, [near, clear])) == [clear, near]
+    assert list(suited_first(d, actor, [near, clear], lambda stands: False)) == [near, clear]
+
+
+def test_places_near_an_edge_keep_objects_on_the_table() -> None:
+    world = standing(World(floor=0.0).with_static("table", box((1.4, 0.8, 0.74), (0.0, -2.0, 0.37))))
+    world = world.with_object("plate", box((0.25, 0.25, 0.02)), Still(np.eye(4)))
+    d = Director(world, QUICK, FPS, 0)
+    places = [task.to for task in _nearer_an_edge(d, d.actor("ann"), Put(who="ann", object="plate", onto="table"))]
+    assert len(places) == 8 and all(place is not None and place[2] == pytest.approx(0.74) for place in places)
+    gaps = [min(0.7 - abs(place[0]), 0.4 - abs(place[1] + 2.0)) for place in places if place is not None]
+    assert min(gaps[:4]) > 0.125 and min(gaps[4:]) > 0.04 and places[0][1] > -2.0  # on the near side first
 
 
 def test_what_closes_a_way_is_named_with_its_width() -> None:

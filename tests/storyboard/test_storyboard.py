@@ -331,6 +331,38 @@ tasks: [{press: {who: bob, fixture: button}}]
     assert untouched.frame("button", 0.0)[1, 3] == pytest.approx(-2.44)
 
 
+def test_a_button_that_would_be_pressed_into_its_machine_stands_out_of_it():
+    text = """
+elbowroom: 1
+scene: {meshes: [{box: [0.6, 0.5, 1.4], name: machine, at: [1.4, -0.9, 0.7]}], floor: 0}
+fixtures:
+  start: {mesh: {cylinder: {radius: 0.02, height: 0.03}}, at: [1.4, -0.64, 1.2], turn: [90, 0, 0],
+          slides: {axis: [0, 0, 1], range: [0, 0.01]}}
+characters: {bob: {body: man}}
+tasks: [{press: {who: bob, fixture: start}}]
+"""
+    world = parse_storyboard(text).world
+    back = world.objects["start"].mesh.moved(world.frame("start", 0.0)).bounds[0, 1]
+    assert -0.64 < back < -0.637  # 1 cm and no more before its face is pressed
+    assert world.notes[-1].startswith("start begins 1.6 cm farther out than given")
+
+
+def test_what_hovers_over_a_table_is_lowered_onto_it_and_what_hangs_higher_is_not():
+    text = """
+elbowroom: 1
+scene: {meshes: [{box: [1, 1, 0.7], name: block, at: [0, -0.8, 0.35]}], floor: 0}
+objects: {apple: {mesh: {maker: apple}, at: [0, -0.6, HEIGHT]}}
+characters: {bob: {body: man}}
+tasks: [{grab: {who: bob, object: apple}}]
+"""
+    world = parse_storyboard(text.replace("HEIGHT", "0.737")).world
+    apple = world.objects["apple"].mesh.moved(world.frame("apple", 0.0))
+    assert 0.7 <= apple.bounds[0, 2] < 0.7011
+    assert world.notes[-1].startswith("apple begins 3") and "mm lower than given" in world.notes[-1]
+    high = parse_storyboard(text.replace("HEIGHT", "0.78")).world
+    assert high.frame("apple", 0.0)[2, 3] == pytest.approx(0.78)
+
+
 @pytest.mark.parametrize(
     ("fixture", "says"),
     [

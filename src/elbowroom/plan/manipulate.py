@@ -296,8 +296,11 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
     """Carry out one task after earlier ones, which ended at times `done`."""
     _wait_for(d, task, earlier, done)
     from elbowroom.plan.walking.approach import stepping_up
+    from elbowroom.plan.walking.setting_down import within_reach
 
     verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
+    if isinstance(task, Put):
+        task = within_reach(d, task)
     if task.support is not None or (task.who in d.actors and d.actors[task.who].support is not None):
         from elbowroom.plan.tight.leaning import lean_on
 

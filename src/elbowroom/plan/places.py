@@ -98,6 +98,9 @@ _RESTS, _PRESS = 0.003, 0.002
 # Largest depth of an object in its support at the start that counts as an imprecise height, metres.
 _SUNK_M = 0.0305
 
+# Largest height of an object above its support at the start that counts as one, metres.
+_HOVERS_M = 0.052
+
 # A face to press or a point to touch may be this deep in something, metres: in its plate, or on a curved surface.
 FACE_M = 0.006
 
@@ -137,10 +140,12 @@ def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -
     return T_world_thing
 
 
-def out_of_support(world: World, thing: str, t: float) -> float:
-    """Metres, up to 3 cm, by which a thing has to be raised so that it stands on what it begins inside of.
+def onto_support(world: World, thing: str, t: float) -> float:
+    """Metres by which a thing has to be raised, up to 3 cm, or lowered, up to 5 cm (negative), so that it stands on
+    what it begins inside of or just above.
 
-    0 where it is free, presses into it no deeper than things do that rest on something, or is as deep in it farther up.
+    0 where it presses into its support no deeper than things do that rest on something, is as deep in it farther up, or
+    has nothing below it.
     """
     exact, places = alone(world, thing, t)
     T = places[thing]
@@ -150,9 +155,13 @@ def out_of_support(world: World, thing: str, t: float) -> float:
         hits = [k for k in exact.near(0.0).tolist() if thing in exact.pairs[k] and exact.hit(k)]
         return any(-(exact.overlap(k) or 0.0) > (_PRESS if raised == 0.0 else 0.0) for k in hits)
 
-    if not pressed(0.0):
+    if pressed(0.0):
+        return next((float(up) for up in np.arange(_ABOVE, _SUNK_M, _ABOVE) if not pressed(float(up))), 0.0)
+    down = next((float(down) for down in np.arange(_RESTS, _HOVERS_M, _RESTS) if pressed(-float(down))), None)
+    if down is None or down == _RESTS:
         return 0.0
-    return next((float(up) for up in np.arange(_ABOVE, _SUNK_M, _ABOVE) if not pressed(float(up))), 0.0)
+    gaps = np.arange(down - _RESTS, down, _ABOVE)
+    return -next((float(gap) for gap in gaps[::-1] if not pressed(-float(gap))), 0.0)
 
 
 def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | None:
@@ -168,9 +177,10 @@ def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | N
 
 
 def out_of_wall(world: World, name: str, t: float) -> Array:
-    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside of, pressed or not.
+    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside of, or into which it
+    would be pressed.
 
-    0 where its face is free, or as deep in something farther out.
+    0 where it is free, pressed or not, or as deep in something farther out.
     """
     fixture, T = world.objects[name], world.frame(name, t)
     if "handle" not in fixture.frames or not isinstance(fixture, Fixture):
@@ -178,7 +188,7 @@ def out_of_wall(world: World, name: str, t: float) -> Array:
     face = T @ fixture.frame("handle")
     ends = fixture.T_world_closed @ fixture.joint.moved_many(np.array(fixture.joint.range))
     corners = np.concatenate([apply(end, fixture.mesh.vertices) for end in ends])
-    inside = inside_of(world, face[:3, 3], FACE_M) is not None
+    inside = inside_of(world, face[:3, 3], FACE_M) is not None or inside_of(world, corners, FACE_M) is not None
     for by in np.arange(_OUT_STEP_M, _IN_WALL_M, _OUT_STEP_M) if inside else ():
         if inside_of(world, corners + by * face[:3, 0], 0.0) is None:
             return np.asarray((by + _OUT_STEP_M) * face[:3, 0])

@@ -16,7 +16,7 @@ from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
-from elbowroom.plan.places import out_of_support, out_of_wall
+from elbowroom.plan.places import onto_support, out_of_wall
 from elbowroom.props.makers import made
 from elbowroom.props.mechanisms import FITTING, fitted
 from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
@@ -180,12 +180,13 @@ def fixture_of(part: FixturePart, mesh: Mesh, T_place: Array) -> Fixture:
 
 
 def settled(world: World, taken: Iterable[str], pressed: Iterable[str]) -> World:
-    """World in which objects that tasks take stand on what they were placed a little inside of, and buttons that they
-    press on their walls, with notes."""
+    """World in which objects that tasks take stand on what they were placed a little inside of or above, and buttons
+    that they press on their walls, with notes."""
     for name in taken:
-        if (up := out_of_support(world, name, world.span[0])) > 0.0:
+        if (up := onto_support(world, name, world.span[0])) != 0.0:
             T = transform([0.0, 0.0, up]) @ world.frame(name, world.span[0])
-            note = f"{name} begins {1000.0 * up:.1f} mm higher than given, where it is free of what it stands on"
+            where = "higher than given, where it is free of" if up > 0.0 else "lower than given, on"
+            note = f"{name} begins {1000.0 * abs(up):.1f} mm {where} what it stands on"
             world = world.with_(objects={**world.objects, name: replace(world.objects[name], path=Still(T))})
             world = world.with_(notes=(*world.notes, note))
     for name in dict.fromkeys(pressed):

@@ -17,19 +17,18 @@ def repair_near(
 ) -> Plan:
     """Resolve the given collisions of a character, which are all there are, in the time around them if possible.
 
-    See `repair`; the certificate is that of the last time window, or of the first one that cannot be repaired.
+    See `repair`; the certificate is that of the last time window.
     """
     plan: Plan | None = None
-    for during in windows(world, hits):
+    found = windows(world, hits)
+    for during in found:
         now = world if plan is None else plan.world
         piece = piece_of(now, during)
         done = repair(piece, who, seed=seed, searches=searches)
-        if not fits(now, piece, done.edits):
+        if not fits(now, piece, done.edits) or (len(found) > 1 and not done.found):
             plan = None
             break
         whole = now.with_(characters=motions(now.characters, done.edits))
         done = done.with_(world=whole, base=now.characters)
         plan = done if plan is None else plan.then(done)
-        if not done.found:
-            break
     return repair(world, who, seed=seed, searches=searches) if plan is None else plan

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.falling import landing, let_fall
 from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import hand_of, joints_of
+from elbowroom.plan.hands import hand_of, joints_of, shifted
 from elbowroom.plan.moving.timing import in_motion
 from elbowroom.plan.places import surface_at
 from elbowroom.plan.postures import PRESS, hand_contacts
@@ -24,6 +24,9 @@ from elbowroom.plan.verbs.touch import place_of
 
 # Seconds in which a dropping hand opens, and shares of them after which the object may be off.
 _OPENS, _OFF = 0.16, (0.4, 0.7, 1.0)
+
+# Heights above the requested one from which an object is dropped where a hand does not get so low, metres.
+_HIGHER_M = (0.0, 0.1, 0.2, 0.3)
 
 
 def drop(d: Director, task: Drop) -> None:
@@ -44,7 +47,14 @@ def drop(d: Director, task: Drop) -> None:
             d.grips.pop(task.object, None)
             return
         T_thing_hand = inverse(d.world.frame(task.object, actor.now)) @ hand_of(actor, hand, actor.pose)
-        bring(d, actor, hand, T_release @ T_thing_hand, task.at, what)
+
+        def to_height(more: float) -> None:
+            bring(d, actor, hand, shifted(T_release @ T_thing_hand, more * UP), task.at, what)
+            if more > 0.0:
+                note = f"{what}: from {task.height + more:.2f} m above, since the hand does not get lower there."
+                d.world = d.world.with_(notes=(*d.world.notes, note))
+
+        d.first(_HIGHER_M, to_height)
     d.first(_OFF, lambda share: _let_fall(d, actor, hand, task.object, grip.open, share, what))
 
 

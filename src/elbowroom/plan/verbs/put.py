@@ -103,6 +103,18 @@ def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
     d.first(goals, lambda T_goal: _put_at(d, actor, task, hand, T_goal, T_goal @ inverse(T_hand_object), what))
 
 
+def can_put(d: Director, task: Put, stands: Actor) -> bool:
+    """Return whether somebody who stands somewhere could have a held object at its goal; its path is left open."""
+    hand, t = holding_hand(d, task, task.object), stands.now
+    T_hand_object = _grip(d, d.actor(task.who), task.object, hand)
+    for T_goal in _goals(d, stands, task, hand, T_hand_object):
+        under = supported(task.object, resting(d.world, task.object, t, T_goal), (-FOREVER, FOREVER))
+        postures = Postures(d.world.with_(contacts=(*d.world.contacts, *under)), task.who, t)
+        if d.reach(stands, hand, T_goal @ inverse(T_hand_object), stands.k, postures).found:
+            return True
+    return False
+
+
 def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array) -> list[Array]:
     """Placements (4, 4) of an object: oriented as it was taken, or at the easiest rotation if none was given."""
     T_goal = place_for(d.world, task, grip_of(d, actor, hand, task.object).T_world_taken, actor.now)

@@ -47,6 +47,9 @@ _BESIDE_M = 0.03
 _LOOKS = 60
 _ENOUGH = 10
 
+# Directions from a point to either side of the surface that it is on, (6, 3).
+_ASIDE = np.concatenate([np.eye(3), -np.eye(3)])
+
 # Touches that are tried without a path to them.
 _TRIES = 8
 
@@ -219,7 +222,9 @@ def pointing(actor: Actor, hand: str, point: Array, shoulder: Array) -> Iterator
 def surface_of(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | None]:
     """Name of what is touched, as in collision pairs, and its mesh in the world; none at a point in the open."""
     if not isinstance(target, str):
-        met = inside_of(d.world, place_of(d, target, t), 0.0)
+        point = place_of(d, target, t)
+        # one on a surface is on neither side of it
+        met = inside_of(d.world, point, 0.0) or inside_of(d.world, point + FACE_M * _ASIDE, 0.0)
         return ("", None) if met is None else (met[0], d.world.static[met[0]])
     owner, part = d.world.split(target)
     if owner in d.world.static:

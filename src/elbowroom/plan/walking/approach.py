@@ -16,15 +16,16 @@ from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of
-from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
+from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of, wearer_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Carry, Close, Move, Open, Rest, Task
+from elbowroom.plan.tasks import Carry, Close, Move, Open, Put, Rest, Task
 from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.verbs.put import can_put
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
-from elbowroom.plan.walking.stances import spot_on, stances_for
+from elbowroom.plan.walking.stances import spot_on, stances_for, suited_first
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end
 from elbowroom.world.columns import columns_of
 
@@ -153,6 +154,8 @@ def _from_elsewhere(
     ready = d.save()
     ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
     spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand, ahead)
+    if not isinstance(task, Move):
+        spots = suited_first(d, actor, spots, _suits(d, task))
     brief = easier or d.brief
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
@@ -201,6 +204,13 @@ def _from_elsewhere(
     d.settings = settings
     d.restore(saved)
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
+
+
+def _suits(d: Director, task: Task) -> Callable[[Actor], bool] | None:
+    """A test whether a task could be done by an actor who stands somewhere; None where that takes too long."""
+    if not isinstance(task, Put) or wearer_of(d.world, task.onto) is not None or d.whole_body == "at once":
+        return None
+    return partial(can_put, d, task)
 
 
 def _may_carry(d: Director, task: Move) -> bool:

@@ -17,6 +17,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.doors import walk_through
 from elbowroom.plan.walking.finding import paths_to, told
+from elbowroom.plan.walking.stances import suited_first
 from elbowroom.plan.walking.walked import Spot, WalkRequest, until_end
 from elbowroom.world.world import World
 
@@ -31,7 +32,7 @@ def go(d: Director, task: Go) -> None:
     """Walk to the goal of a task; raises `PlanningFailure`."""
     actor = d.actor(task.who)
     until_end(d, actor)
-    spots = list(_spots(d, actor, task))
+    spots = islice(suited_first(d, actor, _spots(d, actor, task)), _TRIES)
     d.first(spots, lambda spot: walk_through(d, actor, spot, WalkRequest(_words(task), task.gait, task.at)))
 
 
@@ -51,7 +52,7 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
         middle, radii = middle_of(d.world, task.to, actor.now), _BEFORE_M
     centre = middle[:2]
     paths = paths_to(d, actor, middle, task.gait)
-    places = list(islice(paths.around(centre, radii, float(radii[0]), stance_of(actor.body, actor.pose)[0]), _TRIES))
+    places = list(paths.around(centre, radii, float(radii[0]), stance_of(actor.body, actor.pose)[0]))
     if not places:
         raise PlanningFailure("target-in-collision", f"{_words(task)}: there is no room to stand near it")
     for place in places:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 
 import numpy as np
@@ -19,6 +19,7 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
+from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
@@ -55,6 +56,8 @@ _OTHER_SIDE = np.cos(np.radians(50.0))
 # Positions that are tested with the whole body, for each shape of the stance, and grips that are tested there.
 _LOOKS = 3
 _GRIPS = 2
+# Spots for which it is asked whether a task could be done from there.
+_ASKED = 8
 # Failures that other feet at the same place do not resolve.
 _OUT_OF_REACH: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance")
 
@@ -148,6 +151,26 @@ def _footprints(actor: Actor, place: Array, face: float, half: float, toes_out: 
     """Footprints around a position (2,) between the ankles: shares of the height to either side, toes turned out."""
     aside = half * actor.body.height * leftwards(face)
     return {side: (place + sign * aside, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
+
+
+def suited_first(
+    d: Director, actor: Actor, spots: Iterable[Spot], suits: Callable[[Actor], bool] | None = None
+) -> Iterator[Spot]:
+    """Spots in order, those first at which the body, with what it holds, stands free of everything else, and an actor
+    `suits` who stands there; that is asked of a few of them."""
+    postures, heading = Postures(d.world, actor.who, actor.now), stance_of(actor.body, actor.pose)[1]
+    others, asked = [], 0
+    for spot in spots:
+        stands = standing_at(actor, spot.place, heading if spot.face is None else spot.face)
+        if stands is None or asked >= _ASKED or postures.blame(stands.pose) is not None:
+            others.append(spot)
+            continue
+        asked += suits is not None
+        if suits is None or suits(stands):
+            yield spot
+        else:
+            others.append(spot)
+    yield from others
 
 
 def standing_at(actor: Actor, place: Array, heading: float) -> Actor | None:

@@ -295,17 +295,18 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
 
 def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
     """Resolve the collisions of a walk by the ladder of repairs; raises `Blocked`."""
-    why, certificate = f"{actor.who} collides along the path", None
+    why = f"{actor.who} collides along the path"
+    left: list[Collision | Unproven] = []
     effort = walk.request.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
         around = within_reach(d.world, actor.who, d.world.motion(actor.who).span)
         plan = repair_near(around, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
-        if plan.found or (plan.certificate is not None and not any(met(d.world, plan.certificate, actor.who))):
+        if plan.certificate is not None:  # what hands do before the walk is proven with their tasks
+            begun = min(hit.during[0] for hit in hits)
+            left = [hit for some in met(d.world, plan.certificate, actor.who) for hit in some if hit.during[1] >= begun]
+        if plan.found or (plan.certificate is not None and not left):
             return _adopt(d, actor, plan)
-        why, certificate = plan.why, plan.certificate
-    left: list[Collision | Unproven] = []
-    if certificate is not None:
-        left = [*certificate.collisions, *certificate.unproven]
+        why = plan.why
     at = _place_of(actor, min(left or hits, key=lambda hit: hit.during))
     # there is another path past it, or another manner
     mode = walk.path.modes[int(np.argmin(np.linalg.norm(walk.path.points - at, axis=1)))]

@@ -1,0 +1,90 @@
+"""Where on a surface a held object is set down: in the middle, or nearer to an edge where nobody reaches that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from elbowroom.geometry.mesh import highest
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.departure import stance_of
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import may_step
+from elbowroom.plan.places import surface_at
+from elbowroom.plan.tasks import Put
+from elbowroom.plan.verbs.put import can_put
+from elbowroom.plan.walking.approach import spots_for
+from elbowroom.plan.walking.stances import standing_at, suited_first
+
+# Directions from the middle of a surface to its edges; metres between samples on the way there.
+_DIRECTIONS, _STEP_M = 8, 0.02
+# Heights within which a surface is level, and distance of an object from its edge, metres.
+_LEVEL_M, _INSIDE_M = 0.01, 0.03
+# Radius from which on a flat object may stand out over the edge for fingers below it, metres, and the share of its
+# radius that stays on the surface beyond its middle.
+_WIDE_M, _STAYS_ON = 0.08, 0.4
+# Directions that are looked at, and positions to stand for each place.
+_EDGES, _SPOTS = 4, 3
+
+
+def within_reach(d: Director, task: Put) -> Put:
+    """A task to put something onto a surface at a place that somebody reaches: its middle, or else nearer to an edge.
+
+    Unchanged where no such place is known, or the task leaves no choice.
+    """
+    actor = d.actor(task.who)
+    if task.onto not in d.world.static or task.to is not None or task.support is not None or not may_step(actor, task):
+        return task
+    if d.whole_body == "at once" or d.settings.tier == "ik" or _reached(d, actor, task):
+        return task
+    for other in _nearer_an_edge(d, actor, task):
+        if _reached(d, actor, other):
+            assert other.to is not None
+            place = f"({other.to[0]:.2f}, {other.to[1]:.2f})"
+            note = f"{task.object} is put nearer to the edge of {task.onto}, at {place}: its middle is not reached."
+            d.world = d.world.with_(notes=(*d.world.notes, note))
+            return other
+    return task
+
+
+def _reached(d: Director, actor: Actor, task: Put) -> bool:
+    """Return whether an actor could put a held object down from its stance, or from one of a few near its goal."""
+    if can_put(d, task, actor):
+        return True
+    goal = surface_at(d.world, str(task.onto), actor.now, task.to, np.zeros(3))
+    spots = suited_first(d, actor, spots_for(d, actor, goal, task.hand))
+    there = (standing_at(actor, spot.place, spot.face or 0.0) for spot in islice(spots, _SPOTS))
+    return any(stands is not None and can_put(d, task, stands) for stands in there)
+
+
+def _nearer_an_edge(d: Director, actor: Actor, task: Put) -> Iterator[Put]:
+    """The task with places near the edges of a surface, those near the actor first; wide objects stand out over it."""
+    mesh, start = d.world.static[str(task.onto)], stance_of(actor.body, actor.pose)[0]
+    middle = surface_at(d.world, str(task.onto), actor.now, None, np.zeros(3))
+    triangles, thing = mesh.vertices[mesh.faces], d.world.objects[task.object].mesh
+    radius = float(np.linalg.norm(thing.vertices[:, :2] - thing.bounds.mean(axis=0)[:2], axis=1).max())
+    edges = []
+    for out in (facing(angle) for angle in np.linspace(0.0, 2.0 * np.pi, _DIRECTIONS, endpoint=False)):
+        far = _to_edge(triangles, middle, out)
+        edges.append((float(np.linalg.norm(middle[:2] + far * out - start)), far, tuple(out)))
+    gaps = [radius + _INSIDE_M, *([_STAYS_ON * radius] if radius > _WIDE_M else [])]
+    for gap in gaps:
+        for _, far, (x, y) in sorted(edges)[:_EDGES]:
+            if far > gap:
+                at = middle + (far - gap) * np.array([x, y, 0.0])
+                yield replace(task, to=(float(at[0]), float(at[1]), float(at[2])))
+
+
+def _to_edge(triangles: Array, middle: Array, out: Array) -> float:
+    """Metres from a point (3,) of a surface (F, 3, 3) in a direction (2,) up to its edge."""
+    far = 0.0
+    while (
+        abs(highest(triangles, (middle[:2] + (far + _STEP_M) * out)[None], middle[2] + _LEVEL_M) - middle[2]) < _LEVEL_M
+    ):
+        far += _STEP_M
+    return far
