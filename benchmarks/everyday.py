@@ -4,7 +4,7 @@ Makers of `props` in four places, then random meshes and files (`everyday_make.p
 found and proven and, when the hand has it, the thumb touches it, and a finger on the side across from thumb or palm.
 What no hand spans, by its own surface, is counted apart.
 
-    python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seconds 60] [--pictures DIR] [--json]
+    python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seconds 40] [--pictures DIR] [--json]
 """
 
 from __future__ import annotations
@@ -107,11 +107,16 @@ def one(chosen: Case, pictures: Path | None, index: int) -> dict[str, Any]:
 def run(chosen: Case, pictures: Path | None, index: int, seconds: float) -> dict[str, Any]:
     """One case, stopped after some processor seconds."""
     row: dict[str, Any] = {"index": index, "name": chosen.name, "kind": chosen.kind, "place": chosen.place, "why": ""}
+    begun = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return one(chosen, pictures, index)
-    except TimeoutError:
-        return row | {"status": "no answer", "seconds": seconds, "fits": fits_hand(chosen.mesh)}
+    except Exception as failed:  # the others are still to be run
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        spent = round(time.process_time() - begun, 1)
+        late = isinstance(failed, TimeoutError) or spent >= seconds
+        status, why = ("no answer", "") if late else ("crashed", repr(failed))
+        return row | {"status": status, "why": why, "seconds": spent, "fits": fits_hand(chosen.mesh)}
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
 

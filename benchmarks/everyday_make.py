@@ -52,6 +52,8 @@ TOY_M = (0.08, 0.16)
 
 # A thing lies this far above what carries it, metres.
 LIFT_M = 0.0003
+# Nothing is nearer to her feet on the floor, or farther back on the shelf: y, metres.
+TOES_M, BACK_M = -0.22, -0.695
 TABLE_M, SHELF_M, BOX_WALL_M, BOARD_M = 0.74, 1.05, 0.10, 0.02
 
 
@@ -190,10 +192,11 @@ def world_of(case: Case) -> World:
     world = World(floor=0.0).with_character(WHO, person())
     x, y = case.at
     size = np.ptp(case.mesh.bounds, axis=0)
+    turned = case.mesh.moved(transform(np.zeros(3), about([0.0, 0.0, 1.0], case.turn))).bounds[:, 1]
     if case.place == "floor":
-        top, y = 0.0, -0.42 - y
+        top, y = 0.0, min(-0.42 - y, TOES_M - float(turned[1]))
     elif case.place == "shelf":
-        top, y = SHELF_M, -0.48 - 0.6 * y
+        top, y = SHELF_M, max(-0.48 - 0.6 * y, BACK_M - float(turned[0]))
         parts = [([1.0, 0.34, BOARD_M], [0.0, -0.53, top - 0.5 * BOARD_M]),
                  ([1.0, 0.34, BOARD_M], [0.0, -0.53, top + 0.42]),
                  ([1.0, BOARD_M, 1.5], [0.0, -0.71, 0.75])]  # fmt: skip

@@ -1,6 +1,6 @@
 """Things fetched in a scene: how many of random ones are found and proven, how near the hand is, how long it takes.
 
-    python benchmarks/fetch.py SCENE.glb --tasks 30 --body woman --seed 0
+    python benchmarks/fetch.py SCENE.glb --tasks 30 [--only 3 7] [--body woman] [--seed 0] [--budget 300]
 
 A thing stands on a random level surface of the scene that somebody can stand beside, and is put on another one.
 """
@@ -12,6 +12,7 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,8 @@ STANDS_M_S = 0.05
 THINGS = ("mug", "jar", "tin", "bottle", "carton", "ball")
 # Heights of surfaces, metres; distances from the edge that is stood beside; and things above that are too near.
 LOW_M, HIGH_M, BESIDE_M, ABOVE_M = 0.35, 1.35, 0.5, 0.35
+# Points on surfaces among which tasks choose.
+SPOTS = 1200
 
 
 def surfaces(scene: World, ways: WalkPaths, rng: np.random.Generator, most: int) -> list[tuple[str, np.ndarray]]:
@@ -93,51 +96,66 @@ def taken(plan: Plan) -> dict[str, float]:
     return {"hand_mm": 1e3 * float(np.linalg.norm(after - before)), "overlap_s": stood - arm}
 
 
+def one(
+    scene: World, ways: WalkPaths, spots: list[tuple[str, np.ndarray]], k: int, args: argparse.Namespace
+) -> dict[str, Any]:
+    """A random task that makes sense, and what becomes of it."""
+    rng, kind = np.random.default_rng([args.seed, k]), THINGS[k % len(THINGS)]
+    mesh = merge(list(made(kind).values()))
+    stands = ways.columns.point(np.argwhere(ways.spare[0] > 0.05))
+    while True:
+        start = stands[rng.integers(len(stands))]
+        (_, a), (onto, b) = (spots[k] for k in rng.integers(len(spots), size=2))
+        beside = [stands[np.argmin(np.linalg.norm(stands - p[:2], axis=1))] for p in (a, b)]
+        if np.linalg.norm(a - b) < 1.0 or any(ways.find(start, p) is None for p in beside):
+            continue
+        world = with_thing(scene, mesh, a)
+        if world is not None and with_thing(scene, mesh, b) is not None:
+            break
+    world = standing_at(world, "ann", ways.character, (float(start[0]), float(start[1])), 0.0, FPS)
+    goal = (float(b[0]), float(b[1]), float(b[2]))
+    row = {"task": k, "thing": kind, "onto": onto, "from": a.round(2).tolist(), "to": b.round(2).tolist(),
+           "start": start.round(2).tolist(), "found": False}  # fmt: skip
+    begun = time.process_time()
+    try:
+        tasks = [Fetch(who="ann", object="thing", onto=onto, to=goal)]
+        plan = plan_tasks(world, tasks, Settings(probes=0), fps=FPS, budget=args.budget)
+        row |= {"found": plan.found, "status": plan.status, "why": plan.why}
+        if plan.found:
+            end = np.asarray(plan.world.frame("thing", plan.world.span[1]))[:3, 3]
+            row |= {"off_mm": 1e3 * float(np.linalg.norm(end[:2] - b[:2]))} | taken(plan)
+    except Exception as crash:  # counts as not found, and the others are still measured
+        row |= {"status": "crash", "why": repr(crash)}
+    return row | {"seconds": time.process_time() - begun}
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("scene", type=Path)
     parser.add_argument("--tasks", type=int, default=30)
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of tasks")
     parser.add_argument("--body", default="woman")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--budget", type=float, default=300.0, help="seconds by the clock for a task")
     args = parser.parse_args()
-    scene, body, rng = read_scene(args.scene), preset(args.body), np.random.default_rng(args.seed)
+    scene, body = read_scene(args.scene), preset(args.body)
     ways = WalkPaths(columns_of(scene, 0.0, [np.zeros(2)]), body)
-    spots = surfaces(scene, ways, rng, 40 * args.tasks)
-    stands = ways.columns.point(np.argwhere(ways.spare[0] > 0.05))
-    meshes = {name: merge(list(made(name).values())) for name in THINGS}
-    rows: list[dict] = []
-    while len(rows) < args.tasks:
-        start = stands[rng.integers(len(stands))]
-        (_, a), (onto, b) = (spots[k] for k in rng.integers(len(spots), size=2))
-        kind = THINGS[len(rows) % len(THINGS)]
-        world = with_thing(scene, meshes[kind], a)
-        if world is None or with_thing(scene, meshes[kind], b) is None or np.linalg.norm(a - b) < 1.0:
-            continue
-        if any(ways.find(start, stands[np.argmin(np.linalg.norm(stands - p[:2], axis=1))]) is None for p in (a, b)):
-            continue
-        world = standing_at(world, "ann", body, (float(start[0]), float(start[1])), 0.0, FPS)
-        begun = time.process_time()
-        goal = (float(b[0]), float(b[1]), float(b[2]))
-        plan = plan_tasks(world, [Fetch(who="ann", object="thing", onto=onto, to=goal)], Settings(probes=0), fps=FPS)
-        seconds = time.process_time() - begun
-        off = np.nan
-        if plan.found:
-            end = np.asarray(plan.world.frame("thing", plan.world.span[1]))[:3, 3]
-            off = float(np.linalg.norm(end[:2] - b[:2]))
-        more = taken(plan) if plan.found else {}
-        rows.append({"thing": kind, "found": plan.found, "status": plan.status, "why": plan.why, "seconds": seconds,
-                     "off_mm": 1e3 * off, "from": a.round(2).tolist(), "to": b.round(2).tolist(),
-                     "start": start.round(2).tolist()} | more)  # fmt: skip
+    spots = surfaces(scene, ways, np.random.default_rng(args.seed), SPOTS)
+    rows: list[dict[str, Any]] = []
+    for k in range(args.tasks) if args.only is None else args.only:
+        rows.append(one(scene, ways, spots, k, args))
         print(json.dumps(rows[-1]), flush=True)
     good = [row for row in rows if row["found"]]
-    print(f"{args.scene.name}: {len(good)} of {len(rows)} found and proven")
-    seconds = [row["seconds"] for row in rows]
-    print(f"processor time: median {np.median(seconds):.1f} s, largest {max(seconds):.1f} s")
-    print(f"hand off the thing as it is taken: at most {max(row['hand_mm'] for row in good):.3f} mm")
-    early = np.array([row["overlap_s"] for row in good])
-    print(f"arm sets out before the feet stand: {np.sum(early > 0.0)} of {len(good)}, median {np.median(early):.2f} s")
-    print(f"thing off its place: at most {max(row['off_mm'] for row in good):.2f} mm")
+    seconds, early = [row["seconds"] for row in rows], np.array([row["overlap_s"] for row in good])
+    print("| body | found and proven | s a task, median / largest | hand off the object as taken | "
+          "arm sets out before the feet stand | object off its place |")  # fmt: skip
+    print("|---|---|---|---|---|---|")
+    line = f"| {args.body} | {len(good)} of {len(rows)} | {np.median(seconds):.1f} / {max(seconds):.1f} |"
+    if good:
+        line += f" {max(row['hand_mm'] for row in good):.3f} mm | {np.sum(early > 0.0)} of {len(good)}, "
+        line += f"{np.median(early):.2f} s (median) | {max(row['off_mm'] for row in good):.2f} mm |"
+    print(line)
 
 
 if __name__ == "__main__":

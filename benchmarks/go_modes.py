@@ -51,8 +51,12 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--body", default="woman")
-    body = preset(parser.parse_args().body)
+    parser.add_argument("--only", nargs="*", help="obstacles whose names begin so, such as gap")
+    args = parser.parse_args()
+    body = preset(args.body)
     for name, meshes in obstacles():
+        if args.only and not name.startswith(tuple(args.only)):
+            continue
         scene = World(static={**WALLS, **meshes})
         columns = columns_of(scene, 0.0, [np.zeros(2), np.array(GOAL)])
         told = []

@@ -25,23 +25,27 @@ from random_tasks_feasible import Verdict, feasible
 from random_tasks_make import BODIES, DATA, RIGS, task
 
 
-def one(index: int, seed: int, away: float = 0.0) -> dict[str, Any] | None:
+def one(index: int, seed: int, away: float = 0.0, budget: float | None = None) -> dict[str, Any] | None:
     """One task: what it is, whether it can be done, and what became of it; None where its rig is absent."""
     board, near = task(index, seed, away), task(index, seed)
     if board is None or near is None:
         return None
     kind, body, furniture = board.about.split(", ")
     begun = time.process_time()
-    plan = plan_storyboard(board, seed=0)
+    try:
+        plan = plan_storyboard(board, seed=0, budget=budget)
+        status, why = plan.status, plan.why
+    except Exception as crash:  # counts as not found, and the others are still measured
+        status, why = "crash", repr(crash)
     seconds = time.process_time() - begun
-    verdict = Verdict(True, "", 0) if plan.found else feasible(near, seed)
+    verdict = Verdict(True, "", 0) if status == "found" else feasible(near, seed)
     return {
         "index": index,
         "kind": kind,
         "body": body,
         "furniture": furniture,
-        "status": plan.status,
-        "why": plan.why,
+        "status": status,
+        "why": why,
         "feasible": verdict.feasible,
         "infeasible_why": verdict.why,
         "postures": verdict.checks,
@@ -52,7 +56,7 @@ def one(index: int, seed: int, away: float = 0.0) -> dict[str, Any] | None:
 def results(told: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """All tasks that are asked for, as they are done."""
     numbers = told.only if told.only is not None else list(range(told.count))
-    work = partial(one, seed=told.seed, away=told.away)
+    work = partial(one, seed=told.seed, away=told.away, budget=told.budget)
     if told.processes > 1:
         with get_context("spawn").Pool(told.processes, maxtasksperchild=10) as pool:
             yield from filter(None, pool.imap(work, numbers))
@@ -102,6 +106,7 @@ def main() -> None:
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--only", nargs="*", type=int, default=None, help="numbers of tasks")
     ask.add_argument("--away", type=float, default=0.0, help="metres away from which tasks are begun, at most")
+    ask.add_argument("--budget", type=float, default=None, help="seconds by the clock for a task")
     ask.add_argument("--json", action="store_true")
     ask.add_argument("--processes", type=int, default=1)
     ask.add_argument("--progress", action="store_true", help="each task on standard error when it is done")

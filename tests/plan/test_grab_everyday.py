@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 import elbowroom as er
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.solids import box, cylinder, tube
+from elbowroom.geometry.solids import box, cylinder, sphere, tube
 from elbowroom.geometry.transforms import transform
+from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.route import towards
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import PlanningFailure
@@ -19,6 +22,7 @@ from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.grasp_choice import reachable_grasps
 from elbowroom.plan.verbs.slide import slide_to_edge
+from elbowroom.plan.walking.stances import staggered, standing_on
 from elbowroom.posing.grasps import closed_on
 from elbowroom.props.kitchen import plate
 from elbowroom.props.wardrobe import hat
@@ -100,3 +104,21 @@ def test_a_ring_with_nothing_in_its_middle_is_no_bad_value() -> None:
         assert "slide thing" in failed.why
     else:
         assert d.world.frame("thing", d.actor("ann").now)[1, 3] > -0.42
+
+
+def test_who_reaches_down_draws_back_the_foot_beside_the_arm() -> None:
+    ball = room(sphere(0.045)).with_(static={})
+    ball = ball.with_(objects={}).with_object("thing", sphere(0.045), Still(transform([0.0, -0.44, 0.0453])))
+    d = Director(ball, Settings(), 60.0, 0)
+    d.settings = replace(d.settings, reach=replace(d.settings.reach, soft=True))
+    actor = d.actor("ann")
+    tall, target = actor.body.height, np.array([0.0, -0.44])
+    heading = towards(np.zeros(2), target)
+    place = target - 0.27 * tall * facing(heading - np.radians(40.0))
+    spot = staggered(actor, place, heading, "right")
+    ahead = {side: float((at - place) @ facing(heading)) for side, (at, _) in spot.feet.items()}
+    assert ahead["left"] - ahead["right"] > 0.1 * tall
+    stands = standing_on(actor, spot.feet)
+    assert stands is not None
+    d.actors["ann"] = stands
+    assert next(reachable_grasps(d, stands, "thing", GRAB, "grab")).hand == "right"

@@ -72,3 +72,9 @@ def test_what_stands_out_over_an_edge_is_taken_there(hand: str) -> None:
         assert (corner - np.mean(tips, axis=0)[:3]) @ out < 0.11  # fingers lie along it
         held += closed.holds
     assert held > 0.8 * len(grasps)
+
+
+def test_a_wide_can_is_also_taken_from_above() -> None:
+    can = cylinder(0.045, 0.12)
+    tips = [g for g in propose_grasps(person(), "right", can, lying=True) if "tips" in g.name]
+    assert any(g.approach @ UP < -0.8 and closed_on(person(), can, g).holds for g in tips)

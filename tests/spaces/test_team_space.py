@@ -12,7 +12,7 @@ from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.headings import facing, heading_of
 from elbowroom.geometry.solids import box
-from elbowroom.spaces.team import OWN, PITCH, ROLL, YAW, Bearer, Floor, TeamSpace, Z
+from elbowroom.spaces.team import OWN, PITCH, ROLL, WHEEL_TURN_M, YAW, Bearer, Floor, TeamSpace, Z
 from elbowroom.spaces.team_scene import grouped, narrow_places, passage_width, without_low
 
 CELL = 0.05
@@ -158,3 +158,18 @@ def test_who_found_no_way_under_something_keeps_from_under_all_of_it_but_not_fro
     assert (closed[:, 5:12] == 0.0).all() and (closed[:, 12] > 0.0).all() and (closed[:, 30:35] > 0.8).all()
     np.testing.assert_allclose(closed[:, 3], 0.1)
     assert without_low(room, ceiling, np.zeros_like(about), 0.05) is room
+
+
+def test_turns_of_wheels_cost_and_are_straightened():
+    walks = team(2)
+    wheels = replace(walks, bearers=(walks.bearers[0], replace(walks.bearers[1], gait="rolls")))
+    slides = replace(walks, bearers=(walks.bearers[0], replace(walks.bearers[1], gait="slides")))
+    rows = np.array([walks.state(np.array([x, 0.0, 0.95]), 0.0) for x in np.linspace(0.0, 1.5, 31)])
+    wavy = np.array(rows)
+    wavy[:, 1] += 0.05 * np.sin(np.linspace(0.0, 6.0 * np.pi, 31))
+    # on a straight line a base need not turn, forwards or backwards
+    assert wheels.way_cost(rows) == pytest.approx(slides.way_cost(rows))
+    turned = 2.0 * np.arctan(0.05 * 6.0 * np.pi / 1.5) * 6.0
+    assert wheels.way_cost(wavy) - slides.way_cost(wavy) == pytest.approx(WHEEL_TURN_M * turned, rel=0.15)
+    pulled = wheels.pulled(wavy, np.random.default_rng(0), 200)
+    assert wheels.way_cost(pulled) < 0.5 * wheels.way_cost(wavy)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from elbowroom.errors import BadValue
 from elbowroom.geometry.solids import box
 from elbowroom.world.columns import CELL_M, columns_of
 from elbowroom.world.paths import Still
@@ -66,3 +67,16 @@ def test_stairs_are_ground_and_edges_and_tall_steps_are_not_crossed() -> None:
     assert columns.taken[columns.cell(np.array([0.3, -0.9]))] != 0  # the post stands on a tread
     assert columns.room(0.1, 1.0)[columns.cell(np.array([0.6, -1.2]))] == 0.0  # the side of the top step
     assert columns.ground[columns.cell(np.array([3.0, 0.0]))] == 0.0  # too tall to step on
+
+
+def test_a_long_hall_is_on_the_map_as_a_whole_and_what_is_not_is_refused() -> None:
+    ends = [np.zeros(2), np.array([0.0, -200.0])]
+    hall = World().with_static("wall", box((0.1, 204.0, 2.5), (2.0, -100.0, 1.25)))
+    columns = columns_of(hall.with_static("far", box((0.5, 0.5, 1.0), (300.0, 0.0, 0.5))), 0.0, ends)
+    assert columns.taken.size * CELL_M**2 < 6500.0
+    for y in (-1.0, -100.0, -199.0):
+        j, i = columns.cell(np.array([2.0, y]))
+        assert np.allclose(columns.point(np.array([j, i])), [2.0, y], atol=CELL_M)
+        assert columns.room(0.5, 1.5)[j, i] == 0.0
+    with pytest.raises(BadValue, match="by way of a place between"):
+        columns_of(hall, 0.0, [np.zeros(2), np.array([200.0, 200.0])])

@@ -25,6 +25,7 @@ from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait import HEAD_LEAD_S, LEAST_KNEE, Going, Variation
 from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.mass import balance_weight
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
@@ -55,6 +56,8 @@ _RATHER_M = 0.25
 _SLOWEST_M_S = 0.25
 # m/s, scaled: walks up to the first, runs from the second on (Hreljac 1995: people change at 2 m/s)
 WALKS, _RUNS = 1.95, 2.3
+# leg lengths from the floor to the centre of mass: recorded trunks stay upright in turns, and the legs lean alone
+_LEAN = 1.1
 # Below recorded crouching the trunk pitches by so many radians, with the hips back by leg lengths for balance, and with
 # less crouch, or belly and thighs would meet; shares of the pitch taken by the head and by hanging arms. Tuned on the
 # woman: crown at 1.08 m.
@@ -205,6 +208,7 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
         leg=figure.leg,
         push=1.0 if figure.has("left_toes") else 0.5,
         stand=abs(float(figure.at("left_thigh")[0])),
+        lean=_LEAN,
     )
 
 
@@ -256,7 +260,8 @@ def perform(
         outwards = (1.0 if side == "left" else -1.0) * leftwards(heading) * (steps.aside * np.ones(len(times)))[:, None]
         return _carried(library, blend, side, walker, times, figure.leg, outwards)
 
-    going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain)
+    balanced = balance_weight(course, blend.velocity, steps, terrain)
+    going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry, terrain, balanced)
     return going.performed(place, bank)
 
 

@@ -36,10 +36,16 @@ def stance_of(character: Character, pose: Pose) -> tuple[Array, float]:
     """Position (2,) of a standing body on the floor in a posture, and its heading."""
     body = figure(character)
     T = character.skeleton.at(pose)
-    pelvis = character.role("pelvis")
-    turn = rot.multiply(rot.from_matrix(T[pelvis, :3, :3]), rot.conjugate(body.rotations[pelvis]))
-    heading = float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
+    heading = float(headings_of(character, T[None])[0])
     return _over(body, [T[character.role(f"{side}_foot"), :2, 3] for side in SIDES], heading), heading
+
+
+def headings_of(character: Character, T: Array) -> Array:
+    """Headings (N,) of a body's pelvis, world transforms T (N, J, 4, 4) of its joints."""
+    pelvis = character.role("pelvis")
+    rest = rot.conjugate(figure(character).rotations[pelvis])
+    turns = rot.multiply(rot.from_matrix(T[:, pelvis, :3, :3]), rest)
+    return heading_of(rot.rotate(turns, np.array([0.0, -1.0, 0.0]))[:, :2])
 
 
 def stance_on(character: Character, feet: Footprints) -> tuple[Array, float]:

@@ -34,6 +34,9 @@ _BRISK, _BRISKER = 1.45, 0.3
 _EVEN = 0.06  # seconds over which a walker's height is smoothed before its curvature counts as ground reaction
 # iterations of putting a runner's mass where the ground can carry it; in the first ones the trunk pitch is adjusted
 _ROUNDS, _BOWING = 4, 3
+# The same of recorded walks, and seconds beyond which their mass follows the course: with more they go up to 8 % slower
+# in tight turns, with less the zero moment point leaves the feet again.
+_ROUNDS_WALK, _FOLLOWS_WALK = 1, 0.3
 # forward pitch per unit of slope on stairs, radians, from this speed on, smoothed over seconds
 _BOWS_UP, _BOWS_DOWN, _STEEP_M_S, _BOWS_S = 0.2, 0.05, 0.3, 0.3
 HEAD_LEAD_S = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
@@ -70,6 +73,8 @@ class Going:
 
     Feet as they stand, the target flexion of each loaded knee (N,), and the trunk: for pitches (N,), radians, world
     rotations (N, 4) of the pelvis and rotations of the upper body. `carry` makes the swings of a side, over a terrain.
+    `balanced` (N,) is the weight of putting a walker's mass where the ground can carry it, by default that of brisk
+    walks.
     """
 
     figure: Figure
@@ -84,6 +89,7 @@ class Going:
     trunk: Callable[[Array], tuple[Array, dict[str, Array]]]
     carry: Callable[[str, Walker], Carry]
     terrain: Terrain
+    balanced: Array | None = None
 
     @property
     def run(self) -> Array:
@@ -92,8 +98,10 @@ class Going:
 
     @property
     def borne(self) -> Array:
-        """Weight (N,) of putting the mass where the ground can carry it: running, and brisk walks."""
-        return self.run if self.run.any() else smootherstep((self.style.v - _BRISK) / _BRISKER)
+        """Weight (N,) of putting the mass where the ground can carry it: running, and walks that are `balanced`."""
+        if self.run.any():
+            return self.run
+        return smootherstep((self.style.v - _BRISK) / _BRISKER) if self.balanced is None else self.balanced
 
     def over(self, place: Array, bow: Array, lift: Array | None = None) -> tuple[dict[str, Array], Array]:
         """Rotations by role and pelvis positions (N, 3) with the pelvis over positions (N, 2) on the floor.
@@ -176,7 +184,7 @@ def perform(
 
 
 def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
-    """The gait near pelvis positions (N, 2), with the mass as the ground can move it where running or brisk.
+    """The gait near pelvis positions (N, 2), with the mass as the ground can move it where it is `borne`.
 
     The centre of mass depends on the legs, and these on the pelvis: hence iterations.
     """
@@ -184,7 +192,9 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
     character = going.figure.character
     bow = np.zeros(len(going.times))
     turns, root = going.over(place, bow)
-    for k in range(_ROUNDS):
+    walks = going.balanced is not None and not going.run.any()
+    follows = _FOLLOWS_WALK if walks else mass.FOLLOWS_RUN
+    for k in range(_ROUNDS_WALK if walks else _ROUNDS):
         T = character.skeleton.forward(*going.figure.assemble(turns, root))
         body = mass.carried(character, T, going.rate)
         aside = body.offset[:, :2]
@@ -192,9 +202,9 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
         # the ground reaction of a walker follows from the height
         up = np.gradient(np.gradient(scipy.ndimage.gaussian_filter1d(high, _EVEN * going.rate))) * going.rate**2
         given = replace(stepped, share=going.run * stepped.share + (1.0 - going.run) * (1.0 + up / GRAVITY))
-        way = mass.over(place + aside, high, given, body.spin, going.borne, going.rate)
+        way = mass.over(place + aside, high, given, body.spin, going.borne, going.rate, follows)
         lift = GRAVITY * (given.share - 1.0) - np.gradient(np.gradient(body.offset[:, 2])) * going.rate**2
-        bow = mass.bowed(bow, given, body, going.heading, going.rate) if k < _BOWING else bow
+        bow = mass.bowed(bow, given, body, going.heading, going.rate) if k < _BOWING and not walks else bow
         turns, root = going.over(way - aside, bow, lift)
     return turns, root
 

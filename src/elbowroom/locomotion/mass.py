@@ -16,12 +16,14 @@ import scipy
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.course import facing, leftwards
+from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.pelvis import GRAVITY, bent
 from elbowroom.locomotion.sole import Sole
 from elbowroom.locomotion.steps import Steps
+from elbowroom.locomotion.terrain import Terrain
 
 # Shares of a stance, and the centre of pressure then: share of the way from heel to ball, and on to the toe tips
 # (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front); in walking it begins
@@ -30,8 +32,8 @@ _SHARES = np.array([0.0, 0.15, 0.42, 1.0])
 _WALKED, _RUN = np.array([0.50, 0.80, 1.0, 1.0]), np.array([0.65, 0.90, 1.0, 1.0])
 _TO_TIP = np.array([0.0, 0.05, 0.25, 0.8])
 # Seconds: slower curvature of the centre of mass's path follows the course, faster curvature the ground reaction;
-# walking, running.
-_FOLLOWS_WALK, _FOLLOWS_RUN = 0.03, 0.76
+# where the ground reaction does not count, and running.
+_FOLLOWS_COURSE, FOLLOWS_RUN = 0.03, 0.76
 # Powers that shape half a sine wave into the force of a stance: largest before its middle, and full.
 _EARLY, _FULL = 0.85, 0.8
 _CHANGE = 0.25  # seconds: fade from walking to running
@@ -39,6 +41,10 @@ SOFT = 0.012  # seconds: a landing foot stops within this
 _BOWS_ALOFT, _BOWS = 0.5, 0.25  # seconds: slower pitching is straightened out, in the air and on the ground
 _LIGHT = 0.001  # of the mass: lighter parts, such as fingers, have negligible momentum
 _LEAST_SHARE = 0.3  # of the weight: below this load the ground takes up no angular momentum
+# m/s from which, to twice as much, the mass of a walker is where the ground can carry it
+_BALANCED_M_S = 0.3
+# seconds before and after something that is stepped over, and its height, metres
+_OVER_S, _LOW_M = 1.5, 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +74,7 @@ def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
             at += near[:, None] * (stance.place + along[:, None] * facing(stance.heading))
             total += near
             wave += here
-    step = 0.5 * float(np.median(strides))
+    step = 0.5 * float(np.median(strides or [1.0]))
     mean = scipy.ndimage.gaussian_filter1d(wave, 0.7 * step / (times[1] - times[0]), mode="nearest")
     return Push(wave / np.maximum(mean, 0.1), at / total[:, None])
 
@@ -121,18 +127,20 @@ def _of_trunk(character: Character, T: Array, com: Array) -> float:
     return float(masses.mass[trunk] @ lever + masses.inertia[trunk].trace(axis1=1, axis2=2).sum() / 3.0) / masses.total
 
 
-def over(reference: Array, height: Array, given: Push, spin: Array, run: Array, rate: float) -> Array:
+def over(
+    reference: Array, height: Array, given: Push, spin: Array, borne: Array, rate: float, follows: float = FOLLOWS_RUN
+) -> Array:
     """Path of the centre of mass over the floor (N, 2): near the reference (N, 2), moved by ground reaction alone.
 
-    height (N,): of the centre of mass, metres; spin (N, 3) as in `Carried`; run (N,): 0 follows the reference.
+    height (N,): of the centre of mass, metres; spin (N, 3) as in `Carried`; borne (N,): 0 follows the reference, 1 only
+    in what is slower than `follows`, seconds.
     """
     draw = GRAVITY * given.share / height  # 1/s²: a body in front of its foot is accelerated, behind it decelerated
     takes_up = np.clip(given.share / _LEAST_SHARE, 0.0, 1.0) / height
     turned = takes_up[:, None] * np.stack([-spin[:, 1], spin[:, 0]], axis=-1)
     law = (turned - draw[:, None] * given.at) / rate**2
-    share = scipy.ndimage.gaussian_filter1d(run, _CHANGE * rate, mode="nearest")
-    follows = _FOLLOWS_WALK ** (1.0 - share) * _FOLLOWS_RUN**share
-    stiff = (follows * rate) ** 4
+    share = scipy.ndimage.gaussian_filter1d(borne, _CHANGE * rate, mode="nearest")
+    stiff = (_FOLLOWS_COURSE ** (1.0 - share) * follows**share * rate) ** 4
     return bent(reference, np.ones(len(reference)), law, stiff, -2.0 - draw / rate**2)
 
 
@@ -146,3 +154,19 @@ def bowed(bow: Array, given: Push, body: Carried, heading: Array, rate: float) -
     law = aloft * (np.gradient(np.gradient(bow)) * rate**2 - across / body.inertia)
     stiff = ((_BOWS + aloft * (_BOWS_ALOFT - _BOWS)) * rate) ** 4
     return bent(np.zeros(len(bow)), np.ones(len(bow)), law / rate**2, stiff)
+
+
+def balance_weight(course: Course, velocity: Array, steps: Steps, terrain: Terrain) -> Array:
+    """Weight (N,) of balance in a walk: upright, forwards on level ground, with arms that swing, and under way.
+
+    velocity (N, 3): forwards and left, m/s, and turn. Around what is stepped over the pelvis stays where the legs have
+    room.
+    """
+    if steps.climbs or not course.arms:
+        return np.zeros(len(course.times))
+    speed = np.linalg.norm(velocity[:, :2], axis=1)
+    ahead = velocity[:, 0] / np.maximum(speed, _BALANCED_M_S)
+    upright = 1.0 - np.clip(course.low * np.ones(len(speed)), 0.0, 1.0)
+    around = 2 * round(_OVER_S / (course.times[1] - course.times[0])) + 1
+    upright *= scipy.ndimage.maximum_filter1d(terrain.along(course.curve.at(course.s)), around) < _LOW_M
+    return smootherstep((speed - _BALANCED_M_S) / _BALANCED_M_S) * smootherstep((ahead - 0.7) / 0.25) * upright

@@ -24,7 +24,6 @@ _HIGH_M, _LOOKS, _SOONER, _LIFTED = 0.3, 33, 0.28, 0.3
 _EARLY_S = 0.2  # seconds before the ground carries it in which the body follows a foot that is placed elsewhere
 _MOVED_FAR_M, _SHARED = 0.12, 0.6  # metres of a foothold that its neighbours share in, and their share
 _FLAT = 0.3  # share of a foot's roll that remains when going sideways or backwards
-_LEAN = 0.75  # share of the lean in a turn that the legs take
 # height difference of two footprints that makes a step up or down, metres, and the sole's angle when landing lower
 _CLIMBS_M, _ON_BALL = 0.05, np.radians(-14.0)
 
@@ -112,7 +111,8 @@ class Gait:
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet while
     walking, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres, and `scale`, relative to
     the reference; `push`: factor on the heel's rise (less for a foot without toe joint). `forward` is the forward share
-    of travel, over times; `terrain` is the ground.
+    of travel, over times; `terrain` is the ground; `lean`: leg's lengths by which feet are outside of a body that leans
+    into a turn by one radian, less where the trunk leans, too.
     """
 
     style: Callable[[Array], Style]
@@ -124,6 +124,7 @@ class Gait:
     push: float = 1.0
     forward: Callable[[Array], Array] = np.ones_like
     terrain: Terrain = LEVEL
+    lean: float = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,6 +326,6 @@ def _footprint(
     half = float(gait.half_width(style, np.array([t]))[0]) if half is None else half
     # In a turn the body leans inwards, so the feet go outside of it.
     lean = float(np.interp(t, course.times, course.speed)) ** 2 * float(course.curve.bend(at)[0]) / 9.81
-    place = course.curve.at(at)[0] + (sign * half - _LEAN * lean * gait.leg) * leftwards(heading)
+    place = course.curve.at(at)[0] + (sign * half - gait.lean * lean * gait.leg) * leftwards(heading)
     toe_out = TOE_OUT * float(style.mix(1.0, 0.5)[0])
     return place, heading + sign * toe_out

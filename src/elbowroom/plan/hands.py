@@ -161,9 +161,12 @@ def shifted(T: Array, by: Array) -> Array:
     return np.asarray(transform(by) @ T)
 
 
-def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
-    """Effort (N,) of a hand at transforms (N, 4, 4) at a frame: reach, joint limits, wrist and elbow."""
-    pose = actor.neutral(k)
+def effort(actor: Actor, hand: str, ends: Array, k: int, pose: Pose | None = None) -> Array:
+    """Effort (N,) of a hand at transforms (N, 4, 4) at a frame: reach, joint limits, wrist and elbow.
+
+    The body is in `pose`, or in its posture without the task.
+    """
+    pose = actor.neutral(k) if pose is None else pose
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
     out = search_orbits(ik, ik.T_world_parent(pose), ends)
     wrist = angle(out.solution.rotations[:, 2])

@@ -26,7 +26,7 @@ from elbowroom.posing.grasps_form import Form, form_of, part_near
 from elbowroom.posing.grasps_lying import Lying
 from elbowroom.posing.grasps_make import Maker
 from elbowroom.posing.grasps_seats import Seats, hand_seats
-from elbowroom.posing.grasps_settle import BACK, MARGIN, Grasp, Ground, marked, settled
+from elbowroom.posing.grasps_settle import BACK, MARGIN, MOST, Grasp, Ground, marked, settled
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -231,7 +231,10 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
         return settled(hand, maker.all(), form, scene)
     lies = Lying(maker)
     ground = Ground(up, lies.ground + float(form.T_thing_form[:3, 3] @ up))
-    return settled(hand, lies.all(), form, scene, ground=ground)
+    # each kind by itself: a can has so many grasps from its sides that none from above would be among the first
+    kinds = ((maker.all(), MOST // 2), (list(lies.from_above()), MOST // 4), (list(lies.walls()), MOST // 4))
+    lists = (settled(hand, made, form, scene, ground=ground, most=most) for made, most in kinds)
+    return sorted((grasp for some in lists for grasp in some), key=lambda g: g.cost)
 
 
 def edge_grasps(body: Body, hand: str, mesh: Mesh, out: ArrayLike, up: ArrayLike) -> list[Grasp]:

@@ -50,12 +50,7 @@ class Lying:
         self.ground = float(heights.min()) + min(_CLEAR_M, _CLEAR_SHARE * float(np.ptp(heights)))
         self._made: dict[float, Seat] = {}
 
-    def all(self) -> list[Candidate]:
-        """Candidates by the tips, and the usual ones; cheapest first."""
-        found = [*self._maker.all(), *self._from_above(), *self._walls()]
-        return sorted(found, key=lambda c: c.cost)
-
-    def _from_above(self) -> Iterator[Candidate]:
+    def from_above(self) -> Iterator[Candidate]:
         """The object between the tips, the hand above it."""
         x = -self.up
         for z in circle(self.up, _ACROSS):
@@ -83,7 +78,7 @@ class Lying:
                 x, z = rotate(about(about_axis, lean), np.stack([axes[:, 0], axes[:, 2]]))
                 yield self._candidate(width, frame_of(x, z, spot), abs(lean))
 
-    def _walls(self) -> Iterator[Candidate]:
+    def walls(self) -> Iterator[Candidate]:
         """Walls, rims and bars between the tips, from all sides, wherever two sides face away from each other."""
         for p, n in zip(self.form.points[:_SPOTS], self.form.normals[:_SPOTS], strict=True):
             width = thickness(self.form, p, n, self.seats.widest_tips, _OFF_M, _FACING)

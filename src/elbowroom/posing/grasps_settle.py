@@ -86,12 +86,13 @@ def settled(
     scene: HandAtThing,
     forearm: bool = False,
     ground: Ground | None = None,
+    most: int = MOST,
 ) -> list[Grasp]:
     """Candidates whose open hand reaches its goal without earlier contact, moved to where it stops.
 
     They differ as much as possible in orientation and position, the cheaper ones among them. At something large, such
     as a door by its handle, a `forearm` must be clear as well. The open hand stays above the `ground`, if there is one.
-    Where no candidate arrives, those that come near count.
+    Where no candidate arrives, those that come near count. At most `most` are returned.
     """
     if ground is not None:
         candidates = [c for c in candidates if ground.back(scene, *_placed(c, form)) <= _NEAR * c.seat.short]
@@ -117,7 +118,7 @@ def settled(
             cost = c.cost + (0.0 if scene.forearm_free else _FOREARM) + (_SHORT if way < -c.seat.short else 0.0)
             found.append(Grasp(c.seat.style, hand, T, c.seat.open, c.seat.shape, approach, cost))
             order.took(n)
-            if len(found) == MOST:
+            if len(found) == most:
                 break
         if found:
             break

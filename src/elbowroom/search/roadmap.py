@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -214,6 +215,7 @@ def shortened(
 ) -> list[Array]:  # fmt: skip
     """A path with corners cut: two places on it are joined directly where that is valid and cheaper."""
     way = list(states)
+    costs = [space.cost(a, b) for a, b in pairwise(way)]
     for _ in range(tries):
         if len(way) < 3:
             break
@@ -222,11 +224,12 @@ def shortened(
         if i == j:
             continue
         a, b = between(way[i], way[i + 1], u), between(way[j], way[j + 1], v)
-        old = space.cost(a, way[i + 1]) + space.cost(way[j], b)
-        old += sum(space.cost(p, q) for p, q in zip(way[i + 1 : j], way[i + 2 : j + 1], strict=True))
+        old = space.cost(a, way[i + 1]) + space.cost(way[j], b) + sum(costs[i + 1 : j])
         pieces = ((way[i], a), (a, b), (b, way[j + 1]))
-        if space.cost(a, b) < 0.98 * old and all(space.joins(p, q) for p, q in pieces):
+        new = space.cost(a, b)
+        if new < 0.98 * old and all(space.joins(p, q) for p, q in pieces):
             way = [*way[: i + 1], a, b, *way[j + 1 :]]
+            costs = [*costs[:i], space.cost(*pieces[0]), new, space.cost(*pieces[2]), *costs[j + 1 :]]
     # nodes that are not needed
     k = 1
     while k < len(way) - 1:

@@ -36,6 +36,12 @@ _AROUND_M = 0.4
 _STEP_M = 0.04
 # Distance of the mid control points of a Bézier curve from its ends, and length below which steps are straight, metres.
 _CONTROL_M, _STEPPED_M = 0.6, 0.5
+# Metres that a radian counts as by which a base that rolls along its heading turns: everybody waits for it.
+WHEEL_TURN_M = 0.75
+# Steps of a base that count as standing, metres.
+_STANDS_M = 1e-4
+# Metres or radians by which states differ that count as the same.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,9 +278,22 @@ class TeamSpace:
         states[:, Y] = place[:, 1] - s * off[:, 0] - c * off[:, 1]
         states[:, YAW] = yaw
 
+    @cached_property
+    def wheels(self) -> list[int]:
+        """Numbers of carriers that roll along their heading."""
+        return [k for k, bearer in enumerate(self.bearers) if bearer.gait == "rolls"]
+
     def way_cost(self, rows: Array) -> float:
         """Cost of a path through closely spaced states (K, W), see `cost`."""
-        return float(way_cost(self.team, np.ascontiguousarray(rows)))
+        cost = float(way_cost(self.team, np.ascontiguousarray(rows)))
+        if self.wheels and len(rows) > 2:
+            steps = np.diff(self.carriers(rows)[0][:, self.wheels], axis=0)
+            line = np.arctan2(steps[..., 0], -steps[..., 1])
+            # forwards or backwards, whichever is nearer; what hardly moves has no direction
+            turns = np.abs((np.diff(line, axis=0) + 0.5 * np.pi) % np.pi - 0.5 * np.pi)
+            moves = np.hypot(steps[..., 0], steps[..., 1]) > _STANDS_M
+            cost += WHEEL_TURN_M * float(np.where(moves[1:] & moves[:-1], turns, 0.0).sum(axis=0).max())
+        return cost
 
     def pulled(self, rows: Array, rng: np.random.Generator, tries: int) -> Array:
         """A path through closely spaced states (K, W), straightened in some of its columns at a time.
@@ -298,7 +317,12 @@ class TeamSpace:
                 turn = _wrapped(float(best[j, YAW] - best[i, YAW]))
                 turns = turn - float(best[j, YAW] - best[i, YAW])
                 other[:, YAW] = best[i, YAW] + share[:, 0] * turn
-            if self.way_cost(other) < 0.995 * self.way_cost(best[i : j + 1]) and self._passes(other):
+            if np.abs(other - best[i : j + 1]).max() < _SAME:
+                continue
+            # wheels turn at both ends, too
+            low, high = (max(i - 1, 0), min(j + 2, n)) if self.wheels else (i, j + 1)
+            new = np.concatenate([best[low:i], other, best[j + 1 : high]])
+            if self.way_cost(new) < 0.995 * self.way_cost(best[low:high]) and self._passes(other):
                 best[i : j + 1] = other
                 best[j + 1 :, YAW] += turns
         return best
@@ -323,7 +347,7 @@ class TeamSpace:
 
     def cost(self, a: Array, b: Array) -> float:
         """Length of a local path, metres, increased where carriers go sideways or backwards or off their usual
-        positions.
+        positions, or turn on wheels.
         """
         return self.way_cost(self.between(a, b, np.linspace(0.0, 1.0, 5)))
 

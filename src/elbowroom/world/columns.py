@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -27,8 +28,10 @@ _HEAD, _WIDE = 30, 4
 _STOREYS = 3
 # Metres of open floor around all that is there.
 _AROUND_M = 1.5
-# Cells of a side at most; larger scenes are cut to what is near the places that are asked for.
-_MOST = 1600
+# Square metres at most; larger scenes are cut to what is near the places that are asked for.
+_MOST_M2 = 6400.0
+# Cells of a side of one mesh at most.
+_MOST_CELLS = 6400
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +130,10 @@ def columns_of(
 ) -> Columns:
     """Columns of all meshes and objects of a world at a time, over their extent and the points (2,) around.
 
-    Objects and meshes of the names in `without` are left out. Of a large scene it is what is near the points. With
-    `climbing`, the height above the floor at the first of the points, the ground is what is reached from there by
-    steps of at most `STEP_M` over meshes that do not move: stairs, ramps, landings.
+    Objects and meshes of the names in `without` are left out. Of a large scene it is what is near the points, and
+    `BadValue` is raised where these are too far apart for a map of their surroundings. With `climbing`, the height
+    above the floor at the first of the points, the ground is what is reached from there by steps of at most `STEP_M`
+    over meshes that do not move: stairs, ramps, landings.
     """
     floor = 0.0 if world.floor is None else world.floor
     out = set(without)
@@ -139,9 +143,7 @@ def columns_of(
     points = np.array([np.asarray(p, dtype=float)[:2] for p in around])
     corners = [points.min(axis=0), points.max(axis=0)]
     corners += [corner[:2] for mesh in (*fixed, *moved) for corner in mesh.bounds]
-    half = 0.5 * _MOST * CELL_M
-    low = np.maximum(np.min(corners, axis=0) - _AROUND_M, points.mean(axis=0) - half)
-    high = np.minimum(np.max(corners, axis=0) + _AROUND_M, points.mean(axis=0) + half)
+    low, high = _cut(np.min(corners, axis=0) - _AROUND_M, np.max(corners, axis=0) + _AROUND_M, points)
     # cells of all scenes begin at whole multiples of their width, so that those of a mesh are the same in each
     origin = CELL_M * np.floor(low / CELL_M)
     nx, ny = np.maximum(np.ceil((high - origin) / CELL_M).astype(int), 1)
@@ -156,6 +158,22 @@ def columns_of(
     taken = np.zeros(shape, np.uint64)
     above_ground(all_, level, taken)
     return Columns(origin, floor, np.where(ledge, ~np.uint64(0), taken), LAYER_M * level.astype(float))
+
+
+def _cut(low: Array, high: Array, points: Array) -> tuple[Array, Array]:
+    """Corners (2,) of what is kept of a scene between two corners (2,): as much around points (N, 2) on each side."""
+    if np.prod(high - low) <= _MOST_M2:
+        return low, high
+    first, last = points.min(axis=0), points.max(axis=0)
+    wide, deep = last - first
+    # the solution of (wide + 2 around) (deep + 2 around) = _MOST_M2
+    around = 0.25 * (np.sqrt((wide - deep) ** 2 + 4.0 * _MOST_M2) - wide - deep)
+    if around < _AROUND_M:
+        raise BadValue(
+            f"places {wide:.0f} m by {deep:.0f} m apart are too far for one walk, which is planned on a map of "
+            f"{_MOST_M2:.0f} m²; go by way of a place between them."
+        )
+    return np.maximum(low, first - around), np.minimum(high, last + around)
 
 
 def _ground(level: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -191,7 +209,7 @@ def _of_mesh(mesh: Mesh, floor: float) -> tuple[Array, NDArray[np.uint64]]:
     low, high = mesh.bounds[:, :2]
     origin = CELL_M * np.floor(low / CELL_M)
     # a wall on a border may be rounded to lie before the first cell
-    nx, ny = np.clip(np.floor((high - origin) / CELL_M).astype(int) + 1, 1, 4 * _MOST)
+    nx, ny = np.clip(np.floor((high - origin) / CELL_M).astype(int) + 1, 1, _MOST_CELLS)
     taken = np.zeros((ny, nx), np.uint64)
     triangles = np.ascontiguousarray(mesh.vertices[mesh.faces], dtype=float)
     mark_columns(triangles, float(origin[0]), float(origin[1]), CELL_M, floor, LAYER_M, taken)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elbowroom.plan.repair.pieces import fits, piece_of, window
+from elbowroom.plan.repair.pieces import fits, piece_of, windows
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
 from elbowroom.world.certificate_findings import Collision, Unproven
@@ -17,13 +17,18 @@ def repair_near(
 ) -> Plan:
     """Resolve the given collisions of a character, which are all there are, in the time around them if possible.
 
-    See `repair`; the certificate is that of the window.
+    See `repair`; the certificate is that of the last time window.
     """
-    during = window(world, hits)
-    if during is not None:
-        piece = piece_of(world, during)
+    plan: Plan | None = None
+    found = windows(world, hits)
+    for during in found:
+        now = world if plan is None else plan.world
+        piece = piece_of(now, during)
         done = repair(piece, who, seed=seed, searches=searches)
-        if fits(world, piece, done.edits):
-            whole = world.with_(characters=motions(world.characters, done.edits))
-            return done.with_(world=whole, base=world.characters)
-    return repair(world, who, seed=seed, searches=searches)
+        if not fits(now, piece, done.edits) or (len(found) > 1 and not done.found):
+            plan = None
+            break
+        whole = now.with_(characters=motions(now.characters, done.edits))
+        done = done.with_(world=whole, base=now.characters)
+        plan = done if plan is None else plan.then(done)
+    return repair(world, who, seed=seed, searches=searches) if plan is None else plan

@@ -34,22 +34,23 @@ def pieces(world: World, proof: Certificate) -> list[Interval]:
     """Intervals of a take that contain all of its collisions; none where they make up most of it."""
     begin, end = world.span
     hits: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
-    found = merged([_around(world, [hit]) for hit in hits], 0.0)
+    found = merged([_around(world, hit) for hit in hits], 0.0)
     return found if sum(b - a for a, b in found) < 0.5 * (end - begin) else []
 
 
-def window(world: World, hits: Sequence[Collision | Unproven]) -> Interval | None:
-    """Interval of a world that contains some collisions and the time around them; None where that is most of it."""
-    found, (begin, end) = _around(world, hits), world.span
+def windows(world: World, hits: Sequence[Collision | Unproven]) -> list[Interval]:
+    """Intervals of a world that contain some collisions and the time around them; none where they make up most of
+    it.
+    """
+    found, (begin, end) = merged([_around(world, hit) for hit in hits], 0.0), world.span
     clips = all(isinstance(m, Clip) for m in world.characters.values())
-    return found if clips and found[1] - found[0] < _MOST * (end - begin) else None
+    return found if clips and sum(b - a for a, b in found) < _MOST * (end - begin) else []
 
 
-def _around(world: World, hits: Sequence[Collision | Unproven]) -> Interval:
-    """Interval of a world from some seconds before the first of some collisions until after the last."""
+def _around(world: World, hit: Collision | Unproven) -> Interval:
+    """Interval of a world from some seconds before a collision until after it."""
     begin, end = world.span
-    first, last = min(hit.during[0] for hit in hits), max(hit.during[1] for hit in hits)
-    return max(first - _AROUND_S, begin), min(last + _AROUND_S, end)
+    return max(hit.during[0] - _AROUND_S, begin), min(hit.during[1] + _AROUND_S, end)
 
 
 def piece_of(world: World, during: Interval) -> World:

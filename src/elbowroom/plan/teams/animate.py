@@ -11,7 +11,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array, angle_between, continuous, slerp
+from elbowroom.geometry.rotations import Array, angle_between, conjugate, continuous, multiply, slerp
 from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.departure import footprints_of, leaned, led_over
 from elbowroom.locomotion.figure import figure
@@ -35,6 +35,11 @@ _STILL_S = 0.5
 _ARMS_S = 0.5
 # Largest rotation of a joint between frames at 60 fps, radians: more is a jump.
 _LEAP_RAD = 0.35
+# Rotations that the walk itself has are no leaps of those who hold something, up to so many times as large.
+_OF_WALK = 1.5
+# Leaps that are spread over the frames around them, seconds to either side, and joints that do so.
+_EASED, _EASES_S = 3, 0.5
+_TRUNK = ("spine1", "spine2", "chest", "left_clavicle", "right_clavicle")
 
 
 class Blocked(PlanningFailure):
@@ -43,6 +48,14 @@ class Blocked(PlanningFailure):
     def __init__(self, why: str, frame: int, number: int | None = None, chain: str = "") -> None:
         super().__init__("no-path", why)
         self.frame, self.number, self.chain = frame, number, chain
+
+
+class Leap(Blocked):
+    """Joints that turn too far between two frames; roots (N, 3) and rotations (N, J, 4) up to there."""
+
+    def __init__(self, why: str, frame: int, root: Array, rotations: Array) -> None:
+        super().__init__(why, frame)
+        self.root, self.rotations = root, rotations
 
 
 class Bent(NamedTuple):
@@ -61,13 +74,15 @@ class Bent(NamedTuple):
 class Frames:
     """Frames of one carrier.
 
-    The walk with free arms, and roots (N, 3) and rotations (N, J, 4) with hands on the object at placements (N, 4, 4).
+    The walk with free arms, and roots (N, 3) and rotations (N, J, 4) with hands on the object at placements (N, 4, 4);
+    `like` are the postures that they resemble, before changes.
     """
 
     walk: Clip
     root: Array
     rotations: Array
     places: Array
+    like: Bent
 
 
 def walks(d: Director, carriers: Sequence[Carrier], space: TeamSpace, timing: Trajectory) -> list[Clip]:
@@ -106,12 +121,13 @@ def _arms_at_end(walk: Clip) -> Clip:
 
 def held_frames(
     carrier: Carrier, grips: Grips, walk: Clip, places: Array, bent: Bent | None = None,
-    since: tuple[int, int, Frames] | None = None, returns: int = 0,
+    since: tuple[int, int, Frames] | None = None, returns: int = 0, leap_rad: float = _LEAP_RAD,
 ) -> Frames:  # fmt: skip
     """Frames of a walk with hands on the object at placements (N, 4, 4); raises `Blocked`.
 
     `bent` are postures that frames should resemble in place of the walk's. With `since`, two frames and the previous
     result, only those between are solved again; in the last of them, as many as `returns`, arms come back to that.
+    Joints that turn by more than `leap_rad` between frames at 60 fps leap.
     """
     actor, body = carrier.actor, carrier.actor.body
     first, last = (1, len(walk) - 1) if since is None else since[:2]
@@ -142,13 +158,39 @@ def held_frames(
     root[rows], q[rows] = found_root, found_q
     done = solved.iterations + 1 if solved.found else solved.iterations
     turns = angle_between(q[first : first + done], q[first - 1 : first + done - 1])
-    leaps = np.argwhere(turns > _LEAP_RAD * 60.0 / actor.base.fps)
+    own = angle_between(walk.rotations[first : first + done], walk.rotations[first - 1 : first + done - 1])
+    leaps = np.argwhere(turns > np.maximum(leap_rad * 60.0 / actor.base.fps, _OF_WALK * own))
     if len(leaps):
         name = body.joint_names[int(leaps[0, 1])]
-        raise Blocked(f"{carrier.what}: {actor.who}.{name} would leap", first + int(leaps[0, 0]))
+        raise Leap(f"{carrier.what}: {actor.who}.{name} would leap", first + int(leaps[0, 0]), root, q)
     if not solved.found:
         raise Blocked(f"{carrier.what}: {solved.reason.rstrip('.')}", first + done)
-    return Frames(walk, root, continuous(q), places)
+    return Frames(walk, root, continuous(q), places, like if since is None else since[2].like)
+
+
+def steady_frames(carrier: Carrier, grips: Grips, walk: Clip, places: Array) -> Frames:
+    """`held_frames` of a walk; raises `Blocked`. Where arms would leap, the trunk approaches that posture in time."""
+    bent = Bent(walk.root, walk.rotations, {})
+    for _ in range(_EASED):
+        try:
+            return held_frames(carrier, grips, walk, places, bent)
+        except Leap as leap:
+            bent = _approaching(carrier, bent, leap)
+    return held_frames(carrier, grips, walk, places, bent)
+
+
+def _approaching(carrier: Carrier, like: Bent, leap: Leap) -> Bent:
+    """Postures whose trunk approaches the one that it leaps to, and returns."""
+    body, k = carrier.actor.body, leap.frame
+    off = np.abs(np.arange(len(like.root)) - k) / carrier.actor.frames(_EASES_S)
+    rows = np.flatnonzero(off < 1.0)
+    share = smootherstep(1.0 - off[rows])[:, None]
+    root, q = np.array(like.root), np.array(like.rotations)
+    root[rows] += share * (leap.root[k] - like.root[k])
+    for joint in [0, *(body.role(role) for role in _TRUNK if role in body.roles)]:
+        turn = multiply(leap.rotations[k, joint], conjugate(like.rotations[k, joint]))
+        q[rows, joint] = slerp(q[rows, joint], multiply(turn, q[rows, joint]), share[:, 0])
+    return Bent(root, q, like.swivels)
 
 
 def add_frames(d: Director, carrier: Carrier, grips: Grips, frames: Frames) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -11,11 +11,10 @@ import numpy as np
 import scipy
 
 from elbowroom.character.robot import Robot
-from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.departure import headings_of, stance_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
@@ -24,7 +23,7 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
-from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, held_frames, walks
+from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, steady_frames, walks
 from elbowroom.plan.teams.paths import TeamPaths, team_space
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
@@ -172,7 +171,7 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
             if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
                 frame = round((slow + STANDS_S) * actors[0].base.fps)
                 raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
-            _walked(d, lifted, space, timing)
+            _walked(d, lifted, paths.space, timing, paths.may_step_back)
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
             stuck = stuck or failed
@@ -310,7 +309,9 @@ def _wait(d: Director, actors: Sequence[Actor], until: float) -> None:
             acting.wait(d, actor, count)
 
 
-def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -> None:
+def _walked(
+    d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory, may_step_back: Callable[[int], bool]
+) -> None:
     """Let everybody walk with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
     carriers, grips, robots = lifted.carriers, lifted.grips, lifted.robots
     fps = carriers[0].actor.base.fps
@@ -325,7 +326,7 @@ def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -
     places = space.places(states)
     made: list[Frames] = []
     for carrier, held, clip in zip(carriers, grips, clips, strict=True):
-        made.append(held_frames(carrier, held, clip, places))
+        made.append(steady_frames(carrier, held, clip, places))
     for carrier, held, frames in zip(carriers, grips, made, strict=True):
         add_frames(d, carrier, held, frames)
     _roll(space, robots, begin, states, places)
@@ -335,7 +336,7 @@ def _walked(d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory) -
     found = certify(d.world, during=during, clearance=False, contacts="never")
     if not found.free:
         rolled = partial(_roll, space, robots, begin, states)
-        Tuning(d, list(zip(carriers, grips, first, strict=True)), made, rolled).tune(during, found)
+        Tuning(d, list(zip(carriers, grips, first, strict=True)), made, rolled, may_step_back).tune(during, found)
 
 
 def _bases(space: TeamSpace, robots: Sequence[RobotCarrier], states: Array) -> list[tuple[Array, Array]]:
@@ -367,9 +368,7 @@ def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
     """Let the object of states (N, W) move before its only carrier, who turns with each step."""
     place, heading = space.carriers(states)
     soft = _FOLLOWS_S * walk.fps
-    body = np.stack(
-        [stance_of(walk.character, Pose.of(r, q))[1] for r, q in zip(walk.root, walk.rotations, strict=True)]
-    )
+    body = headings_of(walk.character, walk.world())
     turned = np.unwrap(body) - np.unwrap(heading[:, 0])
     turned = scipy.ndimage.gaussian_filter1d(
         turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)), soft, mode="nearest"

@@ -21,16 +21,16 @@ from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.teams.animate import Blocked, held_frames
+from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.robots import RobotCarrier
+from elbowroom.plan.teams.stances import MOST_BACK_M, steps_back
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
-from elbowroom.spaces.team import OWN, YAW, Bearer, Floor, TeamSpace, Z
+from elbowroom.spaces.team import OWN, WHEEL_TURN_M, YAW, Bearer, Floor, TeamSpace, Z
 from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width, without_low
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
@@ -47,13 +47,13 @@ _HANDS = (0.47, 0.56, 0.84)
 LOW_M, TRUNK = 0.05, 0.8
 # Position of bent elbows: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
-# Metres between forearms and trunk of somebody who walks beside an object that does not sway, the parts of that trunk,
-# or alone with one that does, and metres of a way in which they step back for it.
+# Metres between forearms and trunk of somebody who walks beside an object that does not sway, or alone
+# with one that does, and metres of a way in which they step back for it.
 _SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.03, 0.3
-_TRUNK_PARTS = ("pelvis", "spine1", "spine2")
-# Farthest steps back that are tried, and metres from one to the next, after some frames in which the body rises; shares
-# of it where there is less room.
-_MOST_BACK_M, _BACK_STEP_M, _UPRIGHT, _BACK_SHARES = (0.24, 0.16, 0.08), 0.02, 8, (0.25, 0.5, 0.75, 1.0)
+# Shares of a step back where there is less room.
+_BACK_SHARES = (0.25, 0.5, 0.75, 1.0)
+# Metres by which somebody whose arm met the trunk steps back more.
+_MORE_BACK_M = 0.08
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
 # Clearance of a robot's base, and distance of its middle from the outline of the object, metres; share of its arm's
@@ -75,8 +75,9 @@ _SHORTCUTS = 200
 _PULLED_M, _PULLS = 0.045, 600
 # Shares of the possible rise by which the object is raised on the straight way to a goal.
 _RAISED = (0.0, 0.25, 0.5, 0.75)
-# Paths to different goals that are compared after that.
-_SHORTENED = 4
+# Paths to different goals that are compared after that, and cost relative to another path beyond which shortening does
+# not make one cheaper.
+_SHORTENED, _HOPELESS = 4, 1.4
 # Distance that later paths keep from a place where one failed, in the space's own metric, metres.
 _AVOID_M = 0.3
 # The same near a start or goal: a share of the distance to it; nearer than this no path avoids it.
@@ -150,7 +151,7 @@ def team_space(
                 elbows,
                 _DEPTH * body.height,
                 ceiling=columns.ceiling(TRUNK * body.height, body.height),
-                back=_back(carrier, held, T, sways),
+                back=steps_back(carrier, held, T, sways),
             )
         )
     bearers += [_robot_bearer(robot, T, columns) for robot in robots]
@@ -166,30 +167,6 @@ def team_space(
     outline = np.concatenate([0.5 * (flat.max(axis=0) + flat.min(axis=0)), 0.5 * np.ptp(flat, axis=0)])
     return TeamSpace(tuple(bearers), floor, grouped(balls), outline, _scene(world, thing, now), T[:3, :3], heights,
                      max(0.4 * size, 0.4), columns.floor, _MARGINS_M[0], tilts)  # fmt: skip
-
-
-def _back(carrier: Carrier, grips: Grips, T_thing: Array, sways: float) -> float:
-    """Metres by which somebody steps back from an object at (4, 4) to walk upright with it: forearms are to be so far
-    off the trunk that it can sway between them, by `sways` metres.
-    """
-    actor, body = carrier.actor, carrier.actor.body
-    heading = stance_of(body, actor.pose)[1]
-    for most in _MOST_BACK_M:
-        off = np.concatenate([np.zeros(_UPRIGHT), np.arange(0.0, most + 1e-9, _BACK_STEP_M)])
-        root = np.array(np.repeat(actor.base.root[-1:], len(off), axis=0))
-        root[:, :2] -= off[:, None] * facing(heading)
-        upright = actor.base.with_(root=root, rotations=np.repeat(actor.base.rotations[-1:], len(off), axis=0))
-        try:
-            held = held_frames(carrier, grips, upright, np.repeat(T_thing[None], len(off), axis=0))
-        except Blocked:
-            continue
-        T = body.transforms(held.root[_UPRIGHT:], held.rotations[_UPRIGHT:])
-        trunk = part(body, tuple(body.role(name) for name in _TRUNK_PARTS if name in body.roles), T)
-        arms = [part(body, (body.role(f"{hand}_forearm"),), T) for hand in grips.grasps]
-        gaps = [gap(trunk, arm, sways)[0] for arm in arms if trunk is not None and arm is not None]
-        enough = np.flatnonzero(np.min(gaps, axis=0) >= sways) if gaps else np.zeros(1, int)
-        return float(off[_UPRIGHT + enough[0]]) if len(enough) else most
-    return 0.0
 
 
 def _robot_bearer(robot: RobotCarrier, T: Array, columns: Columns) -> Bearer:
@@ -256,7 +233,9 @@ class TeamPaths:
             why = f"{what}: no path was found for all of them and the object; {self._narrowest(start, goals)}"
             raise PlanningFailure("no-path", why)
         best = min(self._across(start, goals), key=lambda path: path[0], default=None)
-        for _, states in found[:_SHORTENED]:
+        for cost, states in found[:_SHORTENED]:
+            if best is not None and cost > _HOPELESS * best[0]:
+                break
             short = shortened(self.space, states, self._at, rng, _SHORTCUTS)
             cost = self._cost(short)
             best = (cost, short) if best is None or cost < best[0] else best
@@ -305,9 +284,12 @@ class TeamPaths:
         """Leave out all ways near a state; return False where every way passes it, near its ends.
 
         Somebody whose body met something keeps farther from all things around there; who found no way under
-        something goes nowhere under it where it hangs as low as there.
+        something goes nowhere under it where it hangs as low as there; whose arm met the own trunk steps back more.
         """
         self.failed += 1
+        if failed.number is not None and failed.chain.endswith("_arm"):
+            self._use(replace(self.space, bearers=self._stepped_back(failed.number)))
+            return True
         if failed.number is not None:
             bearer, at = self.space.bearers[failed.number], self.space.carriers(state[None])[0][0, failed.number]
             j, i = np.indices(bearer.room.shape)
@@ -327,6 +309,15 @@ class TeamPaths:
         closed = np.append(state, min(_OF_ENDS * ends, _AVOID_M))[None]
         self._use(replace(self.space, closed=np.concatenate([self.space.closed.reshape(-1, closed.shape[1]), closed])))
         return ends > _LEAST_AVOID_M
+
+    def _stepped_back(self, number: int) -> tuple[Bearer, ...]:
+        """Carriers, one of whom walks farther from the object."""
+        back = min(self.space.bearers[number].back + _MORE_BACK_M, MOST_BACK_M[0])
+        return tuple(replace(b, back=back) if k == number else b for k, b in enumerate(self.space.bearers))
+
+    def may_step_back(self, number: int) -> bool:
+        """Return whether a carrier can walk farther from the object."""
+        return self.space.bearers[number].back < MOST_BACK_M[0]
 
     def _use(self, space: TeamSpace) -> None:
         self.space = self.roadmap.space = space
@@ -396,5 +387,7 @@ def _key(space: TeamSpace) -> Iterator[object]:
     for b in space.bearers:
         yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room, b.elbow_room, b.gait)
     yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.arms, space.floor.origin)
+    if space.wheels:
+        yield WHEEL_TURN_M
     if space.scene is not None:
         yield from (space.scene.center, space.scene.corner, space.scene.origin)

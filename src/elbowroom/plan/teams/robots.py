@@ -24,6 +24,7 @@ from elbowroom.posing.robot_ik import RobotArmIK
 from elbowroom.posing.two_hands import under_edge
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.exact import ExactWorld
 
 # Grips that are tried: metres to the side of the robot's middle, and of the fork in from the edge.
 _ASIDE_M = (0.0, 0.12, -0.12, 0.24, -0.24)
@@ -87,11 +88,14 @@ class RobotCarrier:
         T_thing = np.asarray(self.d.world.frame(self.thing, now))
         base = self.bases(place[None], np.array([heading]))[0]
         stuck: PlanningFailure | None = None
-        saved = self.d.save()
+        saved, exact = self.d.save(), ExactWorld(self.d.world).place(now)
         for T_grip in self._candidates(T_thing, place, now):
             rng = np.random.default_rng(self.d.settings.seed)
-            postures = self.ik.solutions(inverse(base) @ T_grip, rng, self.folded)[:_POSTURES]
-            for values, comes_from in product(postures, _COMES_FROM_M):
+            postures = self.ik.solutions(inverse(base) @ T_grip, rng, self.folded)
+            met = [self._met(exact, base, values) for values in postures]
+            stuck = stuck or next((PlanningFailure("no-path", f"{self.what}: {why}") for why in met if why), None)
+            free = [values for values, why in zip(postures, met, strict=True) if not why][:_POSTURES]
+            for values, comes_from in product(free, _COMES_FROM_M):
                 self.T_thing_grip = inverse(T_thing) @ T_grip
                 try:
                     return self._taken(T_grip, comes_from, values, max(now, self.clip.span[1]))
@@ -102,6 +106,17 @@ class RobotCarrier:
             raise PlanningFailure("target-out-of-reach", f"{self.what}: the arm of {self.who} does not reach it from "
                                   "where it stands")  # fmt: skip
         raise stuck
+
+    def _met(self, exact: ExactWorld, base: Array, values: Array) -> str:
+        """Sentence on a collision of the arm at values (n,), except with the object; empty where there is none."""
+        root, q = self._rows(base[None], values[None])
+        exact.place_body(self.who, self.robot.transforms(root, q)[0], {})
+        for k in exact.near(0.0):
+            pair = exact.pairs[int(k)]
+            mine = any(name.partition(".")[0] == self.who for name in pair)
+            if mine and self.thing not in pair and exact.collides(int(k)):
+                return blamed(pair)
+        return ""
 
     def _still(self, count: int) -> tuple[Array, Array]:
         place, heading = self.place
@@ -232,11 +247,16 @@ class RobotCarrier:
     def _add(self, times: Array, bases: Array, values: Array) -> None:
         """Add frames at times (N,) with bases at (N, 4, 4) and the arm's values (N, n)."""
         clip = self.clip
-        q = np.repeat(clip.q[-1:], len(times), axis=0)
-        q[:, :4] = from_matrix(bases[:, :3, :3])
-        q[:, 3 + np.array(self.ik.run)] = values
+        root, q = self._rows(bases, values)
         made = RobotClip(
-            self.robot, np.concatenate([clip.times, times]), np.concatenate([clip.root, bases[:, :3, 3]]),
+            self.robot, np.concatenate([clip.times, times]), np.concatenate([clip.root, root]),
             np.concatenate([clip.q, q]), clip.name,
         )  # fmt: skip
         self.d.world = self.d.world.with_character(self.who, made)
+
+    def _rows(self, bases: Array, values: Array) -> tuple[Array, Array]:
+        """Roots (N, 3) and joints (N, Q) with bases at (N, 4, 4) and the arm's values (N, n)."""
+        q = np.repeat(self.clip.q[-1:], len(values), axis=0)
+        q[:, :4] = from_matrix(bases[:, :3, :3])
+        q[:, 3 + np.array(self.ik.run)] = values
+        return bases[:, :3, 3], q

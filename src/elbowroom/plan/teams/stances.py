@@ -7,14 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
+from elbowroom.geometry.headings import facing
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
+from elbowroom.plan.teams.animate import Blocked, held_frames
+from elbowroom.plan.verbs.carrier import Carrier
+from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.walking.walked import Spot, WalkRequest, walk_to
 from elbowroom.world.world import World
 
+# Farthest steps back that are tried, and metres from one to the next, after some frames in which the body rises; parts
+# of the trunk that is to be off the forearms.
+MOST_BACK_M, _BACK_STEP_M, _UPRIGHT = (0.24, 0.16, 0.08), 0.02, 8
+_TRUNK_PARTS = ("pelvis", "spine1", "spine2")
 # Distance of a body's middle from the side that it holds, share of the height: of an object held by its two ends; of
 # one longer than a share of the height, with fingers under its edge; and of an object taller than a share of it, which
 # is carried in front of the legs, too.
@@ -114,3 +123,28 @@ def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: s
     """Let everybody walk to their spot; raises `PlanningFailure`."""
     for actor, spot in zip(actors, spots, strict=True):
         walk_to(d, actor, spot, WalkRequest(f"{what}: {actor.who} walks up"))
+
+
+def steps_back(carrier: Carrier, grips: Grips, T_thing: Array, sways: float) -> float:
+    """Metres by which somebody steps back from an object at (4, 4) to walk upright with it: forearms are to be so far
+    off the trunk that it can sway between them, by `sways` metres.
+    """
+    actor, body = carrier.actor, carrier.actor.body
+    heading = stance_of(body, actor.pose)[1]
+    for most in MOST_BACK_M:
+        off = np.concatenate([np.zeros(_UPRIGHT), np.arange(0.0, most + 1e-9, _BACK_STEP_M)])
+        root = np.array(np.repeat(actor.base.root[-1:], len(off), axis=0))
+        root[:, :2] -= off[:, None] * facing(heading)
+        upright = actor.base.with_(root=root, rotations=np.repeat(actor.base.rotations[-1:], len(off), axis=0))
+        try:
+            places = np.repeat(T_thing[None], len(off), axis=0)
+            held = held_frames(carrier, grips, upright, places, leap_rad=np.inf)  # no frames in time
+        except Blocked:
+            continue
+        T = body.transforms(held.root[_UPRIGHT:], held.rotations[_UPRIGHT:])
+        trunk = part(body, tuple(body.role(name) for name in _TRUNK_PARTS if name in body.roles), T)
+        arms = [part(body, (body.role(f"{hand}_forearm"),), T) for hand in grips.grasps]
+        gaps = [gap(trunk, arm, sways)[0] for arm in arms if trunk is not None and arm is not None]
+        enough = np.flatnonzero(np.min(gaps, axis=0) >= sways) if gaps else np.zeros(1, int)
+        return float(off[_UPRIGHT + enough[0]]) if len(enough) else most
+    return 0.0

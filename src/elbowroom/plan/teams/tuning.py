@@ -15,7 +15,6 @@ import numpy as np
 
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply
-from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
@@ -25,14 +24,15 @@ from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair
 
 # Seconds over which a change fades in and out, and distance within which blocks of one chain are merged.
 _FADES_S, _TOGETHER_S = 0.7, 0.8
 # Most blocks that are tuned.
 _BLOCKS = 12
-# Bisections for the smallest change.
-_HALVINGS = 3
+# Share of a change to which the smallest one is found, and frames of a block at which its pairs are looked at for that.
+_FINE, _LOOKS = 0.13, 11
 # Sizes of changes that are tried: of the trunk and of elbows, radians; of the pelvis and the object, metres.
 _BENDS_RAD = (0.25, 0.5, 0.8)
 _LEANS_RAD = (0.12, 0.22)
@@ -78,15 +78,21 @@ class Change:
 
 
 class Tuning:
-    """Frames of a team while blocks of them are changed; `rolled` lets robots follow the object at placements (N, 4,
-    4).
+    """Frames of a team while blocks of them are changed.
+
+    `rolled` lets robots follow the object at placements (N, 4, 4); `may_step_back` says whether a carrier, by number,
+    could walk farther from the object on another path.
     """
 
-    def __init__(self, d: Director, team: Team, made: Sequence[Frames], rolled: Callable[[Array], None]) -> None:
-        self.d, self.team, self.made, self.rolled = d, team, list(made), rolled
+    def __init__(
+        self, d: Director, team: Team, made: Sequence[Frames], rolled: Callable[[Array], None],
+        may_step_back: Callable[[int], bool],
+    ) -> None:  # fmt: skip
+        self.d, self.team, self.made, self.rolled, self.may_step_back = d, team, list(made), rolled, may_step_back
         self.changes: list[list[Change]] = [[] for _ in team]
         self.places = made[0].places
         self.known: list[Met] = []
+        self.exact: ExactWorld | None = None
         # seconds that were changed last, and collisions in them
         self.changed: tuple[tuple[float, float], list[Met]] = ((0.0, 0.0), [])
 
@@ -98,11 +104,13 @@ class Tuning:
                 return
             self.known = met
             number, block = self._block(met)
-            if not any(self._freed(number, change, block) for change in self._options(number, block)):
+            if not self._solved(number, block):
                 carrier, _, first = self.team[number]
                 frame = carrier.actor.frame(block[0].during[0]) - first
                 chain = _chain(block[0].pair, carrier.actor.who)
-                alone = chain in ("left_leg", "right_leg", "trunk", "head") and len(block[0].who) == 1
+                alone = self._steps_back(number, block) or (
+                    chain in ("left_leg", "right_leg", "trunk", "head") and len(block[0].who) == 1
+                )
                 raise Blocked(f"{carrier.what}: {blamed(block[0].pair)} along the path", max(frame, 0),
                               number if alone else None, chain)  # fmt: skip
             met = self._left(met, during)
@@ -154,46 +162,80 @@ class Tuning:
         }
         if carrier.thing in block[0].pair and chain.endswith("_leg"):
             kinds[chain] = [("object", _RAISES_M)]
-        if chain.endswith("_arm") and all(name.startswith(f"{actor.who}.") for name in block[0].pair):
-            # lower arms are off the trunk, whatever their elbows do
+        if self._own_arm(number, block):
+            # lower arms are off the trunk, whatever their elbows do; so are those of somebody farther back
             lower = tuple(-size for size in _RAISES_M)
-            kinds[chain] = [("object", lower), *(kind for kind in kinds[chain] if kind[0] != "object")]
+            others = [kind for kind in kinds[chain] if kind[0] != "object"]
+            kinds[chain] = [("object", lower[:1])] if self._steps_back(number, block) else [("object", lower), *others]
         for kind, sizes in kinds[chain]:
             for size in sizes:
                 for sign in (1.0,) if kind in ("bend", "crouch") else (1.0, -1.0):
                     yield Change(kind, sign * size, first, last, fades)
 
-    def _freed(self, number: int, change: Change, block: Sequence[Met]) -> bool:
-        """Apply a change and reduce it to its minimum; return whether it frees the block."""
+    def _own_arm(self, number: int, block: Sequence[Met]) -> bool:
+        """Return whether a block is of a carrier's arm and its own body."""
+        who = self.team[number][0].actor.who
+        return _chain(block[0].pair, who).endswith("_arm") and all(n.startswith(f"{who}.") for n in block[0].pair)
+
+    def _steps_back(self, number: int, block: Sequence[Met]) -> bool:
+        """Return whether a block is rather solved on a path farther from the object."""
+        return self._own_arm(number, block) and self.may_step_back(number)
+
+    def _solved(self, number: int, block: Sequence[Met]) -> bool:
+        """Free a block by the first change that does."""
+        failed: dict[tuple[str, bool], float] = {}
+        for change in self._options(number, block):
+            kind = change.kind, change.size > 0.0
+            if self._freed(number, change, block, failed.get(kind, 0.0) / abs(change.size)):
+                return True
+            failed[kind] = abs(change.size)
+        return False
+
+    def _freed(self, number: int, change: Change, block: Sequence[Met], too_little: float) -> bool:
+        """Apply a change, reduced to its minimum; return whether it frees the block. A share of it is `too_little`.
+
+        Sizes are compared by the colliding pairs in some frames of the block. What is kept is proven, with the whole
+        change where the minimum lacks something elsewhere.
+        """
         chain = _chain(block[0].pair, self.team[number][0].actor.who)
         before = (list(self.made), self.places, self.d.save(), [list(c) for c in self.changes])
-        if not self._tried(number, change, chain):
+        if not self._applied(number, change) or self._meets(block):
             self._back(before)
             return False
-        enough, too_little = 1.0, 0.0
-        for _ in range(_HALVINGS):
+        enough = 1.0
+        while enough - too_little > _FINE:
             share = 0.5 * (enough + too_little)
             self._back(before)
-            if self._tried(number, replace(change, size=share * change.size), chain):
+            if self._applied(number, replace(change, size=share * change.size)) and not self._meets(block):
                 enough = share
             else:
                 too_little = share
+        for share in dict.fromkeys((enough, 1.0)):
+            self._back(before)
+            smaller = replace(change, size=share * change.size)
+            if self._applied(number, smaller, whole=True) and self._proven(number, smaller, chain):
+                return True
         self._back(before)
-        return self._tried(number, replace(change, size=enough * change.size), chain, whole=True)
+        return False
 
     def _back(self, before: tuple[list[Frames], Array, object, list[list[Change]]]) -> None:
         self.made, self.places = list(before[0]), before[1]
         self.changes = [list(c) for c in before[3]]
         self.d.restore(before[2])  # type: ignore[arg-type]
 
-    def _tried(self, number: int, change: Change, chain: str, *, whole: bool = False) -> bool:
-        """Apply a change; return whether bodies can follow and its block is free of that chain's collisions.
+    def _frames(self, change: Change, whole: bool) -> tuple[int, int, int]:
+        """Frames from and to which a change reaches, and the last one that is solved again.
 
-        `whole`: also of the frames after it, in which elbows return to where they were.
+        `whole`: with the frames after it, in which elbows return to where they were.
         """
         count = len(self.made[0].root)
         a, b = max(change.span[0], 1), min(change.span[1], count - 1)
-        last = min(b + change.fades, count - 1) if whole else b
+        return a, b, min(b + change.fades, count - 1) if whole else b
+
+    def _applied(self, number: int, change: Change, *, whole: bool = False) -> bool:
+        """Apply a change; return whether bodies can follow."""
+        count = len(self.made[0].root)
+        a, b, last = self._frames(change, whole)
         moved = range(len(self.team)) if change.kind == "object" else [number]
         if change.kind == "object":
             self.places = np.array(self.places)
@@ -204,26 +246,42 @@ class Tuning:
             for k in moved:
                 carrier, grips, first = self.team[k]
                 walk = self.made[k].walk
-                bent = _bent(carrier.actor, walk, self.changes[k])
+                bent = _bent(carrier.actor, self.made[k].like, self.changes[k])
                 self.made[k] = held_frames(carrier, grips, walk, self.places, bent, (a, last, self.made[k]), last - b)
                 replace_frames(self.d, carrier, grips, self.made[k], first)
             if change.kind == "object":
                 self.rolled(self.places)
         except Blocked:
             return False
-        carrier, _, first = self.team[number]
-        # most failures are within the block
-        for begin, end in ((max(change.first, a), min(change.last, b)), (a - 1, last)):
-            during = carrier.actor.time(first + begin), carrier.actor.time(first + end)
-            found = self._certified(during)
-            met: list[Met] = [*found.collisions, *found.unproven]
-            self.changed = during, met
-            if any(self._same(c, number, chain) for c in met):
-                return False
-            # an object that gives way must not meet the scene for it
-            if change.kind == "object" and any(carrier.thing in c.pair and not self._known(c) for c in met):
-                return False
         return True
+
+    def _meets(self, block: Sequence[Met]) -> bool:
+        """Return whether a pair of a block still collides in some of its frames."""
+        if self.exact is None:
+            self.exact = ExactWorld(self.d.world)
+        begin, end = block[0].during[0], max(c.during[1] for c in block)
+        among = np.array(sorted({k for c in block for k in self.exact.numbers(*c.pair)}), np.int64)
+        # the middle first: it is met most
+        times = np.linspace(begin, end, _LOOKS)[np.argsort(np.abs(np.arange(_LOOKS) - _LOOKS // 2), kind="stable")]
+        record = self.d.world.record(times)
+        for k in range(_LOOKS):
+            self.exact.place_snapshot(record[k])
+            if any(self.exact.collides(int(pair)) for pair in self.exact.near(0.0, among)):
+                return True
+        return False
+
+    def _proven(self, number: int, change: Change, chain: str) -> bool:
+        """Return whether an applied change has left no collision that it should have solved, and made none."""
+        carrier, _, first = self.team[number]
+        a, _, last = self._frames(change, True)
+        during = carrier.actor.time(first + a - 1), carrier.actor.time(first + last)
+        found = self._certified(during)
+        met: list[Met] = [*found.collisions, *found.unproven]
+        self.changed = during, met
+        if any(self._same(c, number, chain) for c in met):
+            return False
+        # an object that gives way must not meet the scene for it
+        return change.kind != "object" or not any(carrier.thing in c.pair and not self._known(c) for c in met)
 
     def _known(self, met: Met) -> bool:
         """Return whether a collision was there before the change."""
@@ -255,12 +313,12 @@ def _chain(pair: Pair, who: str) -> str:
     return f"{legs[0].partition('_')[0]}_leg" if legs else "trunk"
 
 
-def _bent(actor: Actor, walk: Clip, changes: Sequence[Change]) -> Bent:
-    """Postures of a walk with changes."""
-    root, q = np.array(walk.root), np.array(walk.rotations)
-    swivels: dict[str, Array] = {}
+def _bent(actor: Actor, like: Bent, changes: Sequence[Change]) -> Bent:
+    """Postures with changes."""
+    root, q = np.array(like.root), np.array(like.rotations)
+    swivels: dict[str, Array] = dict(like.swivels)
     for change in changes:
-        size = change.size * change.weights(len(walk))
+        size = change.size * change.weights(len(root))
         side, _, limb = change.kind.partition("_")
         if limb:  # elbows and knees swivel outwards on either side
             end, turns = (f"{side}_hand", np.diff(size, prepend=0.0)) if limb == "arm" else (f"{side}_foot", size)

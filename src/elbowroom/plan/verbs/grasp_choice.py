@@ -41,7 +41,9 @@ _LOW_LOOKS, _LOW = 9, 0.2
 _ENOUGH_PASSING = 6
 
 # Stages of the search for a grasp: whether the object counts as lying on something, and whether hands are retreated.
+# Near the floor hands come from above at once.
 _STAGES = ((False, False), (True, False), (False, True))
+_LOW_STAGES = (_STAGES[1], _STAGES[0], _STAGES[2])
 
 # Cost of thumb or palm and fingers that press at right angles rather than against each other.
 _NOT_ACROSS = 0.5
@@ -93,13 +95,16 @@ def reachable_grasps(
     those of the thing, or `proposed` for each hand.
     """
     failed: list[Failed] = []
+    seen: set[tuple[str, bytes]] = set()
     given, looked, passing, enough = 0, 0, bool(hands), _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps for something in empty space first, then those that keep the hand above what it lies on; those that have
     # no room as they are proposed are drawn back once nothing else would do
     alone, loose = manner == "alone", manner == "loose"
     simple = alone or d.settings.tier == "ik"
-    for lying, back in _STAGES[:1] if simple or proposed is not None else _STAGES:
+    low = lies_low(d, actor, d.world.frame(thing, actor.now))
+    stages = _STAGES[:1] if simple or proposed is not None else _LOW_STAGES if low else _STAGES
+    for lying, back in stages:
         for hand, k in hands:
             lies = _lies(d, thing, actor.time(k))
             choosy = lies and not (simple or passing or task.grasp is not None)
@@ -122,13 +127,17 @@ def reachable_grasps(
             then = [] if alone else next_places(d, actor, hand, thing, T_world_thing, k)
             # of several next placements any will do
             places = [here, *(then if len(then) == 1 else ())]
-            fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
+            order = ranked(actor, hand, grasps, T_world_thing, k)
+            if low and choosy and order:
+                order = ranked(actor, hand, grasps, T_world_thing, k, _squat(d, actor, order[0], here))
+            fit = fitting(d, order, actor.neutral(k), places, failed, back=back)
             if choosy:
                 fit = (g for g in fit if holds(d, actor, thing, g) != loose)
             at_it = _reach_alone if alone else reach_grasp
+            fit = _unseen(fit, seen)
             first = next(fit, None)
             looked += first is not None
-            most = _LOW_LOOKS if choosy and lies_low(d, actor, T_world_thing) else _LOOKS
+            most = _LOW_LOOKS if choosy and low else _LOOKS
             some = () if first is None else islice(chain([first], fit), most)
             at_once = (_borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in some)
             looks = (_leading_on(d, actor, found, then) for found in at_once)
@@ -144,6 +153,20 @@ def reachable_grasps(
         why_not = min(failed or [unknown], key=lambda f: f[0])[1]
         why_not.anywhere = looked == 0  # the hand itself has no room, whatever the body does
         raise why_not
+
+
+def _squat(d: Director, actor: Actor, grasp: Grasp, place: Place) -> Pose:
+    """Posture near that of a grasp, whatever it meets: wrists are otherwise at the floor than while standing."""
+    return d.reach(actor, grasp.hand, place.T_world_thing @ grasp.T_thing_hand, place.k, None).pose
+
+
+def _unseen(grasps: Iterable[Grasp], seen: set[tuple[str, bytes]]) -> Iterator[Grasp]:
+    """Grasps at other places than those in `seen`, which they join: things that lie have many grasps of free ones."""
+    for grasp in grasps:
+        key = grasp.hand, np.round(grasp.T_thing_hand, 4).tobytes()
+        if key not in seen:
+            seen.add(key)
+            yield grasp
 
 
 def holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
@@ -223,12 +246,14 @@ def fitting(
             failed.append((1.2, PlanningFailure("target-in-collision", f"{met[0]}: {blamed(met[1])}")))
 
 
-def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:
-    """Grasps in order of suitability: near, within joint limits, wrist and elbow at ease."""
+def ranked(
+    actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int, pose: Pose | None = None
+) -> list[Grasp]:
+    """Grasps in order of suitability: near, within joint limits, wrist and elbow at ease; see `effort` for the pose."""
     if not grasps:
         return []
     ends = T_world_thing @ np.stack([g.T_thing_hand for g in grasps])
-    cost = np.array([g.cost for g in grasps]) + effort(actor, hand, ends, k)
+    cost = np.array([g.cost for g in grasps]) + effort(actor, hand, ends, k, pose)
     return [grasps[i] for i in np.argsort(cost, kind="stable")]
 
 

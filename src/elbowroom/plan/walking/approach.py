@@ -25,7 +25,7 @@ from elbowroom.plan.verbs.put import can_put
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
-from elbowroom.plan.walking.stances import spot_on, stances_for, suited_first
+from elbowroom.plan.walking.stances import spot_on, staggered, stances_for, suited_first
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end
 from elbowroom.world.columns import columns_of
 
@@ -39,6 +39,8 @@ _TRIES, _REPAIRED, _EASIER = 6, 2, 2
 # Efforts of walks to positions, in turn, and whether unusual postures are searched there.
 _QUICKLY: tuple[tuple[Effort, bool], ...] = (("leans", False),)
 _AT_LENGTH: tuple[tuple[Effort, bool], ...] = (*_QUICKLY, ("leans", True), ("all", True))
+# The same for what lies low, where usual postures hardly ever do, and positions that are tried.
+_LOWLY, _LOW_TRIES = _AT_LENGTH[1:], 4
 # Walks that fail at their start, after which others would as well.
 _SAME_START = 2
 # Positions that are tried where whole bodies are planned, which takes longer.
@@ -157,7 +159,8 @@ def _from_elsewhere(
     if not isinstance(task, Move):
         spots = suited_first(d, actor, spots, _suits(d, task))
     brief = easier or d.brief
-    most = _STANCES if isinstance(task, Move) else _EASIER if brief else _TRIES
+    low = not isinstance(task, Move) and _is_low(d, actor, target[1])
+    most = _STANCES if isinstance(task, Move) else _EASIER if brief else _LOW_TRIES if low else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
     request = WalkRequest(f"step up to {target[0]}")
     why: PlanningFailure | None = None
@@ -165,8 +168,9 @@ def _from_elsewhere(
     missed: list[Spot] = []
     settings = d.settings
     # quick attempts first: long repairs of a walk, and searches for unusual postures, take time
-    for effort, thorough in _QUICKLY if brief else _AT_LENGTH:
-        if thorough or effort == "all":
+    efforts = _LOWLY if low else _AT_LENGTH
+    for effort, thorough in efforts[:1] if brief else efforts:
+        if (effort, thorough) != efforts[0]:
             untried = (missed if effort == "leans" else blocked)[:_REPAIRED]
         if effort == "all":  # repairs at length may resolve what was to be avoided
             request = replace(request, avoid=())
@@ -274,11 +278,18 @@ def spots_for(d: Director, actor: Actor, target: Array, hand: str | None, ahead:
     tall, start = actor.body.height, stance_of(actor.body, actor.pose)[0]
     side = 0.0 if hand is None else _ASIDE if hand == "right" else -_ASIDE
     easy = tall * _EASY
-    if target[2] - (d.world.floor or 0.0) < _LOW * tall:
+    low = _is_low(d, actor, target)
+    if low:
         side, easy = -_BESIDE if hand == "left" else _BESIDE, tall * _LOW_EASY
     places = list(paths_to(d, actor, target).around(target[:2], tall * _FAR, max(easy, ahead), start))
     for k in np.argsort(~_in_view(d, actor, target, places), kind="stable"):
-        yield Spot(places[k], towards(places[k], target) + side)
+        face = towards(places[k], target) + side
+        yield staggered(actor, places[k], face, hand or "right") if low else Spot(places[k], face)
+
+
+def _is_low(d: Director, actor: Actor, target: Array) -> bool:
+    """Return whether people fold up to reach a target (3,)."""
+    return bool(target[2] - (d.world.floor or 0.0) < _LOW * actor.body.height)
 
 
 def _in_view(d: Director, actor: Actor, target: Array, places: Sequence[Array]) -> NDArray[np.bool_]:

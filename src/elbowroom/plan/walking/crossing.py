@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.locomotion.course import Course, from_rest_to_rest
+from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
+from elbowroom.locomotion.route import route
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.walking.paths import Disc, WalkPath
+from elbowroom.plan.walking.paths import Disc, WalkPath, manners_along
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.world import World
@@ -70,20 +73,26 @@ def past_people(
     now = actor.now
     others = [name for name in world.characters if name != actor.who]
     apart = np.array([_half_width(world, name) + _half_width(world, actor.who) + _PASSING_M for name in others])
-    longest = max(path.length for path in paths) / (min(_SLOWER) * speed) + float(_DELAYS_S[-1])
+    longest = max(_course(actor, path, min(_SLOWER) * speed).times[-1] for path in paths) + float(_DELAYS_S[-1])
     times = np.arange(0.0, longest + STANDS_S + _ARRIVED_S, _LOOKS_S)
     places = np.stack([world.motion(name).sample(now + times)[0][:, :2] for name in others])
     shortest = min(path.length for path in paths)
     found = []
     for number, path in enumerate(paths):
-        s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.points, axis=0), axis=1))])
         for share in _SLOWER:
+            course = _course(actor, path, share * speed)
+            took = float(course.times[-1])
             for delay in _DELAYS_S:
-                gone = (times - delay - STANDS_S) * share * speed
-                mine = np.stack([np.interp(gone, s, path.points[:, k]) for k in (0, 1)], axis=-1)
-                looked = times < delay + STANDS_S + s[-1] / (share * speed) + _ARRIVED_S
+                mine = course.curve.at(course.along(times - delay - STANDS_S))
+                looked = times < delay + STANDS_S + took + _ARRIVED_S
                 missing = apart - np.linalg.norm(places - mine, axis=2)[:, looked].min(axis=1)
-                cost = delay + s[-1] / (share * speed) + _DETOUR_S_M * (path.length - shortest)
+                cost = delay + took + _DETOUR_S_M * (path.length - shortest)
                 found.append((cost + _MISSING_S_M * max(float(missing.max()), 0.0), number, share, float(delay)))
     for _, number, share, delay in sorted(found):
         yield paths[number], share * speed, delay
+
+
+def _course(actor: Actor, path: WalkPath, speed: float) -> Course:
+    """Course of an actor along a path from rest to rest, as a walk of that speed, m/s, takes it."""
+    _, heading = stance_of(actor.body, actor.pose)
+    return from_rest_to_rest(route(path.points, heading, None, manners_along(path)), speed, 1.0 / _LOOKS_S, 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.mesh import Mesh
@@ -42,6 +43,9 @@ _UNLIKE_LAST = 0.9
 # Those farther off are looked at where something is stepped over.
 _AHEAD_M = np.array(sorted(np.arange(-0.42, 0.421, 0.01), key=abs))
 _AHEAD_LEVEL = 61
+# Farthest points that are felt of a foot, and of all footholds beside the one that is wished for, metres.
+_SOLE_M = float(np.linalg.norm(_FOOT_M, axis=1).max())
+_REACH_M = float(np.abs(_AHEAD_M).max() + np.abs(_MARGINS_OVER_M).max()) + _SOLE_M
 # Metres between points whose height is known, and around a way.
 _SPACING_M, _AROUND_M = 0.02, 0.6
 # Depth to which soles may press into their support, and their gap above it, metres.
@@ -82,7 +86,9 @@ class Ground(Terrain):
             self._margins = (*_MARGINS_OVER_M, *_MARGINS_M)
             near = np.min([np.add.outer((y - q) ** 2, (x - p) ** 2) for p, q in over], axis=0) < _OVER_NEAR_M**2
             self._over = self._surface(meshes, np.where(near, _OVER_M, LOW_M))[0]
-        self._level = not self._stood_on.any() and not self._over.any() and bool((self._owner < 0).all())
+        # sums of cells that are not bare floor, to ask for any in a rectangle
+        uneven = (self._stood_on != 0.0) | (self._over != 0.0) | (self._owner >= 0)
+        self._uneven = np.pad(np.cumsum(np.cumsum(uneven, axis=0), axis=1), ((1, 0), (1, 0)))
         self.stood: set[str] = set()
 
     def foothold(self, place: Array, heading: float, fixed: bool = False, last: float = 0.0) -> Foothold:
@@ -90,15 +96,22 @@ class Ground(Terrain):
 
         last: metres by which the step before was moved ahead.
         """
-        if self._level:
+        if self._bare(place, _REACH_M).all():
             return Foothold(place, 0.0, 0.0)
+        wished = self._heights(self._stood_on, place[None], np.array([heading]))[0]
+        ramp = self._ramp(wished)
+        if ramp is not None:
+            return self._stood(place, heading, *ramp)
+        carried = wished[_CARRIES].min()
+        if wished.max() - carried < _UNEVEN_M:
+            off = np.array([0.0, *self._margins[0]])[:, None]
+            around = self.under(place + off * facing(heading), np.full(len(off), heading)).max()
+            if around - carried < _UNEVEN_M:  # no other costs less
+                return self._stood(place, heading, float(wished.max()))
         most = 1 if fixed else None if self._margins is not _MARGINS_M else _AHEAD_LEVEL
         tried = place + (_AHEAD_M[:most] * self._scale)[:, None] * facing(heading)
         facings = np.full(len(tried), heading)
         heights = self._heights(self._stood_on, tried, facings)
-        ramp = self._ramp(heights[0])
-        if ramp is not None:
-            return self._stood(place, heading, *ramp)
         carried = heights[:, _CARRIES].min(axis=1)
         even = heights.max(axis=1) - carried < _UNEVEN_M
         ahead = _AHEAD_M[:most]
@@ -131,7 +144,7 @@ class Ground(Terrain):
 
     def under(self, ankles: Array, heading: Array, slope: Array | float = 0.0) -> Array:
         """Height (N,) of feet on their ground with ankles over places (N, 2), metres; slope (N,): toes up, radians."""
-        if self._level and not np.any(slope):
+        if not np.any(slope) and self._bare(ankles, _SOLE_M).all():
             return np.zeros(len(ankles))
         tilted = np.outer(np.tan(slope) * np.ones(len(ankles)), self._scale * _FOOT_M[:, 0])
         return np.asarray((self._heights(self._over, ankles, heading) - tilted).max(axis=1))
@@ -167,6 +180,14 @@ class Ground(Terrain):
             surface_heights(corners, self._origin[0], self._origin[1], _SPACING_M, below, heights, owner, number)
         heights[owner < 0] = self._floor
         return heights - self._floor, owner
+
+    def _bare(self, points: Array, within: float) -> NDArray[np.bool_]:
+        """Mask (...,) of points (..., 2) around which there is nothing but floor within so many metres, scaled."""
+        i, j = self._index(points - self._scale * within - _SPACING_M)
+        far_i, far_j = self._index(points + self._scale * within + _SPACING_M)
+        sums = self._uneven
+        inside = sums[far_j + 1, far_i + 1] - sums[j, far_i + 1] - sums[far_j + 1, i] + sums[j, i]
+        return np.asarray(inside == 0)
 
     def _index(self, points: Array) -> tuple[Array, Array]:
         """Columns and rows (...) of the nearest grid points to some (..., 2)."""

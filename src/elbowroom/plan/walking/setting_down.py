@@ -1,4 +1,4 @@
-"""Where on a surface a held object is set down: in the middle, or nearer to an edge where nobody reaches that."""
+"""Places on a surface where a held object is set down: its middle, or nearer to an edge where nobody reaches that."""
 
 from __future__ import annotations
 

@@ -37,6 +37,9 @@ _GAPS = (0.19, 0.16, 0.22, 0.13)
 _EASY_GAP = 0.19
 _SHAPES = ((0.052, np.radians(6.0)), (0.055, np.radians(25.0)), (0.085, np.radians(25.0)))
 _LOW_SHAPES = (*_SHAPES[1:], (0.055, np.radians(40.0)), _SHAPES[0])
+# The same for one hand at the floor, and the share of the height by which one foot is drawn back and the other put
+# forward: the thigh beside the arm then points down. Tuned on a ball of 9 cm before a woman.
+_STAGGERED, _DRAWN_BACK = (0.055, np.radians(10.0)), 0.08
 # Objects whose middle is below this at their start or goal are low, share of the height.
 _LOW = 0.3
 # Sampled directions around the object; largest angle of start and goal from the front, radians.
@@ -147,10 +150,22 @@ def _askew(T_object: Array, face: float) -> float:
     return abs((face - float(heading_of(T_object[:2, 0])) + 0.5 * quarter) % quarter - 0.5 * quarter)
 
 
-def _footprints(actor: Actor, place: Array, face: float, half: float, toes_out: float) -> Footprints:
-    """Footprints around a position (2,) between the ankles: shares of the height to either side, toes turned out."""
-    aside = half * actor.body.height * leftwards(face)
-    return {side: (place + sign * aside, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
+def _footprints(
+    actor: Actor, place: Array, face: float, half: float, toes_out: float, left_ahead: float = 0.0
+) -> Footprints:
+    """Footprints around a position (2,) between the ankles: shares of the height to either side, toes turned out.
+
+    `left_ahead` is the share of the height by which the left foot is before that position, and the right one behind.
+    """
+    off = actor.body.height * (half * leftwards(face) + left_ahead * facing(face))
+    return {side: (place + sign * off, face + sign * toes_out) for side, sign in zip(SIDES, (1.0, -1.0), strict=True)}
+
+
+def staggered(actor: Actor, place: Array, face: float, hand: str) -> Spot:
+    """The spot of somebody who squats at a position (2,) to reach down with a hand, the foot of its side drawn back."""
+    ahead = -_DRAWN_BACK if hand == "left" else _DRAWN_BACK
+    feet = _footprints(actor, place, face, *_STAGGERED, ahead)
+    return Spot(*stance_on(actor.body, feet), feet)
 
 
 def suited_first(
@@ -161,7 +176,8 @@ def suited_first(
     postures, heading = Postures(d.world, actor.who, actor.now), stance_of(actor.body, actor.pose)[1]
     others, asked = [], 0
     for spot in spots:
-        stands = standing_at(actor, spot.place, heading if spot.face is None else spot.face)
+        face = heading if spot.face is None else spot.face
+        stands = standing_on(actor, spot.feet) if spot.feet else standing_at(actor, spot.place, face)
         if stands is None or asked >= _ASKED or postures.blame(stands.pose) is not None:
             others.append(spot)
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.hands import arms_of, held_by, joints_of
 from elbowroom.plan.repair.near import repair_near
+from elbowroom.plan.repair.stretch import within_reach
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
@@ -63,6 +65,8 @@ _QUICK_WAYS = 2
 _AT_AN_END_M = 0.75
 # Times that an arm collides, seconds apart at least, which are resolved by offsets before another position is tried.
 _FEW, _TIMES_APART_S = 6, 0.3
+# Seconds of a walk among others that are proven at a time: who meets somebody takes another walk.
+_PROVEN_S = 2.5
 # Walks past people who cross that are tried, and the difference of their delays on one path, seconds.
 _PAST_PEOPLE, _OTHER_DELAY_S = 4, 0.5
 
@@ -235,10 +239,9 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
         d.allow(tissue_contacts(actor.body, actor.who, (begin, actor.now), d.world.caps.tissue, T))
     if d.settings.tier == "ik":
         return
-    found = certify(d.world, during=(begin, actor.now), clearance=False)
-    if found.free:
+    people, things = _collisions(d, actor, walk, begin)
+    if not people and not things:
         return
-    people, things = met(d.world, found, actor.who)
     try:
         if people and not walk.mend:
             other, t = next(name for name in people[0].who if name != actor.who), people[0].during[0]
@@ -249,6 +252,23 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     except Blocked:
         d.restore(saved)
         raise
+
+
+def _collisions(d: Director, actor: Actor, walk: Walk, begin: float) -> tuple[list[Collision | Unproven], ...]:
+    """Collisions of a walk since its beginning with people under way, and with everything else, the earliest first.
+
+    Those after a meeting are left out if the walk is given up because of it.
+    """
+    near = within_reach(d.world, actor.who, (begin, actor.now))
+    count = 1 if walk.mend or len(near.characters) < 2 else int(np.ceil((actor.now - begin) / _PROVEN_S))
+    people: list[Collision | Unproven] = []
+    things: list[Collision | Unproven] = []
+    for during in pairwise(np.linspace(begin, actor.now, max(count, 1) + 1).tolist()):
+        found = met(d.world, certify(near, during=during, clearance=False, contacts="never"), actor.who)
+        people, things = [*people, *found[0]], [*things, *found[1]]
+        if people and not walk.mend:
+            break
+    return people, things
 
 
 def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
@@ -279,7 +299,8 @@ def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], wal
     left: list[Collision | Unproven] = []
     effort = walk.request.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
-        plan = repair_near(d.world, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
+        around = within_reach(d.world, actor.who, d.world.motion(actor.who).span)
+        plan = repair_near(around, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
         if plan.certificate is not None:  # what hands do before the walk is proven with their tasks
             begun = min(hit.during[0] for hit in hits)
             left = [hit for some in met(d.world, plan.certificate, actor.who) for hit in some if hit.during[1] >= begun]
