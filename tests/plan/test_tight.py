@@ -14,6 +14,7 @@ from elbowroom.character.hands import grip_frame
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
+from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import about, angle_between, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.plan.postures import Postures
@@ -26,6 +27,7 @@ from elbowroom.posing.stand import Balance, shrunk
 from elbowroom.posing.whole_body import FEET, support_of
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.component import components
+from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.allowances import supports
 from elbowroom.world.fast_body import BodyCheck
 from elbowroom.world.world import World
@@ -172,6 +174,11 @@ def test_whole_bodies_are_planned_where_that_is_asked_for() -> None:
     task = er.Reach(who="ann", hand="right", to=(-0.2, -0.5, 0.9), feet="stay", planner="whole-body")
     plan = er.plan_tasks(world, [task]).require()
     assert {edit.tier for edit in plan.edits if edit.reason == "reach"} == {"whole-body"}
+    assert plan.certificate is not None and plan.certificate.free
+
+
+def test_a_screwdriver_is_taken_from_under_a_chair() -> None:
+    plan = plan_storyboard(scenario("tools-under-a-chair").board(), probes=0).require()
     assert plan.certificate is not None and plan.certificate.free
 
 

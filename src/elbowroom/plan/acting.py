@@ -129,7 +129,7 @@ def _by_limbs(
         d.note(actor, limb, what, during, trajectory)
     if len(hands) == 1:
         give_way(d, actor, next(iter(hands)), count, what)
-    if d.careful:
+    if d.careful or d.whole_body == "at once":  # whose postures before and at a goal may differ by more than the arm
         require_free(d, during, what)
 
 

@@ -281,6 +281,11 @@ class Director:
         met = postures.hand_blame(pose, T_world_hand, hand) if checked else None
         if met is not None:  # moving the body does not make room for the hand itself
             return met
+        if checked and self.whole_body != "never":  # another posture altogether may be far from this one
+            idle, floor = free_arm(self.world, actor, hand, k), 0.0 if self.world.floor is None else self.world.floor
+            body = whole_body_reach(actor, hand, T_world_hand, pose, postures, idle, floor, BRIEF)
+            if body.status == "found" and body.pose is not None:
+                return body.pose
         other = self.reach(actor, hand, T_world_hand, k, postures)
         return other.pose if other.found else pair
 
