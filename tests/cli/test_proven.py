@@ -87,7 +87,7 @@ elbowroom: 1
 fps: 30
 scene: {meshes: [{name: wall, box: [0.2, 2, 2], at: [-0.1, 0, 1.5]}], floor: none}
 objects:
-  ball: {mesh: {box: [0.2, 0.2, 0.2]}, path: [{t: 0, at: [0.1001, -0.5, 1.5]}, {t: 1, at: [0.1001, 0.5, 1.5]}]}
+  ball: {mesh: {box: [0.2, 0.2, 0.2]}, path: [{t: 0, at: [0.100005, -0.05, 1.5]}, {t: 1, at: [0.100005, 0.05, 1.5]}]}
 """
 
 

@@ -103,20 +103,18 @@ def easy_poses(body: Body) -> Iterator[Array]:
     """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
 
     These are: at rest; a person with hanging arms; one who looks down at the hands; one whose hands are bent as far as
-    they go, the base of the thumb on the end of the forearm, at rest or drawn back.
+    they go, the base of the thumb on the end of the forearm.
     """
     yield body.T_rest
     if not isinstance(body, Character):
         return
-    bent = [{"upper_arm": (_HANGING, 0.0)}, {"neck": (_NODDING, 0.0), "head": (_NODDING, 0.0)}]
-    bent += [{"hand": way} for way in ((np.pi, 0.0), (-np.pi, 0.0), (0.0, np.pi), (0.0, -np.pi))]
-    bent.append({"hand": (np.pi, 0.0), "thumb1": (np.pi, 0.0)})
+    bent = [(("left_upper_arm", "right_upper_arm"), (_HANGING, 0.0)), (("neck", "head"), (_NODDING, 0.0))]
+    bent += [(("left_hand", "right_hand"), way) for way in ((np.pi, 0.0), (-np.pi, 0.0), (0.0, np.pi), (0.0, -np.pi))]
     skeleton = body.skeleton
-    for pose in bent:
+    for parts, swing in bent:
         q = skeleton.rest.copy()
-        sides = ((role, swing) for part, swing in pose.items() for role in (part, f"left_{part}", f"right_{part}"))
-        for role, swing in sides:
-            joint = body.roles.get(role, -1)
+        for part in parts:
+            joint = body.roles.get(part, -1)
             limit = body.limits[joint] if 0 <= joint < len(body.limits) else None
             if limit is not None:
                 q[joint] = limit.rotation(limit.clamp_coordinates([*swing, 0.0]))
