@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.geometry.headings import facing
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards, wrapped
@@ -67,6 +68,8 @@ _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
 _READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
 # Room for a person before what somebody carries, metres.
 _BODY_M = 0.15
+# Lengths of steps back from where turning with a held object has no room, shares of the height.
+_BACK = (0.25, 0.4)
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
@@ -116,7 +119,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     if there is not None:
         first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
-            first.why = f"{first.why}; {there.why}"
+            first.why = f"{there.why}; without a step {first.why.partition(': ')[2]}"
             if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
                 first.status, first.missing = there.status, there.missing
         raise first
@@ -166,7 +169,7 @@ def _from_elsewhere(
     why: PlanningFailure | None = None
     blocked: list[Spot] = []
     missed: list[Spot] = []
-    settings = d.settings
+    settings, may_step_back = d.settings, not brief
     # quick attempts first: long repairs of a walk, and searches for unusual postures, take time
     efforts = _LOWLY if low else _AT_LENGTH
     for effort, thorough in efforts[:1] if brief else efforts:
@@ -175,8 +178,8 @@ def _from_elsewhere(
         if effort == "all":  # repairs at length may resolve what was to be avoided
             request = replace(request, avoid=())
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
-        at_start = 0
-        for spot in untried:
+        at_start, spots = 0, iter(untried)
+        while (spot := next(spots, None)) is not None:
             if (effort != "all" and at_start >= _SAME_START) or d.failed_walks >= MOST_FAILED_WALKS:
                 break
             try:
@@ -193,6 +196,11 @@ def _from_elsewhere(
                 d.restore(ready)
                 end = near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot)
                 at_start += end == "start"
+                if end == "start" and may_step_back:
+                    may_step_back = False
+                    if _stepped_back(d, actor):
+                        ready, spots, at_start = d.save(), chain([spot], spots), 0
+                        blocked.pop()
                 if end is None:
                     request = replace(request, avoid=(*request.avoid, *stuck.discs))
             except PlanningFailure as stuck:
@@ -262,6 +270,22 @@ def _strain(actor: Actor, begun: int) -> float:
     bow = float(np.arccos(np.clip(up[:, 2].min(), -1.0, 1.0)))
     drop = float(T[0, pelvis, 2, 3] - T[:, pelvis, 2, 3].min()) / body.height
     return max(bow / _BOW_RAD, drop / _SQUAT)
+
+
+def _stepped_back(d: Director, actor: Actor) -> bool:
+    """Step back from where there is no room to turn with a held object, as at a shelf; return whether that works."""
+    if all(held_by(d.world, actor.who, hand, actor.now) is None for hand in arms_of(actor, None)):
+        return False
+    saved, (place, heading) = d.save(), stance_of(actor.body, actor.pose)
+    for share in _BACK:
+        spot = Spot(place - share * actor.body.height * facing(heading), heading)
+        try:
+            walk_through(d, actor, spot, WalkRequest("step back", "back", effort="leans"))
+            rest(d, Rest(who=actor.who))
+            return True
+        except PlanningFailure:
+            d.restore(saved)
+    return False
 
 
 def _carried_ahead(d: Director, actor: Actor) -> float:
