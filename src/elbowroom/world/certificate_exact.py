@@ -22,6 +22,8 @@ _BLOCK = 512
 # Below the tolerance, bisection goes on while the travel is up to this many times what separates a pair: three halvings
 # more prove most of these, and pairs that touch still end.
 _WORTHWHILE = 8.0
+# Separations below this, metres, are not told apart from rounding there: ten times the accuracy of measured distances.
+_ROUNDING_M = 2e-5
 
 # Signed distance in metres and nearest points (2, 3), as `ExactWorld.distance` gives them.
 Reading = tuple[float | None, Array | None]
@@ -203,7 +205,8 @@ def verdict_of(span: Span, before: float | None, after: float | None, tolerance:
     if not any(bad):
         if sum(free) > span.way:
             return "free"
-        return "bisect" if span.way > tolerance or span.way < _WORTHWHILE * sum(free) else "unproven"
+        promising = sum(free) > _ROUNDING_M and span.way < _WORTHWHILE * sum(free)
+        return "bisect" if span.way > tolerance or promising else "unproven"
     if all(bad):
         throughout = -sum(free) > span.way or length <= LOCAL
         return "collide" if throughout else "bisect"
