@@ -15,14 +15,18 @@ from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.gallery.scenes import scenario
-from elbowroom.geometry.rotations import about, angle_between, exp, multiply, slerp, to_matrix
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.rotations import about, angle_between, continuous, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
+from elbowroom.motion.clip import Clip
 from elbowroom.plan.postures import Postures
+from elbowroom.plan.repair import ladder
 from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin, margin_inside
+from elbowroom.posing.stance import between
 from elbowroom.posing.stand import Balance, shrunk
 from elbowroom.posing.whole_body import FEET, support_of
 from elbowroom.search.birrt import Budget
@@ -200,6 +204,31 @@ def test_recordings_refine_a_path_that_stays_free() -> None:
     assert done.used == (done.path is not done.planned)
     if done.used:
         assert done.after.means[0] > done.smoothed.means[0] and done.after.means[1] <= done.smoothed.means[1]
+
+
+def test_repairs_escalate_to_the_whole_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = room()
+    low, high = hand_at((-0.15, -0.36, 0.5), 0.1, 0.6), hand_at((-0.15, -0.4, 0.86), 0.0, 0.1)
+    body, motion = standing(world)[0], world.motion("ann")
+    assert isinstance(motion, Clip)
+    share = np.repeat([0.0, 1.0], 60)
+    share[40:80] = smootherstep(np.linspace(0.0, 1.0, 40))
+    root, q = between(body, low, high, share)
+    for end, pose in enumerate((low, high)):
+        root[share == end], q[share == end] = pose.root, pose.rotations
+    clip = motion.with_(root=root, rotations=continuous(q))
+    # smaller means solve this one: they are taken away, so that the last rung has to
+    monkeypatch.setattr(ladder, "by_limbs", lambda *_, **__: (None, "limbs fail"))
+    monkeypatch.setattr(ladder, "_by_detour", lambda *_: None)
+    plan = er.repair(world.with_character("ann", clip), "ann")
+    assert plan.found and [(edit.limb, edit.tier) for edit in plan.edits] == [("whole body", "whole-body")]
+    new = plan.world.motion("ann")
+    assert isinstance(new, Clip) and plan.certificate is not None and plan.certificate.free
+    changed = np.flatnonzero(angle_between(new.rotations, clip.rotations).max(axis=-1) > 1e-9)
+    assert changed[0] > 0 and changed[-1] < len(clip) - 1  # it leaves the clip and returns to it
+    feet = body.transforms(new.root, new.rotations)[..., :3, 3][:, [body.role(foot) for foot in FEET]]
+    assert np.ptp(feet, axis=0).max() < 1e-3
+    assert min(balance_margin(body, Pose.of(*row)) for row in zip(new.root, new.rotations, strict=True)) > 0.01
 
 
 def test_a_target_in_a_closed_gap_is_refused_with_a_sentence() -> None:

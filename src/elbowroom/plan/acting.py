@@ -66,8 +66,10 @@ def travel(
         if path != "any" or (d.whole_body != "at once" and actor.support is None):
             return _by_limbs(d, actor, hands, goal, count, what, path, back)
     except PlanningFailure as failure:
-        if d.whole_body == "never" or not actor.stands or failure.status not in ESCALATES:
+        failure.by_limbs = actor.stands and failure.status in ESCALATES
+        if d.whole_body == "never" or path == "straight" or not failure.by_limbs or d.paths_left <= 0:
             raise
+        d.paths_left -= 1
         d.restore(saved)
     _by_whole_body(d, actor, hands, goal, count, what, back)
 

@@ -54,6 +54,8 @@ ESCALATES: tuple[Status, ...] = (
 # Whole-body postures that one plan may search for, and the first of them that it searches for thoroughly.
 _POSTURES = 40
 _THOROUGH = 6
+# Whole-body paths that one plan may search after limbs have failed: one in vain takes up to 10 s.
+_PATHS = 12
 # Searches that reach no posture at a place, in balance or at all, after which other turns of the hand there are not
 # tried; and what counts as the same place, metres.
 _MISSES = 3
@@ -127,6 +129,7 @@ class Director:
         self.brief = False  # try few places to stand: the plan only shows whether a change would help
         self.whole_body: WholeBodyUse = "never"  # the same for the current task
         self._postures_left = _POSTURES
+        self.paths_left = _PATHS  # whole-body paths that may still be searched after limbs have failed
         self._missed: list[_Miss] = []
         self.failed_walks = 0  # walks to places from which a task was tried in vain, or could not be
         self._over = False  # earlier plans continue below the current one
@@ -186,6 +189,7 @@ class Director:
             except PlanningFailure as reason:
                 failure = failure or reason
                 failure.searched |= reason.searched
+                failure.by_limbs |= reason.by_limbs
                 self.restore(saved)
                 most -= reason.searched
             if most <= 0:

@@ -210,8 +210,9 @@ def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
         return False
     if failed.task is not None and (failed.task.planner == "whole-body" or d.walled_off(failed.task)):
         return False
-    # a moved object leads whole bodies anyway
-    return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Move | Go | Follow))
+    if isinstance(failed.task, Move):  # its whole bodies follow the object; only hands that come and go may need more
+        return failed.by_limbs
+    return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Go | Follow))
 
 
 def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]:

@@ -168,7 +168,8 @@ class PlanningFailure(Exception):
     known.
 
     `missing` is the distance out of reach, or the depth of a body in an obstacle, metres; `searched`: a path was
-    searched in vain, for this or another option of the task; `failed_walks` counts walks to places in vain;
+    searched in vain, for this or another option of the task; `by_limbs`: limbs of a standing body found no path;
+    `failed_walks` counts walks to places in vain;
     `anywhere`: it fails wherever somebody stands; `remedy`: what may help, where that is special to this failure.
     """
 
@@ -176,6 +177,7 @@ class PlanningFailure(Exception):
         super().__init__(why)
         self.status: Status = status
         self.searched = status == "no-path"
+        self.by_limbs = False
         self.why, self.missing = why, missing
         self.who = ""
         self.task: Task | None = None

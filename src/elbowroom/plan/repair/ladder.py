@@ -1,4 +1,4 @@
-"""The ladder of repairs (X8): a limb alone, with shoulder and spine, a foot moved, the body displaced."""
+"""The ladder of repairs (X8): a limb alone, with shoulder and spine, a foot moved, the body displaced, all of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from elbowroom.plan.repair.limb import Replanned, by_foot, by_offset, by_search,
 from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour
 from elbowroom.plan.repair.stretch import GROWTHS, Job, Stretch, stance, stretches
+from elbowroom.plan.repair.whole_body import by_whole_body
 from elbowroom.plan.repair.whole_clip import retimed
 from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.edit import Edit
@@ -45,7 +46,7 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     """Climb the ladder for one episode; None and the reason where everything fails.
 
     First the limb in growing linkages, or an adjusted body, whichever changes the clip least; then detours of the body;
-    then the limb again with less clearance. Offsets come before searches.
+    then the limb again with less clearance; then the whole body, while both feet stand. Offsets come before searches.
     """
     reason = f"{episode.limb or 'that part'} is not a limb that can be re-planned"
     seed, rungs = options.seed, len(_ladder(world, episode, options))
@@ -71,6 +72,9 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         if done is None:
             near = replace(options, margin=TIGHT, seed=seed + (2 + again) * rungs)
             done, _ = by_limbs(world, episode, near, searches=again == 0)
+    if done is None and not _pinned(episode, options):
+        whole = by_whole_body(world, episode, replace(options, seed=seed), _others(world, episode))
+        done = None if whole is None else RepairResult(whole[0], whole[1:])
     return done, reason
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +70,19 @@ class BodyProblem:
         for j, limit in self._limits:
             out[..., j, :] = limit.clamp(out[..., j, :])
         return out
+
+
+def standing_balance(body: Character, floor: float, ends: Sequence[Pose], least_m: float, **bears: Any) -> Balance:
+    """Balance of a body over its feet as far from the border as all postures in `ends` are, `least_m` at most.
+
+    None is kept where one of them is not balanced. `bears` are further supports and the load, see `Balance`.
+    """
+    plain = Balance(body, floor, 0.0, **bears)
+    for pose in ends:
+        corners = plain.support(pose, PosePath(body, [pose, pose]).feet(0.0))
+        least_m = min(least_m, plain.margin(pose, corners))
+    wanted = least_m >= 0.0 and body.masses is not None
+    return Balance(body, floor, max(least_m, 0.0), wanted=wanted, **bears)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.result import PlanningFailure, Status, blamed
 from elbowroom.plan.tight.capture import capture_for, refined
-from elbowroom.plan.tight.chain import BodyProblem
+from elbowroom.plan.tight.chain import BodyProblem, standing_balance
 from elbowroom.plan.tight.criteria import blended_components
 from elbowroom.plan.tight.frames import Planned, frames_of, planned_frames
 from elbowroom.plan.tight.settings import USUAL, TightSettings
@@ -109,14 +109,7 @@ def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> 
     bears: dict[str, Any] = {"load": carried}
     if lean is not None:
         bears |= {"others": lean.corners, "pinned": {lean.end: lean.T_world_hand}}
-    plain = Balance(actor.body, floor, 0.0, **bears)
-    least = settings.balance
-    for pose in (actor.pose, goal):
-        line = PosePath(actor.body, [pose, pose])
-        corners = plain.support(pose, line.feet(0.0))
-        least = min(least, plain.margin(pose, corners))
-    wanted = least >= 0.0 and actor.body.masses is not None
-    return Balance(actor.body, floor, max(least, 0.0), wanted=wanted, **bears)
+    return standing_balance(actor.body, floor, (actor.pose, goal), settings.balance, **bears)
 
 
 def _frames(d: Director, actor: Actor, path: PosePath) -> int:

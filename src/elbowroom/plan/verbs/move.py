@@ -24,6 +24,8 @@ from elbowroom.world.things import Fixture
 
 # Limits of a search for one arm on its way to the object: both arms are searched, for several grips.
 _REACHES = Budget(checks=5_000)
+# Whole-body paths to and from the object that are searched for all grips together: refusals must not take long.
+_BODIES = 2
 # Options without a way that are tried before one is searched: of benchmarks/object_moves.py, no fifth one found one.
 _AT_ONCE = 4
 # Ways to hold the object of each of several people that are combined.
@@ -40,6 +42,7 @@ def move(d: Director, task: Move) -> None:
     hands = [free_hands(d, actor, task.hands, what) for actor in actors]
     settings = d.settings
     d.settings = replace(settings, search_budget=_REACHES)
+    d.paths_left = min(d.paths_left, _BODIES)
     try:
         Crew(d, [Carrier(d, actor, task, what, len(actors)) for actor in actors], hands).move()
     finally:
