@@ -58,10 +58,11 @@ class AngleDatabase:
         return len(self.rotations)
 
     def distances(self, rotations: Array, component: str) -> Array:
-        """Root-mean-square angles (N,) in radians from a posture (J, 4) to all of them, over a component's joints."""
+        """Root-mean-square angles (..., N) in radians from postures (..., J, 4) to all, over a component's joints."""
         mine = list(self.joints[component])
-        between = np.abs(np.sum(self.rotations[:, mine] * rotations[mine], axis=-1)).clip(0.0, 1.0)
-        return np.asarray(np.sqrt(np.mean((2.0 * np.arccos(between)) ** 2, axis=1)))
+        own = rotations[..., mine, :]
+        between = np.abs(np.einsum("nji,...ji->...nj", self.rotations[:, mine], own)).clip(0.0, 1.0)
+        return np.asarray(np.sqrt(np.mean((2.0 * np.arccos(between)) ** 2, axis=-1)))
 
     def conditional(self, rotations: Array, component: str, parent_rad: float) -> Array:
         """Distances (N,) in a component of postures whose parent component is within an angle, infinite elsewhere."""
@@ -73,16 +74,17 @@ class AngleDatabase:
 
     def similarity(
         self, rotations: Array, component: str, *, sigma: float, parent_rad: float, own_rad: float, near_rad: float
-    ) -> float:
-        """Posture similarity of a component (J, 4), 0 to 1: nearness of the nearest, times how common it is.
+    ) -> Array:
+        """Posture similarity (...) of a component in postures (..., J, 4), 0 to 1: nearness of the nearest, times how
+        common it is.
 
         `parent_rad` is ε, `own_rad` and `near_rad` are ε1 and ε2 of the paper.
         """
         far = self.distances(rotations, component)
         parent = PARENTS.get(component)
         known = parent is not None and parent in self.joints
-        beside = self.distances(rotations, str(parent)) if known else np.zeros(len(self))
-        best = far[beside <= parent_rad].min(initial=np.inf)
-        alike = self.counts[beside <= near_rad].sum()
-        common = self.counts[(beside <= near_rad) & (far <= own_rad)].sum() / alike if alike else 0.0
-        return float(np.exp(-best / sigma**2) * common)
+        beside = self.distances(rotations, str(parent)) if known else np.zeros_like(far)
+        best = np.where(beside <= parent_rad, far, np.inf).min(axis=-1)
+        alike = (beside <= near_rad) @ self.counts
+        common = ((beside <= near_rad) & (far <= own_rad)) @ self.counts / np.maximum(alike, 1)
+        return np.asarray(np.exp(-best / sigma**2) * common)

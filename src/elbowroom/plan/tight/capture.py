@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ from elbowroom.motion.edit import resample
 from elbowroom.motion.posture_angles import AngleDatabase
 from elbowroom.motion.retarget import retarget
 from elbowroom.motion.warp import Match, best_segment
-from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
+from elbowroom.plan.tight.chain import BodyProblem, between_check, body_path, shortened
 from elbowroom.plan.tight.criteria import (
     Criteria,
     Timing,
@@ -34,9 +34,11 @@ from elbowroom.plan.tight.criteria import (
     variations,
 )
 from elbowroom.plan.tight.frames import frames_of
+from elbowroom.plan.tight.perturb import Judge, Reference, perturbed
 from elbowroom.plan.tight.settings import USUAL, TightSettings
-from elbowroom.spaces.component import PosePath
+from elbowroom.spaces.component import PosePath, components
 from elbowroom.world.edit import CaptureBlend, PartSource
+from elbowroom.world.pairs import Pair
 
 # Roles of joints whose positions are compared with recordings.
 _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "right_thigh", "right_shin", "right_foot",
@@ -62,11 +64,15 @@ _LOCAL = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Capture:
-    """Recordings for one body: postures in joint angles with counts, and clips with positions of some joints."""
+    """Recordings for one body: postures in joint angles with counts, and clips with positions of some joints.
+
+    `halves` are the postures of every other clip, and of those between, where there are several.
+    """
 
     database: AngleDatabase
     clips: tuple[Clip, ...] = ()
     points: tuple[Array, ...] = ()
+    halves: tuple[AngleDatabase, ...] = ()
 
     @staticmethod
     def of(body: Character, clips: Sequence[Clip]) -> Capture:
@@ -77,9 +83,15 @@ class Capture:
             if clip.rotations.shape[1] != len(body.skeleton):
                 raise BadValue(f"a recording has {clip.rotations.shape[1]} joints and {body.name} has "
                                f"{len(body.skeleton)}; retarget it with er.retarget(clip, body) first.")  # fmt: skip
-        frames = np.concatenate([clip.rotations[:: max(round(clip.fps / 15.0), 1)] for clip in clips])
+        joints = component_joints(body)
+
+        def database(some: Sequence[Clip]) -> AngleDatabase:
+            frames = [clip.rotations[:: max(round(clip.fps / 15.0), 1)] for clip in some]
+            return AngleDatabase.of(np.concatenate(frames), joints)
+
+        halves = tuple(database(clips[k::2]) for k in range(2)) if len(clips) > 1 else ()
         points = tuple(_points(body, body.transforms(clip.root, clip.rotations)) for clip in clips)
-        return Capture(AngleDatabase.of(frames, component_joints(body)), tuple(clips), points)
+        return Capture(database(clips), tuple(clips), points, halves)
 
 
 @lru_cache(maxsize=4)
@@ -96,8 +108,8 @@ class Refined:
     shorter and rounded, `after` those of `path` (HMT-II), all at the same `timing`. `inferred` (N, C) marks nodes and
     components that recordings should replace; `weights` (N, C) are the shares of recorded postures in `path`, 0
     everywhere where they were dropped. The paper follows all of the blend: where recordings lift an arm that the plan
-    leaves hanging, torques vary more, and part of it, in some components, is better by both criteria. `seconds` are
-    times by stage, in the rows of the paper's Table 2.
+    leaves hanging, torques vary more; part of it, in some components, and perturbed, is better by both criteria.
+    `seconds` are times by stage, in the rows of the paper's Table 2.
     """
 
     path: PosePath
@@ -114,7 +126,7 @@ class Refined:
     @property
     def used(self) -> bool:
         """Return whether recordings have a part in the path."""
-        return bool(self.weights.any())
+        return self.path is not self.planned
 
     def blend(self, begin: float, names: Sequence[str]) -> CaptureBlend:
         """Account of a motion along the path from a time on, seconds, by components of those names."""
@@ -125,7 +137,7 @@ class Refined:
             borders = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(kinds) - 1]
             for first, last in pairwise(dict.fromkeys(borders)):
                 parts.append((name, _SOURCES[kinds[first]], (float(at[first]), float(at[last]))))
-        means = zip(self.smoothed.means, self.after.means, strict=True)
+        means = zip(self.before.means, self.after.means, strict=True)
         similarity, torque = ((float(a), float(b)) for a, b in means)
         return CaptureBlend(similarity, torque, tuple(parts))
 
@@ -154,17 +166,20 @@ def refined(
     smooth = _criteria(problem, base, timing, capture, settings)
     blend = _blended(base, capture, match, before, inferred, settings)
     judge = partial(_criteria, problem, timing=timing, capture=capture, settings=settings)
-    strengths = _strengths(base, blend, judge, smooth, settings)
+    reference = Reference.of(before, smooth)
+    strengths = _strengths(base, blend, judge, reference, settings)
+    whole = blend.with_(base, strengths, partial(perturbed, names=blend.names, axes=problem.axes, judge=judge,
+                                                 reference=reference))  # fmt: skip
     done, after, used = planned, smooth, np.zeros(inferred.shape)
-    for scale in _SCALES if strengths.any() else ():
+    for scale in _SCALES:
         clock.stop("blend")
-        last, share = _followed(problem, base, blend, scale * strengths, seed, settings, replan=scale == 1.0)
+        last, share = _followed(problem, base, whole, scale, seed, settings, replan=scale == 1.0)
         clock.stop("replanning")
         if last is None or not _free(problem, last):
             continue
-        judged = judge(nodes=_nodes(body, last, settings.nodes))
-        if _better(judged, smooth):
-            done, after, used = last, judged, share[:, None] * scale * strengths * blend.weights
+        judged = judge(_nodes(body, last, settings.nodes))
+        if reference.better(judged):
+            done, after, used = last, judged, scale * share * whole.weights
             break
     clock.stop("blend")
     return Refined(done, planned, timing, before, smooth, after, inferred, match, used, spent)
@@ -172,76 +187,87 @@ def refined(
 
 @dataclass(frozen=True, eq=False)
 class _Blend:
-    """Rotations (N, J, 4) for the nodes of a path, the component (J,) of each joint or -1, and the share (N, C) of
-    recordings in them."""
+    """Rotations (N, J, 4) for the nodes of a path, the component (J,) of each joint or -1, the share (N, C) of
+    recordings in them, and the components' names."""
 
     rotations: Array
     component: NDArray[np.int64]
     weights: Array
+    names: tuple[str, ...]
 
-    def mixed(self, base: PosePath, strengths: Array, share: Array | float = 1.0) -> Array:
-        """Rotations (N, J, 4) of nodes moved towards these, by strengths (C,) of components and shares (N,)."""
-        own = np.where(self.component >= 0, strengths[self.component], 0.0)
-        return slerp(base.rotations, self.rotations, np.broadcast_to(share, len(base))[:, None] * own)
+    def mixed(self, base: PosePath, shares: Array | float) -> Array:
+        """Rotations (N, J, 4) of nodes moved towards these, by shares (N, C) or (C,) of components."""
+        own = np.broadcast_to(shares, self.weights.shape)[:, self.component]
+        return slerp(base.rotations, self.rotations, np.where(self.component >= 0, own, 0.0))
+
+    def with_(self, base: PosePath, strengths: Array, change: Callable[[PosePath], Array]) -> _Blend:
+        """The blend with strengths (C,) of components, and a change of its postures."""
+        mixed = self.mixed(base, strengths)
+        nodes = PosePath(base.body, [Pose.of(*row) for row in zip(base.root, mixed, strict=True)])
+        return replace(self, rotations=change(nodes), weights=strengths * self.weights)
 
 
-def _strengths(
-    base: PosePath, blend: _Blend, judge: Callable[..., Criteria], smooth: Criteria, settings: TightSettings
-) -> Array:
-    """Strengths (C,) of a blend by component, the largest with which postures are more like recorded ones.
+def _strengths(base: PosePath, blend: _Blend, judge: Judge, reference: Reference, settings: TightSettings) -> Array:
+    """Strengths (C,) of a blend by component, the largest with which its postures and torques are better.
 
-    Torques of the whole body vary no more, on average. Collisions and balance are left to `_followed`.
+    Collisions and balance are left to `_followed`.
     """
-    strengths, best = np.zeros(blend.weights.shape[1]), smooth
+    strengths, best = np.zeros(blend.weights.shape[1]), reference.score(judge(base))
     for c in range(len(strengths)):
         for strength in settings.strengths:
             trial = strengths.copy()
             trial[c] = strength
             mixed = blend.mixed(base, trial)
             nodes = PosePath(base.body, [Pose.of(*row) for row in zip(base.root, mixed, strict=True)])
-            found = judge(nodes=nodes)
-            if _better(found, smooth) and found.means[0] > best.means[0]:
+            found = reference.score(judge(nodes))
+            if found > best:
                 strengths, best = trial, found
                 break
     return strengths
 
 
-def _better(new: Criteria, old: Criteria) -> bool:
-    """Return whether postures are more like recorded ones, and torques vary no more."""
-    return new.means[0] > old.means[0] and new.means[1] <= old.means[1]
-
-
 def _followed(
-    problem: BodyProblem, nodes: PosePath, blend: _Blend, strengths: Array, seed: int, settings: TightSettings, *,
+    problem: BodyProblem, nodes: PosePath, blend: _Blend, scale: float, seed: int, settings: TightSettings, *,
     replan: bool,
 ) -> tuple[PosePath | None, Array]:  # fmt: skip
-    """A free path along a blend, or None, and the share (N,) of it: weakened around colliding nodes.
+    """A free path along a blend, or None, and its shares (N, C), weakened in components and nodes that collide.
 
     The paper re-plans wherever the blend collides. A weakened blend is as free and does not wander, so planning comes
     last, with `replan`.
     """
-    share, number = np.ones(len(nodes)), np.arange(len(nodes))
+    share, number, check = np.ones(blend.weights.shape), np.arange(len(nodes)), between_check(problem, nodes)
+    apart = np.abs(number[:, None] - number)
     for _ in range(_HALVINGS):
-        follow = _balanced(problem, nodes, blend.mixed(nodes, strengths, share))
-        bad = np.flatnonzero([not problem.check.free(pose, exact=False) for pose in follow.poses])
-        if not len(bad):
+        follow = _balanced(problem, nodes, blend.mixed(nodes, scale * share))
+        pairs = [None if check.free(pose) else check.blame(pose) for pose in follow.poses]
+        if not any(pairs):
             return _smoothed(problem, follow, settings), share
-        away = np.abs(number[:, None] - bad).min(axis=1)
-        share = np.minimum(share, np.where(away <= 1, 0.4 * share, share))
-        share = (share + np.abs(number[:, None] - number) / _EVENED).min(axis=1)
+        bad = np.array([_at_fault(problem, pair, blend.names) for pair in pairs])
+        near = (bad[None] & (apart <= 1)[..., None]).any(axis=1)
+        share = np.where(near, 0.4 * share, share)
+        share = (share[None] + apart[..., None] / _EVENED).min(axis=1)
     if not replan:
         return None, share
-    follow = _balanced(problem, nodes, blend.mixed(nodes, strengths))
+    follow = _balanced(problem, nodes, blend.mixed(nodes, scale))
     found = body_path(problem, seed, settings, follow=follow)
     if found.path is None:
         return None, share
     local = shortened(problem, found.path, seed, settings, longest=_LOCAL)
-    return _smoothed(problem, local, settings), np.ones(len(nodes))
+    return _smoothed(problem, local, settings), np.ones(blend.weights.shape)
+
+
+def _at_fault(problem: BodyProblem, pair: Pair | None, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Components (C,) of some names that have a part in a colliding pair; all of them where none has."""
+    if pair is None:
+        return np.zeros(len(names), bool)
+    met = {shape.joint for shape in problem.body.shapes if f"{problem.check.who}.{shape.name}" in pair}
+    own = np.array([not met.isdisjoint(components(problem.body)[name].parts) for name in names])
+    return own if own.any() else ~own
 
 
 def _free(problem: BodyProblem, path: PosePath) -> bool:
-    """Return whether a smoothed path is free between its nodes."""
-    return problem.check.first_hit(path.root, path.rotations) is None
+    """Return whether a smoothed path is as free as frames have to be."""
+    return between_check(problem, path).first_hit(path.root, path.rotations) is None
 
 
 class _Clock:
@@ -286,15 +312,16 @@ def _criteria(
 ) -> Criteria:  # fmt: skip
     """Criteria of a path's nodes; the slow clearance only with a clock."""
     similar = similarities(capture.database, nodes, settings)
+    halves = tuple(float(similarities(half, nodes, settings).mean()) for half in capture.halves)
     if clock is None:
         none = np.zeros((0, similar.shape[1]))
-        return Criteria(similar, *variations(problem.body, nodes, timing, capture.database), none)
+        return Criteria(similar, *variations(problem.body, nodes, timing, capture.database), none, halves)
     clock.stop("PS")
     literal, robust = variations(problem.body, nodes, timing, capture.database)
     clock.stop("TV")
     free = clearances(problem, nodes, blended_components(capture.database), seed, settings)
     clock.stop("CLR")
-    return Criteria(similar, literal, robust, free)
+    return Criteria(similar, literal, robust, free, halves)
 
 
 def _blended(
@@ -334,7 +361,8 @@ def _blended(
     out = _evened(continuous(out), _EVENED)
     u = np.linspace(0.0, 1.0, len(base))
     fade = smoothstep(np.minimum(u, 1.0 - u) / _FADE)[:, None]
-    return _Blend(slerp(base, out, fade), component, fade * _averaged(weights, _EVENED))
+    names = blended_components(database)
+    return _Blend(slerp(base, out, fade), component, fade * _averaged(weights, _EVENED), names)
 
 
 def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePath:

@@ -138,9 +138,13 @@ def body_path(
 
 def _free_throughout(problem: BodyProblem, path: PosePath) -> bool:
     """Return whether a path is free between its postures: a forearm passes a thin post from one to the next."""
-    check = problem.check.with_margin(min(problem.check.margin, BETWEEN_MARGIN_M)).with_folds(path.T)
-    problem = replace(problem, check=check)
+    problem = replace(problem, check=between_check(problem, path))
     return all(free_between(problem, a, b) for a, b in pairwise(path.poses))
+
+
+def between_check(problem: BodyProblem, path: PosePath) -> BodyCheck:
+    """Check of postures between those of a path: something may be nearer there than at both."""
+    return problem.check.with_margin(min(problem.check.margin, BETWEEN_MARGIN_M)).with_folds(path.T)
 
 
 def free_between(problem: BodyProblem, a: Pose, b: Pose) -> bool:

@@ -33,13 +33,15 @@ class Criteria:
     """Criteria (N, C) of nodes by component in `BLENDED`.
 
     Posture similarity, torque variation as in the paper and relative to joint strength, and clearance, empty unless
-    requested.
+    requested. `halves` are mean similarities to either half of the recordings, where there are several: what is like
+    one recording alone will not be like others.
     """
 
     similarity: Array
     variation: Array
     robust: Array
     clearance: Array
+    halves: tuple[float, ...] = ()
 
     @property
     def means(self) -> tuple[float, float]:
@@ -84,7 +86,7 @@ def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettin
     names = blended_components(database)
     how = {"sigma": settings.sigma, "parent_rad": settings.parent_rad, "own_rad": settings.own_rad,
            "near_rad": settings.near_rad}  # fmt: skip
-    return np.array([[database.similarity(q, name, **how) for name in names] for q in nodes.rotations])
+    return np.stack([database.similarity(nodes.rotations, name, **how) for name in names], axis=1)
 
 
 def variations(body: Character, nodes: PosePath, timing: Timing, database: AngleDatabase) -> tuple[Array, Array]:

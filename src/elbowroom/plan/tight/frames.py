@@ -13,7 +13,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, continuous
-from elbowroom.plan.tight.chain import BETWEEN_MARGIN_M, BodyProblem, body_path, free_between, shortened
+from elbowroom.plan.tight.chain import BodyProblem, between_check, body_path, free_between, shortened
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.search.birrt import Stats
 from elbowroom.spaces.component import PosePath
@@ -69,9 +69,7 @@ def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, 
 
     Corners are rounded widely, and less around frames that are not free or balanced; None where that is not enough.
     """
-    # between two nodes something may be nearer than at both
-    check = problem.check.with_margin(min(problem.check.margin, BETWEEN_MARGIN_M)).with_folds(path.T)
-    problem = replace(problem, check=check)
+    problem = replace(problem, check=between_check(problem, path))
     share = smootherstep(np.linspace(0.0, 1.0, count + 1))
     even = np.linspace(0.0, 1.0, _PLACES)
     root = np.stack([np.interp(even, path.along, path.root[:, k]) for k in range(3)], axis=1)
