@@ -370,7 +370,7 @@ def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePa
     poses = [problem.start]
     for k in range(1, len(nodes) - 1):
         feet = nodes.feet(float(nodes.along[k]))
-        found = problem.balance.projected(Pose.of(nodes.root[k], rotations[k]), feet, nodes.pose(k))
+        found = problem.balance.closed(Pose.of(nodes.root[k], rotations[k]), feet, nodes.pose(k))
         poses.append(found or nodes.pose(k))
     return PosePath(problem.body, [*poses, problem.goal])
 

@@ -40,9 +40,11 @@ class Reference:
         return Reference(tuple(map(max, _similarities(searched), _similarities(smoothed))), searched.means[1])
 
     def better(self, found: Criteria) -> bool:
-        """Return whether postures are more like recorded ones, and torques vary less."""
-        more = [new > old for new, old in zip(_similarities(found), self.similarities, strict=True)]
-        return all(more) and found.means[1] < self.torque
+        """Return whether postures are more like recorded ones, by halves of them on average, too, and torques vary
+        less.
+        """
+        new, old = _similarities(found), self.similarities
+        return new[0] > old[0] and sum(new[1:]) >= sum(old[1:]) and found.means[1] < self.torque
 
     def score(self, found: Criteria) -> float:
         """Gain in both, neither of which makes up for a loss in the other."""
