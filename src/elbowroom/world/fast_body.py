@@ -6,7 +6,8 @@ left out, so that a planner can check a body that has only some of its limbs yet
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ from elbowroom.world.world import World
 
 # Depths of soft tissue that are told apart, shares of the largest: between them a fold counts as the lesser one.
 _TISSUE_SHARES = (0.25, 0.5, 0.75, 1.0)
+
+# Makes a check with the first call, and returns the same one with the next.
+_Made = Callable[[], LimbCheck]
 
 
 class BodyCheck:
@@ -50,10 +54,12 @@ class BodyCheck:
             if soft:
                 self._depths.append(share * world.caps.tissue)
                 worlds.append(world.with_(contacts=(*world.contacts, *soft)))
-        self._checks = [self._made(one, margin) for one in worlds]
+        # one check for each depth, made when it is needed: many bodies never fold so far
+        self._checks: list[_Made] = [cache(partial(self._made, one)) for one in worlds]
 
-    def _made(self, world: World, margin: float) -> LimbCheck:
-        check = LimbCheck(world, self.who, self.joints, (self.time, self.time), margin=margin, exact=ExactWorld(world))
+    def _made(self, world: World) -> LimbCheck:
+        when = (self.time, self.time)
+        check = LimbCheck(world, self.who, self.joints, when, margin=self.margin, exact=ExactWorld(world))
         items = check.around.near.shape[1]
         # a moving root comes near to everything
         near = np.ascontiguousarray(np.arange(items, dtype=np.int32)[None])
@@ -64,22 +70,14 @@ class BodyCheck:
         """The same check for a body that has only the parts of some joints, and what they carry."""
         other = object.__new__(BodyCheck)
         vars(other).update(vars(self))
-        other._checks = []
-        for check in self._checks:
-            carriers = [check._joints.body[i] for i in check.limb.joint]
-            own = [check._joints.body[i] for i in check.around.own_joint]
-            one = check.with_margin(check.margin)
-            one.around = one.around._replace(
-                on=_present(check.around.on, carriers, joints), own_on=_present(check.around.own_on, own, joints)
-            )
-            other._checks.append(one)
+        other._checks = [cache(partial(_with_parts, made, joints)) for made in self._checks]
         return other
 
     def with_margin(self, margin: float) -> BodyCheck:
         """The same check with a clearance of no more than this one's, metres."""
         other = object.__new__(BodyCheck)
         vars(other).update(vars(self))
-        other.margin, other._checks = margin, [check.with_margin(margin) for check in self._checks]
+        other.margin, other._checks = margin, [cache(partial(_with_margin, made, margin)) for made in self._checks]
         return other
 
     def with_folds(self, T: Array) -> BodyCheck:
@@ -111,7 +109,8 @@ class BodyCheck:
     def free_share(self, root: Array, rotations: Array) -> float:
         """Share of postures of one root (3,) and rotations (N, J, 4) that are free for certain, without exact tests."""
         q, free = np.ascontiguousarray(rotations[:, self._rows]), np.zeros(len(rotations), bool)
-        for depth, check in zip(self._depths, self._checks, strict=True):
+        for depth, made in zip(self._depths, self._checks, strict=True):
+            check = made()
             check.limb.offset[0] = root
             for k in np.flatnonzero(~free & (check.batch(q, self.time) == FREE)):
                 free[k] = self._tissue(Pose.of(root, rotations[k])) >= depth if depth > 0.0 else True
@@ -126,15 +125,32 @@ class BodyCheck:
 
     def _of(self, pose: Pose) -> Iterator[LimbCheck]:
         """The strict check, then that of the deepest soft tissue which gives way in a posture."""
-        yield self._checks[0]
+        yield self._checks[0]()
         if len(self._checks) > 1:
             level = int(np.searchsorted(self._depths, self._tissue(pose), side="right")) - 1
             if level > 0:
-                yield self._checks[level]
+                yield self._checks[level]()
 
     def _tissue(self, pose: Pose) -> float:
         """Depth to which soft tissue gives way in a posture, metres."""
         return max(self._least_tissue, _given_way(self.body, self.body.skeleton.at(pose)))
+
+
+def _with_margin(made: _Made, margin: float) -> LimbCheck:
+    """A check with another clearance."""
+    return made().with_margin(margin)
+
+
+def _with_parts(made: _Made, joints: Collection[int]) -> LimbCheck:
+    """A check of the parts of some joints only, and of what they carry."""
+    check = made()
+    carriers = [check._joints.body[i] for i in check.limb.joint]
+    own = [check._joints.body[i] for i in check.around.own_joint]
+    one = check.with_margin(check.margin)
+    one.around = one.around._replace(
+        on=_present(check.around.on, carriers, joints), own_on=_present(check.around.own_on, own, joints)
+    )
+    return one
 
 
 def _given_way(body: Character, T: Array) -> float:
