@@ -1,10 +1,12 @@
 """Random tasks that smaller means give up on, and how many of them the whole body solves.
 
     python benchmarks/tight_escalation.py [--count 60] [--seed 0] [--away 3] [--only 17 ...]
+    python benchmarks/tight_escalation.py --repairs 15 [--first 100]
 
 Tasks are those of `random_tasks.py`; with `--away` they are walked up to first, as `fetch` does. Escalation is a second
 plan after everything else has failed: a task that is found without it is planned once, so its motion is the same.
-Clips that `repair` gives up on are not escalated.
+With `--repairs`, clips go straight from one posture of the scenes of `tight.py` to the other, through what is between;
+the whole body is the last rung of their ladder, so one whose edits have that tier was given up before.
 """
 
 from __future__ import annotations
@@ -14,9 +16,18 @@ import time
 import traceback
 from typing import Any
 
+import numpy as np
+
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.rotations import continuous
+from elbowroom.motion.clip import Clip
 from elbowroom.plan import manipulate
+from elbowroom.plan.repair.repair import repair
+from elbowroom.posing.stance import between
 from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.world.world import World
 from random_tasks_make import task
+from tight import scene
 
 
 def one(index: int, seed: int, away: float) -> dict[str, Any] | None:
@@ -45,6 +56,46 @@ def one(index: int, seed: int, away: float) -> dict[str, Any] | None:
             "found": plan.found, "parts": parts, "cpu_s": time.process_time() - begun}  # fmt: skip
 
 
+def through(number: int, gap: float | None) -> World | None:
+    """A clip that stands, goes straight to its other posture in two seconds, and stands; None without a scene."""
+    made = scene(number, gap)
+    if made is None:
+        return None
+    given, motion = made.problem, made.world.motion("ann")
+    assert isinstance(motion, Clip)
+    rate = round(motion.fps)
+    share = np.concatenate([np.zeros(rate), smootherstep(np.linspace(0.0, 1.0, 2 * rate)), np.ones(rate)])
+    root, q = between(given.body, given.start, given.goal, share)
+    for end, pose in enumerate((given.start, given.goal)):
+        root[share == end], q[share == end] = pose.root, pose.rotations
+    return made.world.with_character("ann", motion.with_(root=root, rotations=continuous(q)))
+
+
+def repairs(numbers: range) -> None:
+    """Print every clip, by which tier it is repaired, and a summary."""
+    rows: list[tuple[bool, bool]] = []
+    print("| clip | repair | tiers | processor s |\n|---|---|---|---|", flush=True)
+    for number in numbers:
+        for gap in (None, 0.16, 0.2):
+            name = f"scene {number}" + ("" if gap is None else f", lid {100 * gap:.0f} cm above the board")
+            try:
+                world = through(number, gap)
+                if world is None:
+                    continue
+                begun = time.process_time()
+                plan = repair(world, "ann")
+            except Exception:  # one broken clip must not end the list
+                traceback.print_exc()
+                continue
+            tiers = [edit.tier for edit in plan.edits]
+            rows.append((plan.found, "whole-body" in tiers))
+            spent = time.process_time() - begun
+            print(f"| {name} | {plan.status} {plan.why} | {', '.join(tiers)} | {spent:.1f} |", flush=True)
+    smaller, whole = sum(f and not w for f, w in rows), sum(f and w for f, w in rows)
+    print(f"{len(rows)} clips: {smaller} repaired by smaller means, {whole} by the whole body, "
+          f"{len(rows) - smaller - whole} not")  # fmt: skip
+
+
 def main() -> None:
     """Print every task that smaller means gave up on, and a summary."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -52,7 +103,11 @@ def main() -> None:
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--away", type=float, default=0.0, help="metres away from which tasks are begun, at most")
     ask.add_argument("--only", nargs="*", type=int, default=None, help="numbers of tasks")
+    ask.add_argument("--repairs", type=int, default=0, help="scenes whose clips are repaired, instead of tasks")
+    ask.add_argument("--first", type=int, default=100, help="number of the first scene")
     given = ask.parse_args()
+    if given.repairs:
+        return repairs(range(given.first, given.first + given.repairs))
     rows, broken = [], 0
     print("| task | smaller means | whole body | processor s |\n|---|---|---|---|", flush=True)
     for index in given.only if given.only is not None else range(given.count):

@@ -29,7 +29,7 @@ _NO_LAYER = Layer((), 1.0, 0.0, np.zeros((0, 0, 4)))
 
 @dataclass(frozen=True)
 class CaptureBlend:
-    """Recordings in a whole-body plan: posture similarity and torque variation without and with them, and the sources.
+    """Recordings in a whole-body plan: posture similarity and torque variation as searched and with them, the sources.
 
     `parts` are components of the body with a source and its interval in seconds.
     """

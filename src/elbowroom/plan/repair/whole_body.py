@@ -23,6 +23,7 @@ from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.posing.whole_body import FEET
 from elbowroom.spaces.component import PosePath
 from elbowroom.world.certificate import certify
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit
 from elbowroom.world.fast_body import BodyCheck
@@ -114,7 +115,8 @@ def _planned(
         contacts = (*proven, *soft)
         # everything else was taken to be where it is at the beginning
         proof = certify(with_contacts(there, contacts), during=span, clearance=False, contacts="never")
-        if not any(who in hit.who for hit in (*proof.collisions, *proof.unproven)):
+        left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
+        if not any(who in hit.who for hit in left):
             return there, found, contacts, (searched, smoothed)
     return None
 
