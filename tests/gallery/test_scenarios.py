@@ -22,11 +22,25 @@ from elbowroom.world.world import World
 ASKING = [name for name, s in scenarios().items() if "K9" in s.features and name != "bookshelf-large"]
 
 # Others, of all kinds, that take at most five seconds each and no large meshes; `benchmarks/gallery.py` has them all.
-QUICK = (
-    "adult-and-child box-table car-engine car-trunk clown-box cluttered-desk hat-thief "
-    "long-legs-box long-pole regrasp step-over through-the-gap tree-branch under-table under-the-bar "
-    "under-the-sink walk-and-take"
-).split()
+QUICK = [
+    "adult-and-child",
+    "box-table",
+    "car-engine",
+    "car-trunk",
+    "clown-box",
+    "cluttered-desk",
+    "hat-thief",
+    "long-legs-box",
+    "long-pole",
+    "regrasp",
+    "step-over",
+    "through-the-gap",
+    "tree-branch",
+    "under-table",
+    "under-the-bar",
+    "under-the-sink",
+    "walk-and-take",
+]
 
 counted = benchmark_module("planning_time").counted
 
