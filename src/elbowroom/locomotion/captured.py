@@ -327,8 +327,7 @@ def _upper_body(
             else:
                 arm = rot.multiply(collar, arm)
             arm = rot.multiply(hanging, arm)
-            out |= {f"{side}_upper_arm": arm, f"{side}_forearm": part[f"{side}_forearm"]}
-            out[f"{side}_hand"] = part[f"{side}_hand"]
+            out |= {f"{side}_upper_arm": arm} | {f"{side}_{end}": part[f"{side}_{end}"] for end in ("forearm", "hand")}
             if np.any(still):
                 at_rest = upper.arm(figure, side, upper.hanging(len(times)), chest, ahead)
                 out |= {role: rot.slerp(out[role], q, still) for role, q in at_rest.items() if role in out}

@@ -1,4 +1,4 @@
-"""Paths over a grid bent smoothly: turns are made where there is room for them, narrow places are passed straight.
+"""Paths over a grid pulled straight and bent: turns are made where there is room, narrow places are passed straight.
 
 A path is an elastic band (Quinlan and Khatib 1993) with tension by the cost of going and stiffness against turns.
 Whoever turns swings feet and elbows wider than while walking straight, so the band is stiffer in narrow places.
@@ -7,13 +7,19 @@ Whoever turns swings feet and elbows wider than while walking straight, so the b
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.grid_path import line_cost
 
+# Relative extra cost of a shortcut over the cells that it replaces: those zigzag.
+_AS_GOOD = 1.02
+# Metres between points of a straight stretch.
+_SPACED_M = 0.25
 # Rounds of relaxation.
 _ROUNDS = 60
 # Stiffness in the open, metres, and the factor on it per unit of narrowness; tuned on walks through doors that are open
@@ -27,6 +33,41 @@ _AHEAD_M = 0.4
 _PROBE_M = 0.05
 
 
+def pulled(run: Array, cost: Array) -> list[int]:
+    """Indices of the cells of a run (N, 2) that remain when equally good straight lines replace the others."""
+    steps = [line_cost(cost, a, b) for a, b in pairwise(run)]
+    total = np.concatenate([[0.0], np.cumsum(steps)])
+    kept = [0]
+    while kept[-1] < len(run) - 1:
+        a, low, high = kept[-1], kept[-1] + 1, len(run) - 1
+        if _as_good(cost, run, total, a, high):
+            kept.append(high)
+            continue
+        far = low
+        stride = 2
+        while low + stride < high and _as_good(cost, run, total, a, low + stride):
+            far, stride = low + stride, 2 * stride
+        for b in range(min(low + stride, high), far, -max((stride // 8), 1)):
+            if _as_good(cost, run, total, a, b):
+                far = b
+                break
+        kept.append(far)
+    return kept
+
+
+def _as_good(cost: Array, run: Array, total: Array, a: int, b: int) -> bool:
+    return bool(line_cost(cost, run[a], run[b]) <= _AS_GOOD * (total[b] - total[a]) + 1e-9)
+
+
+def spaced_along(corners: Array) -> Array:
+    """Points (N, 2) along a polyline, evenly spaced on each segment."""
+    out = [corners[:1]]
+    for p, q in pairwise(corners):
+        n = max(int(np.ceil(np.linalg.norm(q - p) / _SPACED_M)), 1)
+        out.append(p + (np.arange(1, n + 1) / n)[:, None] * (q - p))
+    return np.concatenate(out)
+
+
 def bent(points: Array, fixed: NDArray[np.bool_], cost: Callable[[Array], Array]) -> Array:
     """Evenly spaced points (N, 2) of a polyline relaxed; its ends and those that are `fixed` (N,) stay.
 
@@ -36,8 +77,8 @@ def bent(points: Array, fixed: NDArray[np.bool_], cost: Callable[[Array], Array]
     step = float(np.linalg.norm(np.diff(points, axis=0), axis=1).mean())
     if count < 4 or step < 1e-6:
         return points
+    fixed = fixed | np.isin(np.arange(count), [0, count - 1])
     heavy = step * np.where(fixed, _FIXED, _INERTIA)
-    heavy[[0, -1]] = step * _FIXED
     band = points
     for _ in range(_ROUNDS):
         around = [cost(band + d) for d in _PROBE_M * np.concatenate([np.eye(2), -np.eye(2)])]
@@ -45,7 +86,7 @@ def bent(points: Array, fixed: NDArray[np.bool_], cost: Callable[[Array], Array]
         matrix = _stiffness(np.mean(around, axis=0), step)
         matrix[2] += heavy
         band = scipy.linalg.solveh_banded(matrix, heavy[:, None] * band - step * push, check_finite=False)
-    return np.asarray(band)
+    return np.where(fixed[:, None], points, band)
 
 
 def _stiffness(cost: Array, step: float) -> Array:

@@ -21,7 +21,7 @@ from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import Manner
-from elbowroom.plan.walking.bending import bent
+from elbowroom.plan.walking.bending import bent, pulled, spaced_along
 from elbowroom.world.columns import CELL_M, Columns
 
 Gait = Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"]
@@ -35,6 +35,8 @@ _COMFORTS, _LONGER = (1.0, 0.4, 0.15, 0.05), 1.08
 _KEEPS_M = 0.02
 # Largest distance of an obstacle from the middle of its cell, metres.
 _WITHIN_M = 0.4 * CELL_M
+# Clearance of open floor, metres.
+_OPEN_M = 5.0
 # Largest half depth of what is stepped over, metres.
 _OVER_M = 0.15
 # Cost of a change of mode, metres.
@@ -43,8 +45,6 @@ _SWITCH_M = 0.5
 _NEAR_M, _NEAR_COST = 0.4, 4.0
 # Lower obstacles are stood on, since floors are uneven, metres.
 _FLAT_M = 0.04
-# Relative extra cost of a shortcut over the cells that it replaces: those zigzag.
-_AS_GOOD = 1.02
 # Directions around a point in which positions to stand are searched, and their distance, metres.
 _AROUND, _APART_M = 32, 0.12
 # Metres from the easiest distance that a position is worth per unit of its cost, up to a cost, and per unit of the cost
@@ -55,7 +55,7 @@ _NO_PATH_M = 20.0
 # Distances for backing off from a place before turning away, or for coming straight up to it, tried in turn, metres.
 _BEHIND_M = (0.45, 0.3)
 # Metres between points of a path.
-_SPACED_M, BAND_M = 0.25, 0.1
+BAND_M = 0.1
 # Clearance of the trunk below which a path is pushed aside, metres, and its cost per metre and square metre.
 _TRUNK_M, _PRESSED = 0.04, 60.0
 # Cost of a metre per metre of missing width, in the search for the narrowest place.
@@ -137,8 +137,8 @@ class WalkPaths:
         self.columns, self.character, self.modes = columns, character, modes or _MODES[gait]
         self._room: dict[tuple[float, float], Array] = {}
         spare = [self._spare(mode) for mode in self.modes]
-        self._least = np.stack([least for least, _ in spare])
-        self._easy = np.stack([easy for _, easy in spare])
+        # finite, since paths interpolate them
+        self._least, self._easy = (np.clip([pair[k] for pair in spare], -_OPEN_M, _OPEN_M) for k in (0, 1))
         self._cost = self._priced(1.0)
 
     def stands(self, point: Array) -> bool:
@@ -324,16 +324,15 @@ class WalkPaths:
         total = 0.0
         for a, b in pairwise(cuts):
             mode, run = int(cells[a, 0]), cells[a:b, 1:]
-            kept = run[_pulled(run, cost[mode])]
+            kept = run[pulled(run, cost[mode])]
             total += sum(line_cost(cost[mode], p, q) for p, q in pairwise(kept))
             xy = self.columns.point(kept)
             if a == 0:
                 xy[0] = np.asarray(start)[:2]
             if b == len(cells):
                 xy[-1] = np.asarray(goal)[:2]
-            spaced = _spaced(xy)
-            points.append(spaced)
-            modes += [mode] * len(spaced)
+            points.append(spaced_along(xy))
+            modes += [mode] * len(points[-1])
         xy = np.concatenate(points)
         once = np.concatenate([[True], np.linalg.norm(np.diff(xy, axis=0), axis=1) > 1e-6])
         xy, modes = xy[once], [m for m, k in zip(modes, once, strict=True) if k]
@@ -346,7 +345,7 @@ class WalkPaths:
         return WalkPath(xy, tuple(self.modes[m] for m in modes), length, total, self.columns, beside)
 
     def _bent(self, points: Array, modes: Sequence[int], comfort: float) -> tuple[Array, list[int], Array]:
-        """Points (N, 2) of a path bent smoothly where it is walked forwards, evenly spaced, their modes, and the room
+        """Points (N, 2) of a path bent smoothly where it is walked upright, evenly spaced, their modes, and the room
         beside swinging arms (N,), metres.
         """
         along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
@@ -366,44 +365,9 @@ class WalkPaths:
             tight = np.clip(_TRUNK_M - least, 0.0, 0.5)
             return 1.0 + comfort * _NARROW * np.maximum(1.0 - easy / _COMFORT_M, 0.0) ** 2 + _PRESSED * tight**2
 
-        fixed = np.array([self.modes[m].manner != "forward" for m in which])
+        fixed = np.array([self.modes[m].manner != "forward" or self.modes[m].factor > 1.0 for m in which])
         tried = ((xy, np.array([self.columns.cell(p) for p in xy])) for xy in (bent(fine, fixed, dear), fine))
         worst = [(self._least[which, cells[:, 0], cells[:, 1]], xy, cells) for xy, cells in tried]
         # a band that is pressed into something is no better than the corners
         _, band, cells = worst[0] if (worst[0][0] >= np.minimum(worst[1][0].min(), 0.0)).all() else worst[1]
         return band, which.tolist(), self._easy[which, cells[:, 0], cells[:, 1]]
-
-
-def _pulled(run: Array, cost: Array) -> list[int]:
-    """Indices of the cells of a run (N, 2) that remain when equally good straight lines replace the others."""
-    steps = [line_cost(cost, a, b) for a, b in pairwise(run)]
-    total = np.concatenate([[0.0], np.cumsum(steps)])
-    kept = [0]
-    while kept[-1] < len(run) - 1:
-        a, low, high = kept[-1], kept[-1] + 1, len(run) - 1
-        if _as_good(cost, run, total, a, high):
-            kept.append(high)
-            continue
-        far = low
-        stride = 2
-        while low + stride < high and _as_good(cost, run, total, a, low + stride):
-            far, stride = low + stride, 2 * stride
-        for b in range(min(low + stride, high), far, -max((stride // 8), 1)):
-            if _as_good(cost, run, total, a, b):
-                far = b
-                break
-        kept.append(far)
-    return kept
-
-
-def _as_good(cost: Array, run: Array, total: Array, a: int, b: int) -> bool:
-    return bool(line_cost(cost, run[a], run[b]) <= _AS_GOOD * (total[b] - total[a]) + 1e-9)
-
-
-def _spaced(corners: Array) -> Array:
-    """Points (N, 2) along a polyline, evenly spaced on each segment."""
-    out = [corners[:1]]
-    for p, q in pairwise(corners):
-        n = max(int(np.ceil(np.linalg.norm(q - p) / _SPACED_M)), 1)
-        out.append(p + (np.arange(1, n + 1) / n)[:, None] * (q - p))
-    return np.concatenate(out)
