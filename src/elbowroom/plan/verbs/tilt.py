@@ -5,9 +5,10 @@ It rolls about what it rests on farthest from the hand, so at any moment it lies
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -20,12 +21,23 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import hand_of, shifted
+from elbowroom.plan.hands import arms_of, discomfort, hand_of, shifted
 from elbowroom.plan.places import resting, supported
-from elbowroom.plan.postures import PRESS, Postures, at_rest, hand_contacts
+from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Grab
-from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, reachable_grasps
+from elbowroom.plan.verbs.grasp_choice import (
+    Failed,
+    ReachableGrasp,
+    borne,
+    eligible,
+    failure,
+    first_reachable,
+    holds,
+    opened,
+    ranked,
+)  # fmt: skip
+from elbowroom.plan.verbs.next_places import Place
 from elbowroom.plan.verbs.take import take
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
@@ -35,10 +47,10 @@ from elbowroom.world.paths import Keyed
 _WIDER = 2.0
 
 # Tilts at which an object is taken, tried in turn, and edges, as angles from the direction to the actor; combinations
-# with room for a hand that are tried, which take some reaches each, and paths to each.
+# with room for a hand that are tried, reaches by each hand, and paths.
 _TILTS = (30, 45, 60)  # degrees, which are the steps of rolling
 _SIDES = tuple(np.radians([0.0, 40.0, -40.0, 80.0, -80.0]))
-_TRIES, _PATHS = 4, 2
+_TRIES, _LOOKS, _PATHS = 6, 4, 2
 
 # Height of fingers above the support when they come to the edge, and steps outwards until they are clear of it, metres.
 _ABOVE_M = 0.002
@@ -70,7 +82,7 @@ def tilt_up(d: Director, actor: Actor, task: Grab, what: str, standing: Callable
 
     `standing(taking, by)` takes a reachable grasp by `by` and lifts the object.
     """
-    thing, begin = task.object, d.save()
+    thing, k = task.object, actor.k
     T_flat, mesh = d.world.frame(thing, actor.now), d.world.objects[thing].mesh
     low, high = mesh.moved(T_flat).bounds
     under = resting(d.world, thing, actor.now)
@@ -79,39 +91,78 @@ def tilt_up(d: Director, actor: Actor, task: Grab, what: str, standing: Callable
     held = any(hold.object == thing for hold in d.world.holds)
     if held or not under or _WIDER * (high - low)[2] > (high - low)[:2].min():
         raise none
-    failure: PlanningFailure | None = None
+    hands = arms_of(actor, task.hand)
+    lying = {hand: Postures(d.world, actor.who, actor.now, hand=hand, taking=thing) for hand in hands}
+    if d.settings.reach.soft:
+        lying = {hand: postures.with_soft_tissue() for hand, postures in lying.items()}
+    failed: list[Failed] = []
     tries = _TRIES
     to_person = normalize((actor.pose.root - 0.5 * (low + high)) * [1.0, 1.0, 0.0])
     for side in _SIDES:
-        out = rotate(about(UP, side), to_person)
+        out, R = rotate(about(UP, side), to_person), T_flat[:3, :3].T
         rolled = _rolled(mesh, T_flat, out, max(_TILTS))
-        R = T_flat[:3, :3].T
-
+        edges = {h: eligible(d, h, thing, edge_grasps(actor.body, h, mesh, R @ out, R @ UP), None) for h in hands}
         for degrees in _TILTS:
             tilt = _Tilt(rolled[: degrees + 1], out)
             if set(resting(d.world, thing, actor.now, tilt.places[-1])) - set(under):
                 break  # it meets something else
-            d.world = at_rest(d.world, thing, tilt.places[-1])
-
-            def grasps(hand: str, tilt: _Tilt = tilt) -> list[Grasp]:
-                edge = edge_grasps(actor.body, hand, mesh, R @ tilt.out, R @ UP)
-                scene = HandAtThing(hand_model(actor.body, hand), mesh)
-                return [g for g in edge if _fingers_below(scene, mesh, g, tilt) is not None]
-
-            def by(d: Director, actor: Actor, taking: ReachableGrasp, *_: object, tilt: _Tilt = tilt) -> None:
-                _tilt(d, actor, taking, task, tilt, under, what)
-
+            options: list[ReachableGrasp | Failed] = []
+            for hand in hands:
+                raised = lying[hand].with_object_at(tilt.places[-1])
+                both = Place(T_flat, k, lying[hand], what), Place(tilt.places[-1], k, raised, what)
+                some = islice(_with_room(d, actor, thing, edges[hand], tilt, both[1]), _LOOKS)
+                options += [_reach(d, actor, thing, grasp, T_start, both) for grasp, T_start in some]
+            suited = first_reachable(options, len(options), failed)
+            by = partial(_tilt, tilt=tilt, under=under)
             try:
-                options = reachable_grasps(d, actor, thing, task, what, proposed=grasps)
-                return d.first(options, partial(standing, by=by), _PATHS)
+                if suited:
+                    return d.first(suited, partial(standing, by=by), _PATHS)
             except PlanningFailure as reason:
-                d.restore(begin)
-                if reason.anywhere:
-                    continue
-                failure, tries = failure or reason, tries - 1
+                failed.append((0.0, reason))
+            tries -= bool(options)
             if tries <= 0:
-                raise failure
-    raise failure or none
+                break
+        if tries <= 0:
+            break
+    raise min(failed, key=lambda f: f[0])[1] if failed else none
+
+
+def _with_room(
+    d: Director, actor: Actor, thing: str, edge: list[Grasp], tilt: _Tilt, place: Place
+) -> Iterator[tuple[Grasp, Array]]:
+    """Grasps of a tilted object's near edge with room for a hand that comes from below it, the best first, and the
+    hand's transform (4, 4) before the edge.
+    """
+    mesh, pose = d.world.objects[thing].mesh, actor.neutral(actor.k)
+    for grasp in ranked(actor, edge[0].hand, edge, place.T_world_thing, actor.k) if edge else ():
+        if place.postures.grasp_blame(pose, grasp, place.T_world_thing) is None and holds(d, actor, thing, grasp):
+            found = _fingers_below(actor, mesh, grasp, tilt)
+            if found is not None:
+                yield grasp, found[0]
+
+
+def _reach(
+    d: Director, actor: Actor, thing: str, grasp: Grasp, T_start: Array, places: tuple[Place, Place]
+) -> ReachableGrasp | Failed:
+    """A grasp of the tilted object, the second of two places, as an option, or the severity and reason of its failure.
+
+    Its `before` is the posture with the hand at T_start (4, 4), the object as it lies.
+    """
+    lying, raised = places
+    fingers, _ = opened(actor, grasp.hand, grasp, lying)
+    _, T_end = opened(actor, grasp.hand, grasp, raised)
+    # the body folds up for the lower of the two
+    there = d.reach(actor, grasp.hand, T_start, actor.k, lying.postures)
+    if not there.found:
+        return failure(there, lying.postures, lying.what)
+    end = d.near(actor, grasp.hand, there.pose, T_end, actor.k, raised.postures)
+    if not isinstance(end, Pose):
+        why = blamed(end) or "the arm does not raise its edge"
+        return 1.0, PlanningFailure("target-in-collision", f"{raised.what}: {why}")
+    way = d.settings.approach * raised.T_world_thing[:3, :3] @ grasp.approach
+    cost = grasp.cost + sum(discomfort(actor, grasp.hand, pose) for pose in (there.pose, end))
+    taking = ReachableGrasp(grasp.hand, actor.k, grasp, T_end, end, there.pose, fingers, way, cost)
+    return borne(d, actor, thing, taking)
 
 
 def _rolled(mesh: Mesh, T_flat: Array, out: Array, degrees: int) -> Array:
@@ -130,23 +181,24 @@ def _rolled(mesh: Mesh, T_flat: Array, out: Array, degrees: int) -> Array:
 
 
 def _tilt(
-    d: Director, actor: Actor, taking: ReachableGrasp, task: Grab, tilt: _Tilt, under: list[str], what: str
-) -> None:
+    d: Director, actor: Actor, taking: ReachableGrasp, thing: str, what: str, at: float | None, *,
+    tilt: _Tilt, under: list[str],
+) -> None:  # fmt: skip
     """Bring the fingers to the edge of an object, raise it, and close them on it."""
-    hand, thing = taking.hand, task.object
-    d.world = at_rest(d.world, thing, tilt.places[0])
-    mesh = d.world.objects[thing].mesh
-    found = _fingers_below(HandAtThing(hand_model(actor.body, hand), mesh), mesh, taking.grasp, tilt)
-    assert found is not None, "others were not proposed"
+    hand, mesh = taking.hand, d.world.objects[thing].mesh
+    found = _fingers_below(actor, mesh, taking.grasp, tilt)
+    assert found is not None, "others are no options"
     T_start, first = found
     postures = Postures(d.world, actor.who, actor.now, hand=hand, taking=thing)
     postures = postures.with_soft_tissue() if d.settings.reach.soft else postures
     postures.fingers = dict(zip(finger_joints(actor.body, hand), taking.open, strict=True))
     down = -_DOWN_M * normalize(UP + 0.5 * tilt.out)
-    start = _near(d, actor, hand, taking.target, T_start, postures, what)
-    before = _near(d, actor, hand, start, shifted(T_start, -down), postures, what)
-    come = replace(taking, T_world_hand=T_start, target=start, before=before, approach=down)
-    take(d, actor, come, thing, what, task.at, close=False)
+    before = d.near(actor, hand, taking.before, shifted(T_start, -down), actor.k, postures)
+    if not isinstance(before, Pose):
+        why = blamed(before) or "the arm does not get to its edge"
+        raise PlanningFailure("target-in-collision", f"{what}: {why}")
+    come = replace(taking, T_world_hand=T_start, target=taking.before, before=before, approach=down)
+    take(d, actor, come, thing, what, at, close=False)
     begin, raising = actor.k, actor.frames(_RAISE_S)
     way = float(np.linalg.norm(taking.T_world_hand[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
     lifting = actor.frames(max(way / d.settings.slow, _LIFT_S))
@@ -176,19 +228,12 @@ def _eased(count: int) -> Array:
     return np.asarray(acting.smoothstep(np.linspace(0.0, 1.0, count + 1)))
 
 
-def _near(d: Director, actor: Actor, hand: str, pose: Pose, T: Array, postures: Postures, what: str) -> Pose:
-    """A posture near another, with a hand at its target (4, 4); raises `PlanningFailure` where there is none."""
-    found = d.near(actor, hand, pose, T, actor.k, postures)
-    if isinstance(found, Pose):
-        return found
-    raise PlanningFailure("target-in-collision", f"{what}: {blamed(found) or 'the arm does not get to its edge'}")
-
-
-def _fingers_below(scene: HandAtThing, mesh: Mesh, grasp: Grasp, tilt: _Tilt) -> tuple[Array, float] | None:
+def _fingers_below(actor: Actor, mesh: Mesh, grasp: Grasp, tilt: _Tilt) -> tuple[Array, float] | None:
     """Transform (4, 4) of the open hand before the edge of the object as it lies, and the share of the tilt by which
     its edge is first raised, so that the hand then goes straight to its grasp without meeting the object.
     """
     T_end, shape = tilt.places[-1] @ grasp.T_thing_hand, grasp.open
+    scene = HandAtThing(hand_model(actor.body, grasp.hand), mesh)
     ground = float(apply(tilt.places[0], mesh.vertices)[:, 2].min())
     low = scene.model.lowest(shape, T_end[:3, :3].T @ UP) + float(T_end[2, 3]) - ground
     scene.put_hand(scene.model.places(shape))
