@@ -34,6 +34,7 @@ from elbowroom.plan.verbs.grasp_choice import (
     failure,
     first_reachable,
     holds,
+    lies_low,
     opened,
     ranked,
 )  # fmt: skip
@@ -98,7 +99,8 @@ def tilt_up(d: Director, actor: Actor, task: Grab, what: str, standing: Callable
     failed: list[Failed] = []
     tries = _TRIES
     to_person = normalize((actor.pose.root - 0.5 * (low + high)) * [1.0, 1.0, 0.0])
-    for side in _SIDES:
+    # near the floor another stance is better than another side, which takes more time
+    for side in _SIDES[:1] if lies_low(d, actor, T_flat) else _SIDES:
         out, R = rotate(about(UP, side), to_person), T_flat[:3, :3].T
         rolled = _rolled(mesh, T_flat, out, max(_TILTS))
         edges = {h: eligible(d, h, thing, edge_grasps(actor.body, h, mesh, R @ out, R @ UP), None) for h in hands}
