@@ -14,6 +14,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import UP, Array, about, from_matrix, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse, transform
@@ -206,14 +207,15 @@ def _tilt(
     lifting = actor.frames(max(way / d.settings.slow, _LIFT_S))
     shares = np.concatenate([first * _eased(raising), first + (1.0 - first) * _eased(lifting)[1:]])
     times = actor.base.start + (begin + np.arange(len(shares))) / actor.base.fps
-    T = tilt.at(shares)
     moved = replace(d.world.objects[thing], path=_between(times, shares, tilt))
     d.world = d.world.with_(objects={**d.world.objects, thing: moved})
     end = actor.time(begin + raising + lifting + actor.frames(d.settings.close))
     d.allow(supported(thing, under, (-np.inf, end)))
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (actor.now, end), PRESS))
     acting.move_fingers(d, actor, {hand: taking.open}, _RAISE_S)
-    acting.travel(d, actor, {hand: None}, d.looking(actor, taking.target, T[-1][:3, 3]), lifting, what, "contact")
+    acting.travel(
+        d, actor, {hand: None}, d.looking(actor, taking.target, tilt.places[-1][:3, 3]), lifting, what, "contact"
+    )
     acting.move_fingers(d, actor, {hand: closed_on(actor.body, mesh, taking.grasp).rotations}, d.settings.close)
     require_free(d, (actor.time(begin), actor.now), what)
 
@@ -221,13 +223,13 @@ def _tilt(
 def _between(times: Array, shares: Array, tilt: _Tilt) -> Keyed:
     """Path of an object that has some shares (N,) of its tilt at times (N,)."""
     degrees = shares * (len(tilt.places) - 1)
-    whole = Keyed(np.arange(len(tilt.places)), tilt.places[:, :3, 3], from_matrix(tilt.places[:, :3, :3]))
+    whole = Keyed(np.arange(float(len(tilt.places))), tilt.places[:, :3, 3], from_matrix(tilt.places[:, :3, :3]))
     T = whole.sample(degrees)
     return Keyed(times, T[:, :3, 3], from_matrix(T[:, :3, :3]))
 
 
 def _eased(count: int) -> Array:
-    return np.asarray(acting.smoothstep(np.linspace(0.0, 1.0, count + 1)))
+    return np.asarray(smoothstep(np.linspace(0.0, 1.0, count + 1)))
 
 
 def _fingers_below(actor: Actor, mesh: Mesh, grasp: Grasp, tilt: _Tilt) -> tuple[Array, float] | None:
