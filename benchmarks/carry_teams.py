@@ -59,28 +59,34 @@ def main() -> None:
         for seed in range(asked.seeds):
             task = Carry(who="ann", helpers=_NAMES[1:count], object="table", to=_GOAL_M, turn=0.0)
             begun = time.process_time()
-            plan = plan_tasks(scene(count), [task], Settings(seed=seed, probes=0), fps=30.0, budget=_BUDGET_S)
+            try:
+                plan = plan_tasks(scene(count), [task], Settings(seed=seed, probes=0), fps=30.0, budget=_BUDGET_S)
+                good, status = plan.found, f"{plan.status} {plan.why}"
+            except Exception as error:  # one failure must not end the others
+                good, status = False, f"crash: {error!r}"
             seconds = time.process_time() - begun
-            rows.setdefault(count, []).append((plan.found, seconds))
-            print(
-                f"{count} carriers, seed {seed}: {plan.status}, {seconds:.1f} s of processor time {plan.why}",
-                flush=True,
-            )
+            rows.setdefault(count, []).append((good, seconds))
+            print(f"{count} carriers, seed {seed}: {status}, {seconds:.1f} s of processor time", flush=True)
+            if asked.plot:
+                draw(rows, asked.plot)
         found = [seconds for good, seconds in rows[count] if good]
         print(
             f"| {count} | {len(found)} of {len(rows[count])} | {np.median(found) if found else np.nan:.1f} |",
             flush=True,
         )
-    if asked.plot:
-        figure, axes = plt.subplots(figsize=(5, 3.2))
-        for count, runs in rows.items():
-            for good, seconds in runs:
-                axes.plot(count, seconds, "o" if good else "x", color="tab:blue" if good else "tab:red")
-        axes.set(
-            xlabel="carriers", ylabel="processor time, s", title="found (dots) and not (crosses)", ylim=(0.0, None)
-        )
-        figure.tight_layout()
-        figure.savefig(asked.plot, dpi=120)
+
+
+def draw(rows: dict[int, list[tuple[bool, float]]], path: str) -> None:
+    """Plot all plans so far."""
+    figure, axes = plt.subplots(figsize=(5, 3.2))
+    for count, runs in rows.items():
+        for good, seconds in runs:
+            axes.plot(count, seconds, "o" if good else "x", color="tab:blue" if good else "tab:red")
+    title = "found (dots) and not (crosses)"
+    axes.set(xlabel="carriers", ylabel="processor time, s", title=title, ylim=(0.0, None), xticks=_COUNTS)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
 
 
 if __name__ == "__main__":
