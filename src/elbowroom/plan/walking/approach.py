@@ -22,7 +22,7 @@ from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Carry, Close, Move, Open, Put, Rest, Task
 from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.verbs.put import can_put
+from elbowroom.plan.verbs.put import can_put, hangs_free
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
@@ -120,7 +120,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
             first.why = f"{there.why}; without a step {first.why.partition(': ')[2]}"
-            if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
+            by_hand = there.status == "no-path" and not isinstance(there, Blocked | NoPath)
+            if by_hand or there.status in _AT_HAND:  # once there, another grasp may help
                 first.status, first.missing = there.status, there.missing
         raise first
 
@@ -222,7 +223,7 @@ def _suits(d: Director, task: Task) -> Callable[[Actor], bool] | None:
     """A test whether a task could be done by an actor who stands somewhere; None where that takes too long."""
     if not isinstance(task, Put) or wearer_of(d.world, task.onto) is not None or d.whole_body == "at once":
         return None
-    return partial(can_put, d, task)
+    return lambda stands: hangs_free(d, stands, task.object) and can_put(d, task, stands)
 
 
 def _may_carry(d: Director, task: Move) -> bool:
