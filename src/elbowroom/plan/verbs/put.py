@@ -9,7 +9,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import FLAT, finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import UP, Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
@@ -54,6 +54,9 @@ _BEFORE = (0.2, 0.28, 0.12, 0.36)
 
 # Placements before a goal that are tried without a path to them.
 _TRIES = 3
+
+# Shares of the opening of a hand at which its fingers are looked at.
+_OPENING = (0.4, 0.7, 1.0)
 
 # Timings around the release, tried in turn: fingers begin to open before it. In passing, and with little relative
 # motion.
@@ -130,13 +133,17 @@ def hangs_free(d: Director, stands: Actor, thing: str) -> bool:
 
 
 def _opening(d: Director, actor: Actor, hand: str, thing: str, pose: Pose, postures: Postures) -> Pair | None:
-    """The pair that collides once a hand opens its fingers beside an object; None where it can open them."""
-    joints, pair = finger_joints(actor.body, hand), None
+    """The pair that collides while a hand opens its fingers beside an object; None where it can open them."""
+    joints, blames = list(finger_joints(actor.body, hand)), []
     for shape in (grip_of(d, actor, hand, thing).open, finger_rotations(actor.body, hand, FLAT)):
-        pair = postures.with_fingers(dict(zip(joints, shape, strict=True))).blame(pose, of=f"{hand}_arm")
-        if pair is None or thing in pair:  # fingers leave the object itself as they came
+        turns = [slerp(pose.rotations[joints], shape, np.array(share)) for share in _OPENING]
+        opened = (postures.with_fingers(dict(zip(joints, turn, strict=True))) for turn in turns)
+        pairs = (some.blame(pose, of=f"{hand}_arm") for some in opened)
+        # fingers leave the object itself as they came
+        blames.append(next((pair for pair in pairs if pair is not None and thing not in pair), None))
+        if blames[-1] is None:
             return None
-    return pair
+    return blames[0]
 
 
 def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array) -> list[Array]:

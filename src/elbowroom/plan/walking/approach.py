@@ -161,7 +161,16 @@ def _from_elsewhere(
     ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
     spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand, ahead)
     if not isinstance(task, Move):
-        spots = suited_first(d, actor, spots, _suits(d, task))
+        seen: list[bool] = []
+        spots = suited_first(d, actor, spots, _suits(d, task, seen))
+        best = list(islice(spots, 1))
+        if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
+            d.restore(saved)
+            why = (
+                f"put {task.object}: as it is held, the hand does not get to where it is to be put, or not away from it"
+            )
+            return PlanningFailure("target-in-collision", why)
+        spots = chain(best, spots)
     brief = easier or d.brief
     low = not isinstance(task, Move) and _is_low(d, actor, target[1])
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _LOW_TRIES if low else _TRIES
@@ -219,11 +228,17 @@ def _from_elsewhere(
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
 
 
-def _suits(d: Director, task: Task) -> Callable[[Actor], bool] | None:
-    """A test whether a task could be done by an actor who stands somewhere; None where that takes too long."""
+def _suits(d: Director, task: Task, seen: list[bool]) -> Callable[[Actor], bool] | None:
+    """A test whether a task could be done by an actor who stands somewhere, which notes its answers in `seen`; None
+    where that takes too long."""
     if not isinstance(task, Put) or wearer_of(d.world, task.onto) is not None or d.whole_body == "at once":
         return None
-    return lambda stands: hangs_free(d, stands, task.object) and can_put(d, task, stands)
+
+    def suits(stands: Actor) -> bool:
+        seen.append(hangs_free(d, stands, task.object) and can_put(d, task, stands))
+        return seen[-1]
+
+    return suits
 
 
 def _may_carry(d: Director, task: Move) -> bool:
