@@ -167,7 +167,7 @@ def _from_elsewhere(
         if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
             d.restore(saved)
             why = (
-                f"put {task.object}: as it is held, the hand does not get to where it is to be put, or not away from it"
+                f"put {task.object}: as it is held, the hand does not get to its place, or not away from it"
             )
             return PlanningFailure("target-in-collision", why)
         spots = chain(best, spots)
