@@ -42,7 +42,8 @@ def test_who_has_no_room_to_turn_steps_back_where_there_is_room() -> None:
 
 
 def test_an_arm_has_to_hang_free_where_an_object_is_put() -> None:
-    assert hangs_free(holding(World()), (d := holding(World())).actor("ann"), "stick")
+    d = holding(World())
+    assert hangs_free(d, d.actor("ann"), "stick")
     hand = hand_of(d.actor("ann"), "right", d.actor("ann").pose)[:3, 3]
     beside = holding(World().with_static("cupboard", box((0.1, 0.1, 0.3), hand)))
     assert not hangs_free(beside, beside.actor("ann"), "stick")

@@ -158,19 +158,11 @@ def _from_elsewhere(
             d.restore(saved)
             return stuck
     ready = d.save()
-    ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
-    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand, ahead)
-    if not isinstance(task, Move):
-        seen: list[bool] = []
-        spots = suited_first(d, actor, spots, _suits(d, task, seen))
-        best = list(islice(spots, 1))
-        if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
-            d.restore(saved)
-            why = (
-                f"put {task.object}: as it is held, the hand does not get to its place, or not away from it"
-            )
-            return PlanningFailure("target-in-collision", why)
-        spots = chain(best, spots)
+    try:
+        spots = _places_to_try(d, actor, task, target)
+    except PlanningFailure as stuck:
+        d.restore(saved)
+        return stuck
     brief = easier or d.brief
     low = not isinstance(task, Move) and _is_low(d, actor, target[1])
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _LOW_TRIES if low else _TRIES
@@ -188,8 +180,8 @@ def _from_elsewhere(
         if effort == "all":  # repairs at length may resolve what was to be avoided
             request = replace(request, avoid=())
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
-        at_start, spots = 0, iter(untried)
-        while (spot := next(spots, None)) is not None:
+        at_start, places = 0, iter(untried)
+        while (spot := next(places, None)) is not None:
             if (effort != "all" and at_start >= _SAME_START) or d.failed_walks >= MOST_FAILED_WALKS:
                 break
             try:
@@ -209,7 +201,7 @@ def _from_elsewhere(
                 if end == "start" and may_step_back:
                     may_step_back = False
                     if _stepped_back(d, actor):
-                        ready, spots, at_start = d.save(), chain([spot], spots), 0
+                        ready, places, at_start = d.save(), chain([spot], places), 0
                         blocked.pop()
                 if end is None:
                     request = replace(request, avoid=(*request.avoid, *stuck.discs))
@@ -226,6 +218,21 @@ def _from_elsewhere(
     d.settings = settings
     d.restore(saved)
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
+
+
+def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Array]) -> Iterable[Spot]:
+    """Positions for a task, the most promising first; raises `PlanningFailure` where a held object should be grasped
+    differently first."""
+    if isinstance(task, Move):
+        return stances_for(d, actor, task)
+    ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
+    seen: list[bool] = []
+    spots = suited_first(d, actor, spots_for(d, actor, target[1], task.hand, ahead), _suits(d, task, seen))
+    first = list(islice(spots, 1))
+    if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
+        why = f"put {task.object}: as it is held, the hand does not get to its place, or not away from it"
+        raise PlanningFailure("target-in-collision", why)
+    return chain(first, spots)
 
 
 def _suits(d: Director, task: Task, seen: list[bool]) -> Callable[[Actor], bool] | None:
