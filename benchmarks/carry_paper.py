@@ -114,7 +114,8 @@ class Runs:
     def __call__(self, d: Any, task: Any, lifted: Any, goal: Any, what: str) -> None:
         saved, settings = d.save(), d.settings
         self.triangles = sum(len(mesh.faces) for mesh in d.world.static.values())
-        for seed in range(self.asked.first, self.asked.first + self.asked.runs):
+        seeds = range(self.asked.first, self.asked.first + self.asked.runs)
+        for seed in self.asked.seeds or seeds:
             row: dict[str, Any] = {"name": self.name, "fps": self.fps, "seed": seed, "triangles": self.triangles}
             try:
                 self._run(row, (d, task, lifted, goal, what), saved, replace(settings, seed=seed))
@@ -283,6 +284,7 @@ def main() -> None:
     ask.add_argument("names", nargs="*", default=list(PAPER))
     ask.add_argument("--runs", type=int, default=10)
     ask.add_argument("--first", type=int, default=0, help="seed of the first run")
+    ask.add_argument("--seeds", type=int, nargs="*", help="seeds of the runs, in place of the first ones")
     ask.add_argument("--rates", type=float, nargs="*", default=[30.0, 60.0])
     ask.add_argument("--rivals", type=int, default=10, help="runs in which OMPL takes part")
     ask.add_argument("--json")

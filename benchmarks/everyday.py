@@ -4,7 +4,8 @@ Makers of `props` in four places, then random meshes and files (`everyday_make.p
 found and proven and, when the hand has it, the thumb touches it, and a finger on the side across from thumb or palm.
 What no hand spans, by its own surface, is counted apart.
 
-    python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seconds 40] [--pictures DIR] [--json]
+    python benchmarks/everyday.py [--count 200] [--first 120] [--only 3 7] [--seconds 40] [--pictures DIR] [--rows FILE]
+    python benchmarks/everyday.py --sum FILE FILE    # one table of several ranges, also of one that was cut short
 """
 
 from __future__ import annotations
@@ -166,8 +167,13 @@ def main() -> None:
     ask.add_argument("--only", nargs="*", type=int, default=None, help="numbers of cases")
     ask.add_argument("--seconds", type=float, default=300.0, help="processor seconds for each, the proof included")
     ask.add_argument("--pictures", type=Path, default=None, help="folder for close-ups of hands")
-    ask.add_argument("--json", action="store_true")
+    ask.add_argument("--rows", type=Path, default=None, help="JSON lines, written as each case ends")
+    ask.add_argument("--sum", nargs="*", type=Path, default=None, help="files of --rows to sum up; nothing is run")
     asked = ask.parse_args()
+    if asked.sum:
+        rows = [json.loads(line) for path in asked.sum for line in path.read_text().splitlines()]
+        print(text(sorted(rows, key=lambda row: row["index"])))
+        return
     if asked.pictures is not None:
         asked.pictures.mkdir(parents=True, exist_ok=True)
     numbers = asked.only or range(asked.first, asked.first + asked.count * asked.step, asked.step)
@@ -180,7 +186,10 @@ def main() -> None:
             continue
         rows.append(run(chosen, asked.pictures, index, asked.seconds))
         print(described(rows[-1]), file=sys.stderr, flush=True)
-    print(json.dumps(rows, indent=1) if asked.json else text(rows))
+        if asked.rows is not None:
+            with asked.rows.open("a") as file:
+                file.write(json.dumps(rows[-1], default=float) + "\n")
+    print(text(rows))
 
 
 if __name__ == "__main__":

@@ -211,3 +211,11 @@ def test_bad_files_are_told_in_one_sentence(tmp_path: Path, spoil, says: str) ->
     with pytest.raises(BadFile, match=says) as caught:
         read_c3d(path)
     assert "bad.c3d" in str(caught.value)
+
+
+@pytest.mark.parametrize("path", [p for p in ALL if p.stem == "Female1_crouch"], ids=lambda p: p.stem)
+def test_a_recording_that_is_cut_off_is_refused(tmp_path: Path, path: Path) -> None:
+    whole = path.read_bytes()
+    (tmp_path / "cut.c3d").write_bytes(whole[: len(whole) * 6 // 10])
+    with pytest.raises(BadFile, match="declares 608 frames and has data for"):
+        read_c3d(tmp_path / "cut.c3d")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ import pytest
 import elbowroom as er
 from elbowroom.character.robot import RobotJoints, mobile_arm
 from elbowroom.errors import BadValue
+from elbowroom.files.urdf import read_urdf
 from elbowroom.geometry.headings import facing, rolling, slips
 from elbowroom.geometry.rotations import UP, about, angle, from_matrix
+from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import box
-from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.motion.edit import place
 from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.plan.manipulate import plan_tasks
@@ -104,3 +107,42 @@ def test_what_a_robot_cannot_do_is_told():
     )  # fmt: skip
     with pytest.raises(BadValue, match="has no arm of 6 joints"):
         arm_of(robot.with_(joints=two, chains={}))
+
+
+ROBOTS = Path(__file__).parent / "robots"
+
+
+@pytest.mark.parametrize(("name", "joints"), [("ur5", 6), ("seven", 7), ("lifter", 7)])
+def test_arms_of_users_files_reach_with_the_tip_of_their_tool(name: str, joints: int):
+    robot = read_urdf(ROBOTS / f"{name}.urdf", base="wheels")
+    ik = RobotArmIK.of(robot)
+    assert len(ik.run) == joints  # fingers that slide are no part of the arm
+    joint, T_grip = robot.hand("grip")
+    tool = [s for s in robot.shapes if s.joint in robot.subtree(joint)]
+    T_joints = [inverse(robot.T_rest[joint]) @ robot.T_rest[s.joint] for s in tool]
+    ends = [apply(inverse(T_grip) @ T, shape_mesh(s).vertices) for s, T in zip(tool, T_joints, strict=True)]
+    tip = max(ends, key=lambda points: points[:, 0].max())
+    # at the tip, and what is there is below it, and flat
+    assert 0.0 < tip[:, 0].max() < 0.08
+    assert tip[:, 2].max() == pytest.approx(0.0, abs=1e-6)
+    assert np.ptp(tip[:, 2]) < 0.03
+    found = ik.solutions(transform([0.85, 0.0, 0.6]), np.random.default_rng(0), np.zeros(joints))
+    assert found
+    np.testing.assert_allclose(ik.grips(np.array(found))[0][:, :3, 3], np.tile([0.85, 0.0, 0.6], (len(found), 1)),
+                               atol=1e-5)  # fmt: skip
+
+
+def test_a_users_robot_with_a_lift_carries_with_a_woman():
+    robot = read_urdf(ROBOTS / "lifter.urdf", base="wheels")
+    base = RobotClip.of(robot, [robot.pose(at=(0.0, -1.3, 0.0), quaternion=about(UP, 0.5 * np.pi))])
+    plan = plan_tasks(scene().with_character("r", base),
+                      [Carry(who="ann", helpers=("r",), object="board", to=GOAL, turn=0.0)], ONCE)  # fmt: skip
+    world = plan.require().world
+    assert plan.certificate is not None and plan.certificate.free
+    np.testing.assert_allclose(world.frame("board", world.span[1])[:3, 3], GOAL, atol=1e-3)
+    robot.check(world.motion("r").sample(np.arange(*world.span, 1.0 / 120.0))[1])  # joints stay within their limits
+
+
+def test_a_robot_without_an_arm_is_refused():
+    with pytest.raises(BadValue, match="cart has no arm of 6 joints or more"):
+        arm_of(read_urdf(ROBOTS / "cart.urdf", base="wheels"))

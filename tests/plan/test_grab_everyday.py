@@ -11,7 +11,7 @@ import pytest
 import elbowroom as er
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.solids import box, cylinder, sphere, tube
+from elbowroom.geometry.solids import box, cylinder, merge, sphere, tube
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.route import towards
@@ -122,3 +122,33 @@ def test_who_reaches_down_draws_back_the_foot_beside_the_arm() -> None:
     assert stands is not None
     d.actors["ann"] = stands
     assert next(reachable_grasps(d, stands, "thing", GRAB, "grab")).hand == "right"
+
+
+def boxed(mesh: Mesh) -> World:
+    """The thing in an open box of 32 cm on the table, its walls 10 cm high."""
+    sides = [([0.32, 0.008, 0.1], [0.0, y, 0.058]) for y in (-0.16, 0.16)]
+    sides += [([0.008, 0.32, 0.1], [x, 0.0, 0.058]) for x in (-0.16, 0.16)]
+    crate = merge([box(size, at) for size, at in [([0.32, 0.32, 0.008], [0.0, 0.0, 0.004]), *sides]])
+    T = transform([-0.05, -0.45, TOP_M + 0.0083 - float(mesh.bounds[0, 2])], about([0.0, 0.0, 1.0], 0.4))
+    world = room(mesh).with_static("crate", crate.moved(transform([-0.05, -0.45, TOP_M])))
+    return world.with_(objects={}).with_object("thing", mesh, Still(T))
+
+
+def test_a_card_in_a_box_is_tilted_up_at_its_edge() -> None:
+    card = box([0.054, 0.086, 0.001])
+    world = boxed(card)
+    plan = plan_tasks(world, [GRAB], settings=Settings(probes=0))
+    assert plan.found and plan.certificate is not None and plan.certificate.free, plan.why
+    taken = plan.world.holds[-1].during[0]
+    times = np.linspace(0.0, taken, 200)
+    T = np.stack([plan.world.frame("thing", t) for t in times])
+    lowest = (card.vertices @ T[:, 2, :3].T).min(axis=0) + T[:, 2, 3]
+    assert np.abs(lowest - (TOP_M + 0.0083)).max() < 0.0005  # it never leaves its support before the hand has it
+    tilt = np.degrees(np.arccos(np.clip(T[:, 2, 2], -1.0, 1.0)))
+    assert tilt[0] < 0.01 and tilt[-1] > 29.0 and np.diff(tilt).min() > -0.01
+
+
+def test_nothing_is_slid_through_the_wall_of_a_box() -> None:
+    d = Director(boxed(box([0.054, 0.086, 0.001])), Settings(), 60.0, 0)
+    with pytest.raises(PlanningFailure, match="no edge"):
+        slide_to_edge(d, d.actor("ann"), GRAB)

@@ -44,7 +44,7 @@ def learned(space: Rooms, seed: int = 0) -> Roadmap:
     return roadmap
 
 
-def anything(_a: Array, _b: Array) -> bool:
+def anything(_a: Array, _b: Array, _joined: bool) -> bool:
     return True
 
 
@@ -66,7 +66,7 @@ def test_few_nodes_cover_a_space_and_lead_through_the_nearer_gap():
 def test_a_way_that_is_closed_later_leaves_the_other_one():
     roadmap = learned(Rooms())
 
-    def below(a: Array, b: Array) -> bool:
+    def below(a: Array, b: Array, _joined: bool) -> bool:
         middle = a + np.linspace(0.0, 1.0, 40)[:, None] * (b - a)
         return bool(np.linalg.norm(middle - [0.0, 1.1], axis=1).min() > 0.4)
 

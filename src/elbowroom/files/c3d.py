@@ -181,7 +181,7 @@ def read_c3d(
     # Word 5 cannot count past 65535; then the true number is among the parameters or in the file's size.
     if 0 < span < len(table) and last != 0xFFFF:
         table = table[:span]
-    elif span > len(table) and parameters.number("TRIAL", "ACTUAL_END_FIELD", 0) == 0:
+    elif span > len(table) and last != 0xFFFF:
         what = f"declares {span} frames and has data for {len(table)}"
         raise BadFile(path, what, "header", "the file may be truncated")
     xyz, seen = _points(table, points, _scale(path, raw, parameters), cpu)

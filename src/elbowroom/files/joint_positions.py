@@ -39,6 +39,8 @@ _WANTED = "expected positions (T, 22, 3) of SMPL's joints"
 _BENT = 0.17
 # Rounds in which joints with several children and their offsets are fitted to each other; the third changes nothing.
 _ROUNDS = 4
+# A bone this much shorter than the longest has no length.
+_SAME = 1e-4
 # Distance from the given positions that is worth a note, metres.
 _OFF_M = 0.005
 
@@ -62,6 +64,10 @@ def read_joint_positions(
     axis = checked_up(up)
     flat = layout_skeleton(_JOINTS)
     lengths = _lengths(flat, points)
+    same = [name for name, length in zip(names[1:], lengths[1:], strict=True) if length < _SAME * lengths.max()]
+    if same or not lengths.any():
+        at_once = same or names[1:]
+        raise BadFile(path, f"has joints at the place of their parents: {', '.join(at_once)}", would_do=_WANTED)
     if units is None:
         units, note = guess_units(body_height(flat.parents, lengths[:, None] * [1.0, 0.0, 0.0]), ("metres", 1.0))
         notes.append(note)

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from elbowroom.character.body import Masses
+from elbowroom.character.gripper import with_grip
 from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains
 from elbowroom.errors import BadFile, MissingExtra
 from elbowroom.files.text import check_regular, numbers, read_bytes, shown
@@ -53,7 +54,8 @@ def read_urdf(
 
     Mesh files are looked up beside the file; `package://NAME/…` in `packages` (folders that hold a folder NAME, or are
     called so) and in the folders above the file. `base` says how the robot as a whole moves: not at all, rolling on the
-    floor, or freely. Cylinders become convex meshes around them, meshes count as their convex hulls.
+    floor, or freely. Cylinders become convex meshes around them, meshes count as their convex hulls. On wheels, an arm
+    of six joints or more without a link `grip` gets one at the tip of its tool (`character.gripper`).
     """
     path = Path(path)
     tree = _parsed(path)
@@ -62,7 +64,8 @@ def read_urdf(
         mesh.set("filename", str(_resolved(mesh.get("filename", ""), path, folders)))
     _check_joints(tree, path)
     _check_shapes(tree, path)
-    return _robot(path, ElementTree.tostring(tree, encoding="unicode"), tree.get("name") or path.stem, base)
+    robot = _robot(path, ElementTree.tostring(tree, encoding="unicode"), tree.get("name") or path.stem, base)
+    return with_grip(robot) if base == "wheels" else robot
 
 
 def mesh_files(path: Path, packages: Sequence[Path] = ()) -> list[Path]:

@@ -40,11 +40,11 @@ def stance_of(character: Character, pose: Pose) -> tuple[Array, float]:
     return _over(body, [T[character.role(f"{side}_foot"), :2, 3] for side in SIDES], heading), heading
 
 
-def headings_of(character: Character, T: Array) -> Array:
-    """Headings (N,) of a body's pelvis, world transforms T (N, J, 4, 4) of its joints."""
-    pelvis = character.role("pelvis")
-    rest = rot.conjugate(figure(character).rotations[pelvis])
-    turns = rot.multiply(rot.from_matrix(T[:, pelvis, :3, :3]), rest)
+def headings_of(character: Character, T: Array, role: str = "pelvis") -> Array:
+    """Headings (N,) of a body's pelvis, or of another part, world transforms T (N, J, 4, 4) of its joints."""
+    joint = character.role(role)
+    rest = rot.conjugate(figure(character).rotations[joint])
+    turns = rot.multiply(rot.from_matrix(T[:, joint, :3, :3]), rest)
     return heading_of(rot.rotate(turns, np.array([0.0, -1.0, 0.0]))[:, :2])
 
 

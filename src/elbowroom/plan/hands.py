@@ -9,7 +9,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, angle, normalize
+from elbowroom.geometry.rotations import UP, Array, angle, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.places import moves
@@ -186,8 +186,8 @@ def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
     raised = max(float(elbow - shoulder) / actor.body.height, -0.1) + 0.1
     bent = float(angle(pose.rotations[ik.joints[2]]))
     chest = actor.body.roles.get("chest", ik.parent)
-    up = T[chest, :3, :3] @ actor.body.T_rest[chest, :3, :3].T @ [0.0, 0.0, 1.0]
-    aside = abs(float(up @ np.cross([0.0, 0.0, 1.0], front_of(actor, T))))
+    up = T[chest, :3, :3] @ actor.body.T_rest[chest, :3, :3].T @ UP
+    aside = abs(float(up @ np.cross(UP, front_of(actor, T))))
     lean = float(np.arccos(np.clip(up[2], -1.0, 1.0)))
     trunk = 0.4 * lean**2 + 3.0 * aside**2
     return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised + trunk

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.character.body import Chain
+from elbowroom.character.gripper import GRIP, LEAST_JOINTS, arms_of
 from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 
-# Joints that an arm needs to reach any pose of its gripper.
-LEAST_JOINTS = 6
 # Iterations of damped least squares, tolerances in metres and radians, and the damping near singular postures.
 _ITERATIONS = 60
 _EXACT = 1e-6
 _DAMPING = 1e-3
+# Damping where joints at their limits leave too few others for some direction.
+_HELD = 1e-9
 # Largest rotation of a joint in one iteration, radians.
 _STEP_RAD = 0.5
 # Stride of frames that are solved sequentially; those between start from interpolated values.
@@ -27,17 +27,17 @@ _STARTS = 60
 _DIFFERENT_RAD = 0.1
 
 
-def arm_of(robot: Robot) -> Chain:
-    """The arm of a robot: its longest chain of six joints or more; raises where it has none."""
-    arms = [chain for chain in robot.chains.values() if len(chain.lead) + len(chain.joints) >= LEAST_JOINTS]
+def arm_of(robot: Robot) -> tuple[int, ...]:
+    """Joints of the arm of a robot, its longest one of six joints or more; raises where it has none."""
+    arms = arms_of(robot)
     if not arms:
         raise BadValue(f"{robot.name} has no arm of {LEAST_JOINTS} joints or more, and cannot carry anything.")
-    return max(arms, key=lambda chain: len(chain.lead) + len(chain.joints))
+    return arms[0]
 
 
 @dataclass(frozen=True, eq=False)
 class RobotArmIK:
-    """Inverse kinematics of a robot's arm with its gripper, the link `grip` or the end of the arm."""
+    """Inverse kinematics of a robot's arm with its gripper, the link `grip`."""
 
     robot: Robot
     hand: str
@@ -47,9 +47,7 @@ class RobotArmIK:
     @staticmethod
     def of(robot: Robot) -> RobotArmIK:
         """Inverse kinematics of a robot's arm; raises where it has none."""
-        chain = arm_of(robot)
-        hand = "grip" if "grip" in robot.links else chain.name
-        return RobotArmIK(robot, hand, (*chain.lead, *chain.joints), robot.hand(hand)[1])
+        return RobotArmIK(robot, GRIP, arm_of(robot), robot.hand(GRIP)[1])
 
     @property
     def longest(self) -> float:
@@ -97,9 +95,11 @@ class RobotArmIK:
             linear = np.where(slides[:, None], axes, np.cross(axes, arms))
             J = np.concatenate([linear, np.where(slides[:, None], 0.0, axes)], axis=2).transpose(0, 2, 1)
             damping = _DAMPING * np.minimum(missing, 1.0)[:, None, None] * np.eye(6)
-            step = (J.transpose(0, 2, 1) @ np.linalg.solve(J @ J.transpose(0, 2, 1) + damping, error[..., None]))[
-                ..., 0
-            ]
+            step = _least_step(J, damping, error)
+            # joints at their limits leave the work to the others
+            held = ((q <= lower) & (step < 0.0)) | ((q >= upper) & (step > 0.0))
+            if held.any():
+                step = _least_step(np.where(held[:, None], 0.0, J), damping + _HELD * np.eye(6), error)
             longest = np.abs(step).max(axis=1, keepdims=True)
             q = np.clip(q + step * np.minimum(1.0, _STEP_RAD / np.maximum(longest, 1e-12)), lower, upper)
         return q, missing
@@ -137,6 +137,12 @@ class RobotArmIK:
         found, missing = self.solved(targets, between)
         bad = np.flatnonzero(missing > 10 * _EXACT)
         return found, int(bad[0]) if len(bad) else None
+
+
+def _least_step(J: Array, damping: Array, error: Array) -> Array:
+    """Damped least steps (N, n) that reduce errors (N, 6), by Jacobians (N, 6, n)."""
+    J_T = J.transpose(0, 2, 1)
+    return np.asarray((J_T @ np.linalg.solve(J @ J_T + damping, error[..., None]))[..., 0])
 
 
 def _turn(R_to: Array, R_from: Array) -> Array:

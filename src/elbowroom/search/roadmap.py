@@ -138,9 +138,13 @@ class Roadmap:
         return np.array([top(k) for k in range(len(root))], np.int64)
 
     def find(
-        self, start: Array, goals: Sequence[Array], passable: Callable[[Array, Array], bool]
+        self, start: Array, goals: Sequence[Array], passable: Callable[[Array, Array, bool], bool]
     ) -> list[list[Array] | None]:
-        """States of the cheapest path to each goal, without edges that are not `passable`; None where there is none."""
+        """States of the cheapest path to each goal, without edges that are not `passable`; None where there is none.
+
+        `passable` gets both states of an edge and whether it was joined in this direction: local paths may be curves
+        that differ on the way back.
+        """
         at = {-1: start} | {-2 - k: goal for k, goal in enumerate(goals)}
         nodes = np.array(self.states) if self.states else np.zeros((0, len(start)))
         ends: dict[tuple[int, int], float] = {}
@@ -148,7 +152,7 @@ class Roadmap:
             for k in np.argsort(self.space.distances(nodes, state), kind="stable")[:_NEAR].tolist():
                 a, b = (state, self.states[k]) if number == -1 else (self.states[k], state)
                 if self.space.joins(a, b):
-                    ends[number, int(k)] = self.space.cost(a, b)
+                    ends[(number, k) if number == -1 else (k, number)] = self.space.cost(a, b)
             if number < -1 and self.space.joins(start, state):
                 ends[-1, number] = self.space.cost(start, state)
 
@@ -156,8 +160,8 @@ class Roadmap:
             return at[k] if k < 0 else self.states[k]
 
         def usable(a: int, b: int) -> bool:
-            edge = (a, b) if (a, b) in self.edges or (a, b) in ends else (b, a)
-            return a >= -1 and passable(state_of(edge[0]), state_of(edge[1]))  # no way leads on from a goal
+            joined = (a, b) in self.edges or (a, b) in ends
+            return a >= -1 and passable(state_of(a), state_of(b), joined)  # no way leads on from a goal
 
         reached = self._costs_from(-1, usable, ends)
         ways: list[list[Array] | None] = []

@@ -8,6 +8,7 @@ cylinders around their legs, the object is exact.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -15,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.headings import facing, heading_of, leftwards
+from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.fields import Fields
 from elbowroom.kernels.team import Team, held, object_free, way_cost
@@ -36,6 +37,8 @@ _AROUND_M = 0.4
 _STEP_M = 0.04
 # Distance of the mid control points of a Bézier curve from its ends, and length below which steps are straight, metres.
 _CONTROL_M, _STEPPED_M = 0.6, 0.5
+# Samples of a curved local path by which its length is measured.
+_CURVED = 17
 # Metres that a radian counts as by which a base that rolls along its heading turns: everybody waits for it.
 WHEEL_TURN_M = 0.75
 # Steps of a base that count as standing, metres.
@@ -254,28 +257,41 @@ class TeamSpace:
 
     def _walk(self, out: Array, a: Array, b: Array, u: Array) -> None:
         """Put the object of states (K, W) before one carrier who walks from its position in `a` to that in `b`."""
-        at, heading = self.carriers(np.stack([a, b]))
-        (p, q), (first, last) = at[:, 0], heading[:, 0]
-        far = float(np.linalg.norm(q - p))
-        turn = (last - first + np.pi) % (2.0 * np.pi) - np.pi
-        place, ahead = p + u[:, None] * (q - p), first + u * turn
+        (px, py, first), (qx, qy, last) = self._stance(a), self._stance(b)
+        far, w = math.hypot(qx - px, qy - py), 1.0 - u
         if far > _STEPPED_M:
             m = min(_CONTROL_M, far / 3.0)
-            c, d = p + m * facing(first), q - m * facing(last)
-            v, w = u[:, None], 1.0 - u[:, None]
-            place = w**3 * p + 3 * w**2 * v * c + 3 * w * v**2 * d + v**3 * q
-            way = w**2 * (c - p) + 2 * w * v * (d - c) + v**2 * (q - d)
-            ahead = first + (heading_of(way) - first + np.pi) % (2.0 * np.pi) - np.pi
+            cx, cy = px + m * math.sin(first), py - m * math.cos(first)
+            dx, dy = qx - m * math.sin(last), qy + m * math.cos(last)
+            at = np.stack([w**3, 3.0 * w**2 * u, 3.0 * w * u**2, u**3], axis=1)
+            place = at @ np.array([[px, py], [cx, cy], [dx, dy], [qx, qy]])
+            along = np.stack([w**2, 2.0 * w * u, u**2], axis=1)
+            way = along @ np.array([[cx - px, cy - py], [dx - cx, dy - cy], [qx - dx, qy - dy]])
+            ahead = first + (np.arctan2(way[:, 0], -way[:, 1]) - first + np.pi) % (2.0 * np.pi) - np.pi
+        else:
+            place = np.stack([px + u * (qx - px), py + u * (qy - py)], axis=1)
+            ahead = first + u * _wrapped(last - first)
         self.put_before(out, place, ahead)
+
+    def _stance(self, state: Array) -> tuple[float, float, float]:
+        """Position and heading of the only carrier."""
+        x, y, heading = self.bearers[0].stance.tolist()
+        at_x, at_y, _, yaw, _, _, behind, left, turn = state.tolist()
+        s, c = math.sin(heading), math.cos(heading)
+        x, y = x - behind * s + left * c, y + behind * c + left * s
+        s, c = math.sin(yaw), math.cos(yaw)
+        return at_x + c * x - s * y, at_y + s * x + c * y, yaw + heading + turn
 
     def put_before(self, states: Array, place: Array, heading: Array) -> None:
         """Move the object of states (K, W) before its only carrier, at positions (K, 2) with headings (K,)."""
-        usual, own = self.bearers[0].stance, self.own(states)[:, 0]
-        yaw = heading - usual[2] - own[:, 2]
-        off = usual[:2] - own[:, :1] * facing(usual[2]) + own[:, 1:2] * leftwards(usual[2])
+        x, y, usual = self.bearers[0].stance.tolist()
+        behind, left, turn = states[:, OWN], states[:, OWN + 1], states[:, OWN + 2]
+        s, c = math.sin(usual), math.cos(usual)
+        off_x, off_y = x - behind * s + left * c, y + behind * c + left * s
+        yaw = heading - usual - turn
         c, s = np.cos(yaw), np.sin(yaw)
-        states[:, X] = place[:, 0] - c * off[:, 0] + s * off[:, 1]
-        states[:, Y] = place[:, 1] - s * off[:, 0] - c * off[:, 1]
+        states[:, X] = place[:, 0] - c * off_x + s * off_y
+        states[:, Y] = place[:, 1] - s * off_x - c * off_y
         states[:, YAW] = yaw
 
     @cached_property
@@ -331,25 +347,34 @@ class TeamSpace:
         """Return whether states (K, W) are free, a few of them first."""
         return bool(self.valid(rows[:: max(len(rows) // 6, 1)]).all()) and bool(self.valid(rows).all())
 
-    def looks(self, a: Array, b: Array) -> int:
-        """Number of checks along a local path."""
-        return max(int(np.ceil(float(self.distances(a[None], b)[0]) / _STEP_M)), 1) + 1
+    def spaced(self, a: Array, b: Array, step: float) -> Array:
+        """States (K, W) along a local path with its ends, at most `step` metres apart, evenly where it is curved.
+
+        One carrier swings the object about: it travels farther than its ends are apart.
+        """
+        if len(self.bearers) > 1:
+            return self.between(a, b, np.linspace(0.0, 1.0, _count(float(self.distances(a[None], b)[0]), step)))
+        u = np.linspace(0.0, 1.0, _CURVED)
+        along = np.concatenate([[0.0], np.cumsum(self._lengths(np.diff(self.between(a, b, u), axis=0)))])
+        even = np.linspace(0.0, along[-1], _count(float(along[-1]), step))
+        return self.between(a, b, np.interp(even, along, u))
 
     def joins(self, a: Array, b: Array) -> bool:
-        """Return whether the local path from a to b is free, coarse checks first."""
-        if (n := self.looks(a, b)) < 3:
-            return True
-        shares = np.linspace(0.0, 1.0, n)[1:-1]
-        for some in (shares[n // 2 - 1 :: max(n, 1)], shares[:: max(n // 8, 1)], shares):
-            if not self.valid(self.between(a, b, some)).all():
-                return False
-        return True
+        """Return whether the local path from a to b is free between its ends, coarse checks first."""
+        rows = self.spaced(a, b, _STEP_M)[1:-1]
+        n = len(rows)
+        return n < 1 or all(bool(self.valid(some).all()) for some in (rows[n // 2 :: n], rows[:: max(n // 8, 1)], rows))
 
     def cost(self, a: Array, b: Array) -> float:
         """Length of a local path, metres, increased where carriers go sideways or backwards or off their usual
         positions, or turn on wheels.
         """
         return self.way_cost(self.between(a, b, np.linspace(0.0, 1.0, 5)))
+
+
+def _count(length: float, step: float) -> int:
+    """Number of states along a local path of some metres, with both ends."""
+    return max(int(np.ceil(length / step)), 1) + 1
 
 
 def _wrapped(angle: float) -> float:

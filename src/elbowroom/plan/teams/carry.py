@@ -368,7 +368,8 @@ def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
     """Let the object of states (N, W) move before its only carrier, who turns with each step."""
     place, heading = space.carriers(states)
     soft = _FOLLOWS_S * walk.fps
-    body = headings_of(walk.character, walk.world())
+    # the chest turns ahead of the pelvis, and arms with it
+    body = headings_of(walk.character, walk.world(), "chest" if "chest" in walk.character.roles else "pelvis")
     turned = np.unwrap(body) - np.unwrap(heading[:, 0])
     turned = scipy.ndimage.gaussian_filter1d(
         turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)), soft, mode="nearest"

@@ -49,7 +49,7 @@ LOW_M, TRUNK = 0.05, 0.8
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
 # Metres between forearms and trunk of somebody who walks beside an object that does not sway, or alone
 # with one that does, and metres of a way in which they step back for it.
-_SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.03, 0.3
+_SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.09, 0.3
 # Shares of a step back where there is less room.
 _BACK_SHARES = (0.25, 0.5, 0.75, 1.0)
 # Metres by which somebody whose arm met the trunk steps back more.
@@ -323,9 +323,11 @@ class TeamPaths:
         self.space = self.roadmap.space = space
         self.looked.clear()
 
-    def passable(self, a: Array, b: Array) -> bool:
-        """Return whether a local path that was free is so still."""
-        if not self.failed:
+    def passable(self, a: Array, b: Array, joined: bool) -> bool:
+        """Return whether a local path is free: one that was so may have been left out since, and a single carrier, who
+        walks ahead, comes back along another curve than the one that was `joined`.
+        """
+        if not self.failed and (joined or len(self.space.bearers) > 1):
             return True
         edge = (a.tobytes(), b.tobytes())
         if edge not in self.looked:
@@ -389,5 +391,7 @@ def _key(space: TeamSpace) -> Iterator[object]:
     yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.arms, space.floor.origin)
     if space.wheels:
         yield WHEEL_TURN_M
+    if len(space.bearers) == 1:
+        yield "curves by length"
     if space.scene is not None:
         yield from (space.scene.center, space.scene.corner, space.scene.origin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from elbowroom.plan.hands import released
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.teams.animate import Blocked
+from elbowroom.plan.teams.arm_space import ArmSpace
 from elbowroom.plan.teams.stances import footprint
 from elbowroom.plan.teams.trajectory import TURN_RAD_S
 from elbowroom.posing.robot_ik import RobotArmIK
@@ -34,6 +35,8 @@ _GAP_M = 0.0005
 _COMES_FROM_M = (np.array([-0.12, 0.0, -0.04]), np.array([-0.3, 0.0, -0.05]))
 # Postures of the arm that are tried for one grip.
 _POSTURES = 4
+# Postures of the straight approach that are checked first, and height to which an arm must be able to lift, metres.
+_LOOKS, _LIFTS_M = 5, 0.06
 # Speed of the arm's joints, rad/s, shortest reach, seconds, and speed of its last, straight part, m/s.
 _ARM_RAD_S = 1.2
 _LEAST_S, _STRAIGHT_M_S = 1.0, 0.15
@@ -98,7 +101,7 @@ class RobotCarrier:
             for values, comes_from in product(free, _COMES_FROM_M):
                 self.T_thing_grip = inverse(T_thing) @ T_grip
                 try:
-                    return self._taken(T_grip, comes_from, values, max(now, self.clip.span[1]))
+                    return self._taken(T_grip, comes_from, values, max(now, self.clip.span[1]), exact)
                 except PlanningFailure as failed:
                     stuck = stuck or failed
                     self.d.restore(saved)
@@ -107,14 +110,16 @@ class RobotCarrier:
                                   "where it stands")  # fmt: skip
         raise stuck
 
-    def _met(self, exact: ExactWorld, base: Array, values: Array) -> str:
-        """Sentence on a collision of the arm at values (n,), except with the object; empty where there is none."""
+    def _met(self, exact: ExactWorld, base: Array, values: Array, *, off: bool = False) -> str:
+        """Sentence on a collision of the arm at values (n,), with the object only where it is to be `off` it; empty
+        where there is none.
+        """
         root, q = self._rows(base[None], values[None])
         exact.place_body(self.who, self.robot.transforms(root, q)[0], {})
         for k in exact.near(0.0):
             pair = exact.pairs[int(k)]
             mine = any(name.partition(".")[0] == self.who for name in pair)
-            if mine and self.thing not in pair and exact.collides(int(k)):
+            if mine and (off or self.thing not in pair) and exact.collides(int(k)):
                 return blamed(pair)
         return ""
 
@@ -141,9 +146,9 @@ class RobotCarrier:
                     T[:3, 3] = point - _GAP_M * UP
                     yield T
 
-    def _taken(self, T_grip: Array, comes_from: Array, values: Array, now: float) -> float:
+    def _taken(self, T_grip: Array, comes_from: Array, values: Array, now: float, exact: ExactWorld) -> float:
         """Reach a grip at which the arm has values (n,), by way of `comes_from` (3,) relative to it, and hold the
-        object.
+        object; `exact` is the world now.
         """
         base = self.bases(*self._still(1))[0]
         straight = np.linspace(1.0, 0.0, self._straight_frames(comes_from) + 1)
@@ -152,11 +157,16 @@ class RobotCarrier:
         back, bad = self.ik.followed(np.tile(base, (len(steps), 1, 1)), steps[::-1], values)
         if bad is not None:
             raise PlanningFailure("target-out-of-reach", f"{self.what}: {self.who} cannot come to it")
+        raised = np.tile(T_grip, (_LOOKS, 1, 1))
+        raised[:, 2, 3] += np.linspace(0.0, _LIFTS_M, _LOOKS)
+        if self.ik.followed(np.tile(base, (_LOOKS, 1, 1)), raised, values)[1] is not None:
+            why = f"the arm of {self.who} cannot lift it from where it stands"
+            raise PlanningFailure("target-out-of-reach", f"{self.what}: {why}")
         on = back[::-1]
-        far = float(np.abs(on[0] - self.values).max())
-        count = round(max(far / _ARM_RAD_S * _PEAK, _LEAST_S) * self.fps)
-        share = smootherstep(np.arange(1, count + 1) / count)[:, None]
-        rows = np.concatenate([self.values + share * (on[0] - self.values), on[1:]])
+        for row in on[:: max(len(on) // _LOOKS, 1)]:
+            if why := self._met(exact, base, row):
+                raise PlanningFailure("no-path", f"{self.what}: {why}")
+        rows = np.concatenate([self._reached(on[0], base, exact), on[1:]])
         times = now + np.arange(1, len(rows) + 1) / self.fps
         self._add(times, np.tile(base, (len(rows), 1, 1)), rows)
         end = float(times[-1])
@@ -165,6 +175,23 @@ class RobotCarrier:
         T_hold = inverse(self.T_thing_grip)
         self.d.world = self.d.world.with_hold(self.thing, self.who, self.ik.hand, (end, FOREVER), T_hold, leads=False)
         return end
+
+    def _reached(self, goal: Array, base: Array, exact: ExactWorld) -> Array:
+        """Frames (N, n) of the arm from where it is to values (n,), around everything; raises `PlanningFailure`."""
+        joints, run = self.robot.joints, list(self.ik.run)
+        lower = np.maximum(joints.lower[run], np.minimum(self.values, goal) - np.pi)
+        upper = np.minimum(joints.upper[run], np.maximum(self.values, goal) + np.pi)
+        space = ArmSpace(lower, upper, lambda values: not self._met(exact, base, values, off=True))
+        path = space.path(self.values, goal, self.d.settings.seed)
+        if path is None:
+            why = self._met(exact, base, self.values, off=True) or self._met(exact, base, goal, off=True)
+            raise PlanningFailure("no-path", f"{self.what}: {why or f'the arm of {self.who} finds no way to it'}")
+        rows = []
+        for a, b in pairwise(path):
+            far = float(np.abs(b - a).max())
+            count = round(max(far / _ARM_RAD_S * _PEAK, _LEAST_S) * self.fps)
+            rows.append(a + smootherstep(np.arange(1, count + 1) / count)[:, None] * (b - a))
+        return np.concatenate(rows)
 
     def _require_free(self, during: tuple[float, float]) -> None:
         if self.d.settings.tier == "ik":

@@ -10,7 +10,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, about, conjugate, from_matrix, multiply, normalize, to_matrix
+from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply, normalize, to_matrix
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.freeing import clear_free_arm, freed
@@ -107,7 +107,7 @@ def heels_lifted(body: Character, pose: Pose, lift: float) -> Pose:
     """A posture with its feet rotated about their balls by `lift` radians, toes flat, and the legs solved again."""
     if lift == 0.0:
         return pose
-    T, up = body.skeleton.at(pose), np.array([0.0, 0.0, 1.0])
+    T, up = body.skeleton.at(pose), UP
     q, targets = np.array(pose.rotations), {}
     for sole in feet_of(body):
         ball = T[sole.toes, :3, 3] if sole.toes >= 0 else (T[sole.foot] @ np.append(sole.ball, 1.0))[:3]
@@ -130,7 +130,7 @@ def _turned(R: Array) -> Array:
 
 def _starts(actor: Actor, pose: Pose, count: int, *, crouched: bool) -> Iterator[Pose]:
     """Initial postures for the solver: fixed ones, then random ones from a fixed seed; crouched ones or all."""
-    front, up = front_of(actor, actor.body.skeleton.at(pose)), np.array([0.0, 0.0, 1.0])
+    front, up = front_of(actor, actor.body.skeleton.at(pose)), UP
     left = np.cross(up, front)
     rng = np.random.default_rng(0)
     drawn = _LEAST + rng.random((max(count - len(_STARTS), 0), 5)) * (_MOST - _LEAST)

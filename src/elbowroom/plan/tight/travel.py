@@ -10,7 +10,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, angle_between
+from elbowroom.geometry.rotations import UP, Array, angle_between
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
@@ -88,7 +88,7 @@ def body_problem(
 
 def axes_of(actor: Actor) -> Array:
     """Directions ahead, left and up of a character, (3, 3), in columns."""
-    front, up = front_of(actor, actor.body.skeleton.at(actor.pose)), np.array([0.0, 0.0, 1.0])
+    front, up = front_of(actor, actor.body.skeleton.at(actor.pose)), UP
     return np.stack([front, np.cross(up, front), up], axis=1)
 
 

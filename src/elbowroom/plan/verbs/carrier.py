@@ -11,7 +11,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.geometry.rotations import UP, Array, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.plan import acting
@@ -276,7 +276,7 @@ class Carrier(Holding):
             return [goal]
         actor = self.actor
         front = front_of(actor, actor.body.skeleton.at(actor.pose))
-        over = shifted(T_object, actor.body.height * (_OVER * np.array([0.0, 0.0, 1.0]) - _NEARER * front))
+        over = shifted(T_object, actor.body.height * (_OVER * UP - _NEARER * front))
         return [self.beside(grips, over, goal if there else actor.pose, _BESIDE_M), goal]
 
     def _travel(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, about, angle_between, multiply, slerp
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, multiply, slerp
 from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
 from elbowroom.motion.speed_profiles import CLEAR_M, path_times
@@ -276,7 +276,7 @@ def _alike(a: Poses, b: Poses) -> bool:
 def _pushed(holding: Holding, pose: Pose, push: tuple[float, ...]) -> Pose:
     """A posture with the pelvis moved ahead, left and up, shares of the height, and turned left, radians."""
     front = front_of(holding.actor, holding.actor.body.skeleton.at(pose))
-    up = np.array([0.0, 0.0, 1.0])
+    up = UP
     ahead, left, rise, turn = push
     root = pose.root + holding.actor.body.height * (ahead * front + left * np.cross(up, front) + rise * up)
     rotations = np.array(pose.rotations)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array
 from elbowroom.kernels.space import CHECKS
 from elbowroom.plan.hands import front_of, shifted
 from elbowroom.plan.places import resting
@@ -45,7 +45,7 @@ def detours(holding: Holding, T_a: Array, T_b: Array, *, alone: bool) -> Iterato
 
     An object of several carriers goes up and over only.
     """
-    body, up = holding.actor.body, np.array([0.0, 0.0, 1.0])
+    body, up = holding.actor.body, UP
     top = max(T_a[2, 3], T_b[2, 3])
     for over in _OVER:  # lifted, moved across, lowered
         yield [shifted(T, (top - T[2, 3] + over * body.height) * up) for T in (T_a, T_b)]

@@ -30,6 +30,7 @@ from elbowroom.plan.verbs.grasp_choice import Manner, ReachableGrasp, holdable, 
 from elbowroom.plan.verbs.leave import depart, departures
 from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
+from elbowroom.plan.verbs.tilt import tilt_up
 from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
 
 # Motions of the arm with the object in hand that are tried.
@@ -82,6 +83,12 @@ def grab(d: Director, task: Grab) -> None:
         mesh, R = d.world.objects[task.object].mesh, d.world.frame(task.object, actor.now)[:3, :3]
         take_it(proposed=lambda hand: edge_grasps(actor.body, hand, mesh, R.T @ out, R.T @ UP))
 
+    def tilted() -> None:
+        T_lies = d.world.frame(task.object, actor.now)
+        tilt_up(d, actor, task, what, standing)
+        # whoever puts it down puts it flat
+        d.grips = {**d.grips, task.object: replace(d.grips[task.object], T_world_taken=T_lies)}
+
     def loosely() -> None:
         if holdable(d, actor, task.object):  # a hand that is laid on it would be no help
             none = PlanningFailure("target-in-collision", f"{what}: fingers find no room about it")
@@ -97,8 +104,8 @@ def grab(d: Director, task: Grab) -> None:
         d.restore(begin)
         if failed.status == "too-heavy" or task.grasp is not None:
             raise
-        # flat objects have no room for fingers below them except over an edge
-        for other in (slide_first, loosely) if task.at is None else (loosely,):
+        # flat objects have no room for fingers below them except over an edge, or tilted
+        for other in (slide_first, tilted, loosely) if task.at is None else (loosely,):
             try:
                 return other()
             except PlanningFailure as also:
@@ -109,11 +116,13 @@ def grab(d: Director, task: Grab) -> None:
         d.settings = settings
 
 
-def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: ReachableGrasp) -> None:
-    """Move to an object, close the fingers, and lift it."""
+def _take_standing(
+    d: Director, actor: Actor, task: Grab, what: str, taking: ReachableGrasp, by: Callable[..., None] = take
+) -> None:
+    """Move to an object and close the fingers, which is done `by` a function, and lift it."""
     thing, hand, out = task.object, taking.hand, normalize(-taking.approach)
     under = resting(d.world, thing, actor.now)
-    take(d, actor, taking, thing, what, task.at)
+    by(d, actor, taking, thing, what, task.at)
     T_taken = d.world.frame(thing, actor.now)
     hold(d, actor, taking, thing, actor.now, hand_of(actor, hand, actor.pose), T_taken)
     actor.keep(joints_of(actor, hand))

@@ -139,7 +139,7 @@ def reachable_grasps(
             looked += first is not None
             most = _LOW_LOOKS if choosy and low else _LOOKS
             some = () if first is None else islice(chain([first], fit), most)
-            at_once = (_borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in some)
+            at_once = (borne(d, actor, thing, at_it(d, actor, hand, grasp, here)) for grasp in some)
             looks = (_leading_on(d, actor, found, then) for found in at_once)
             if choosy:
                 looks = (_opposed(d, actor, thing, found) for found in looks)
@@ -276,7 +276,7 @@ def first_reachable(
 def reach_grasp(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> ReachableGrasp | Failed:
     """A grasp as an option, or the severity and reason of its failure."""
     k, postures, what = place.k, place.postures, place.what
-    fingers, T_target = _opened(actor, hand, grasp, place)
+    fingers, T_target = opened(actor, hand, grasp, place)
     # what is missing changes by no more than the distance between two targets
     bounds = (missing - float(np.linalg.norm(T_target[:3, 3] - wrist)) for wrist, missing in place.far)
     if (least := max(bounds, default=0.0)) > _AS_FAR_M:
@@ -306,7 +306,7 @@ def reach_grasp(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place
 
 def _reach_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> ReachableGrasp | Failed:
     """A grasp as an option by the arm with the body in place, or the severity and reason of its failure."""
-    fingers, T_target = _opened(actor, hand, grasp, place)
+    fingers, T_target = opened(actor, hand, grasp, place)
     way = d.settings.approach * place.T_world_thing[:3, :3] @ grasp.approach
     target, before = (arm_to(actor, hand, actor.pose, T) for T in (T_target, shifted(T_target, -way)))
     if target is None or before is None:
@@ -318,7 +318,7 @@ def _reach_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Plac
     return ReachableGrasp(hand, place.k, grasp, T_target, target, before, fingers, way, cost)
 
 
-def _opened(actor: Actor, hand: str, grasp: Grasp, place: Place) -> tuple[Array, Array]:
+def opened(actor: Actor, hand: str, grasp: Grasp, place: Place) -> tuple[Array, Array]:
     """Rotations (n, 4) of open fingers for a grasp, set in the placement's posture check, and the hand's transform (4,
     4).
     """
@@ -327,7 +327,7 @@ def _opened(actor: Actor, hand: str, grasp: Grasp, place: Place) -> tuple[Array,
     return fingers, place.T_world_thing @ grasp.T_thing_hand
 
 
-def _borne(d: Director, actor: Actor, thing: str, found: ReachableGrasp | Failed) -> ReachableGrasp | Failed:
+def borne(d: Director, actor: Actor, thing: str, found: ReachableGrasp | Failed) -> ReachableGrasp | Failed:
     """An option, if hand, arm and back can bear the object's mass there; a fixture is borne by its joint."""
     what = d.world.objects[thing]
     if not isinstance(found, ReachableGrasp) or not what.mass or isinstance(what, Fixture):

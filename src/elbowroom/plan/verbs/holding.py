@@ -13,7 +13,7 @@ from elbowroom.character.dynamics import too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.clip_library import posture_database
-from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, multiply, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Posture, PostureDatabase
@@ -129,7 +129,7 @@ class Holding:
         if met is not None:
             raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")
         targets = grips.targets(self.actor, T_object)
-        front, up = front_of(self.actor, self.actor.body.skeleton.at(near)), np.array([0.0, 0.0, 1.0])
+        front, up = front_of(self.actor, self.actor.body.skeleton.at(near)), UP
         stuck: PlanningFailure | None = None
         known: list[Pose] = []
         for behind, below, tilt in _PELVIS:

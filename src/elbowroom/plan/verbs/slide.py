@@ -82,7 +82,10 @@ def _way_to_edge(d: Director, actor: Actor, mesh: Mesh, under: list[str]) -> Arr
             continue
         for far in np.arange(0.0, _FAR_M, _STEP_M):
             spot = (middle + (ahead + far) * out)[None, :2]
-            if max((highest(c, spot) for c in corners), default=-np.inf) < low[2] - _CARRIES_M:
+            top = max((highest(c, spot) for c in corners), default=-np.inf)
+            if top > low[2] + _CARRIES_M:  # a wall
+                break
+            if top < low[2] - _CARRIES_M:
                 over = min(_OVER_M, _OVER_SHARE * 2.0 * ahead)
                 ways.append((far + over) * out)
                 break

@@ -96,7 +96,7 @@ def _step(d: Director, task: Touch | Reach, target: Point | str, thing: str, wha
     if thing:
         mesh = surface_of(d, target, t)[1]
         hip = actor.body.skeleton.at(actor.pose)[actor.body.chain(f"{task.foot}_leg").joints[0], :3, 3]
-        point = point if mesh is None else first_hit(mesh, hip * [1.0, 1.0, 0.0] + point * [0.0, 0.0, 1.0], point)[0]
+        point = point if mesh is None else first_hit(mesh, hip * [1.0, 1.0, 0.0] + point * UP, point)[0]
     away = normalize((point - feet.T_world_foot[:3, 3]) * [1.0, 1.0, 0.0])
     tip = feet.tip()
 

@@ -14,7 +14,7 @@ from elbowroom.character.hands import grip_frame
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import Array, about, normalize
+from elbowroom.geometry.rotations import UP, Array, about, normalize
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.transforms import inverse, transform
@@ -204,7 +204,7 @@ def place_of(d: Director, to: Point | str, t: float) -> Array:
 def pointing(actor: Actor, hand: str, point: Array, shoulder: Array) -> Iterator[Array]:
     """Transforms of a hand's joint (4, 4) whose grip is at a point, the hand along the line from a shoulder (3,)."""
     along = normalize(point - shoulder)
-    up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    up = UP if abs(along[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
     thumb = normalize(up - (up @ along) * along)
     grip = grip_frame(actor.body, hand)
     # the grip's z is towards the thumb, its x out of the palm, and fingers lie across both
@@ -269,7 +269,7 @@ def spots_on(d: Director, target: Point | str, mesh: Mesh | None, shoulder: Arra
 def _spot(point: Array, normal: Array) -> Array:
     """A frame (4, 4) at a point (3,), x along a normal (3,)."""
     x = normalize(normal)
-    side = normalize(np.cross([0.0, 0.0, 1.0], x)) if abs(x[2]) < 0.95 else np.array([1.0, 0.0, 0.0])
+    side = normalize(np.cross(UP, x)) if abs(x[2]) < 0.95 else np.array([1.0, 0.0, 0.0])
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = np.stack([x, side, np.cross(x, side)], axis=1), point
     return T

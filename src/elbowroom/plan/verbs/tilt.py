@@ -1,0 +1,258 @@
+"""A flat object is tilted up at its near edge by fingers that slip below it, and taken there (K9).
+
+It rolls about what it rests on farthest from the hand, so at any moment it lies on its support and on the fingers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.easing import smoothstep
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import UP, Array, about, from_matrix, normalize, rotate
+from elbowroom.geometry.transforms import apply, inverse, transform
+from elbowroom.plan import acting
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.give_way import require_free
+from elbowroom.plan.hands import arms_of, discomfort, hand_of, shifted
+from elbowroom.plan.places import resting, supported
+from elbowroom.plan.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.tasks import Grab
+from elbowroom.plan.verbs.grasp_choice import (
+    Failed,
+    ReachableGrasp,
+    borne,
+    eligible,
+    failure,
+    first_reachable,
+    holds,
+    lies_low,
+    opened,
+    ranked,
+)  # fmt: skip
+from elbowroom.plan.verbs.next_places import Place
+from elbowroom.plan.verbs.take import take
+from elbowroom.posing.fingers_model import HandAtThing, hand_model
+from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
+from elbowroom.world.paths import Keyed
+
+# Smallest ratio of width to height of objects that are tilted; others have sides that a hand takes.
+_WIDER = 2.0
+
+# Tilts at which an object is taken, tried in turn, and edges, as angles from the direction to the actor; combinations
+# with room for a hand that are tried, reaches by each hand, and paths.
+_TILTS = (30, 45, 60)  # degrees, which are the steps of rolling
+_SIDES = tuple(np.radians([0.0, 40.0, -40.0, 80.0, -80.0]))
+_TRIES, _LOOKS, _PATHS = 6, 4, 2
+
+# Height of fingers above the support when they come to the edge, and steps outwards until they are clear of it, metres.
+_ABOVE_M = 0.002
+_OUT_M = np.arange(0.0, 0.1, 0.004)
+
+# Shares of a tilt that are tried for its first part, in which the edge alone is raised to above the fingertips, and
+# samples of both parts.
+_FIRST = np.linspace(0.1, 1.0, 10)
+_SAMPLES = np.linspace(0.0, 1.0, 9)
+
+# Seconds of the first part, and of the second at least; way down to the edge, metres.
+_RAISE_S, _LIFT_S, _DOWN_M = 0.35, 0.5, 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class _Tilt:
+    """An object that rolls up on its support: placements (N, 4, 4) by the degree, `out` (3,) towards its near edge."""
+
+    places: Array
+    out: Array
+
+    def at(self, share: Array | float) -> Array:
+        """Placements (..., 4, 4) at shares of the tilt, to the nearest degree."""
+        return self.places[np.rint(np.asarray(share) * (len(self.places) - 1)).astype(int)]
+
+
+def tilt_up(d: Director, actor: Actor, task: Grab, what: str, standing: Callable[..., None]) -> None:
+    """Tilt a flat object up at an edge and take it there; raises `PlanningFailure` where that is not possible.
+
+    `standing(taking, by)` takes a reachable grasp by `by` and lifts the object.
+    """
+    thing, k = task.object, actor.k
+    T_flat, mesh = d.world.frame(thing, actor.now), d.world.objects[thing].mesh
+    low, high = mesh.moved(T_flat).bounds
+    under = resting(d.world, thing, actor.now)
+    none = PlanningFailure("target-in-collision", f"{what}: fingers find no room about it")
+    none.anywhere = True
+    held = any(hold.object == thing for hold in d.world.holds)
+    if held or not under or _WIDER * (high - low)[2] > (high - low)[:2].min():
+        raise none
+    hands = arms_of(actor, task.hand)
+    lying = {hand: Postures(d.world, actor.who, actor.now, hand=hand, taking=thing) for hand in hands}
+    if d.settings.reach.soft:
+        lying = {hand: postures.with_soft_tissue() for hand, postures in lying.items()}
+    failed: list[Failed] = []
+    tries = _TRIES
+    to_person = normalize((actor.pose.root - 0.5 * (low + high)) * [1.0, 1.0, 0.0])
+    # near the floor another stance is better than another side, which takes more time
+    for side in _SIDES[:1] if lies_low(d, actor, T_flat) else _SIDES:
+        out, R = rotate(about(UP, side), to_person), T_flat[:3, :3].T
+        rolled = _rolled(mesh, T_flat, out, max(_TILTS))
+        edges = {h: eligible(d, h, thing, edge_grasps(actor.body, h, mesh, R @ out, R @ UP), None) for h in hands}
+        for degrees in _TILTS:
+            tilt = _Tilt(rolled[: degrees + 1], out)
+            if set(resting(d.world, thing, actor.now, tilt.places[-1])) - set(under):
+                break  # it meets something else
+            options: list[ReachableGrasp | Failed] = []
+            for hand in hands:
+                raised = lying[hand].with_object_at(tilt.places[-1])
+                both = Place(T_flat, k, lying[hand], what), Place(tilt.places[-1], k, raised, what)
+                some = islice(_with_room(d, actor, thing, edges[hand], tilt, both[1]), _LOOKS)
+                options += [_reach(d, actor, thing, grasp, T_start, both) for grasp, T_start in some]
+            suited = first_reachable(options, len(options), failed)
+            by = partial(_tilt, tilt=tilt, under=under)
+            try:
+                if suited:
+                    return d.first(suited, partial(standing, by=by), _PATHS)
+            except PlanningFailure as reason:
+                failed.append((0.0, reason))
+            tries -= bool(options)
+            if tries <= 0:
+                break
+        if tries <= 0:
+            break
+    raise min(failed, key=lambda f: f[0])[1] if failed else none
+
+
+def _with_room(
+    d: Director, actor: Actor, thing: str, edge: list[Grasp], tilt: _Tilt, place: Place
+) -> Iterator[tuple[Grasp, Array]]:
+    """Grasps of a tilted object's near edge with room for a hand that comes from below it, the best first, and the
+    hand's transform (4, 4) before the edge.
+    """
+    mesh, pose = d.world.objects[thing].mesh, actor.neutral(actor.k)
+    for grasp in ranked(actor, edge[0].hand, edge, place.T_world_thing, actor.k) if edge else ():
+        if place.postures.grasp_blame(pose, grasp, place.T_world_thing) is None and holds(d, actor, thing, grasp):
+            found = _fingers_below(actor, mesh, grasp, tilt)
+            if found is not None:
+                yield grasp, found[0]
+
+
+def _reach(
+    d: Director, actor: Actor, thing: str, grasp: Grasp, T_start: Array, places: tuple[Place, Place]
+) -> ReachableGrasp | Failed:
+    """A grasp of the tilted object, the second of two places, as an option, or the severity and reason of its failure.
+
+    Its `before` is the posture with the hand at T_start (4, 4), the object as it lies.
+    """
+    lying, raised = places
+    fingers, _ = opened(actor, grasp.hand, grasp, lying)
+    _, T_end = opened(actor, grasp.hand, grasp, raised)
+    # the body folds up for the lower of the two
+    there = d.reach(actor, grasp.hand, T_start, actor.k, lying.postures)
+    if not there.found:
+        return failure(there, lying.postures, lying.what)
+    end = d.near(actor, grasp.hand, there.pose, T_end, actor.k, raised.postures)
+    if not isinstance(end, Pose):
+        why = blamed(end) or "the arm does not raise its edge"
+        return 1.0, PlanningFailure("target-in-collision", f"{raised.what}: {why}")
+    way = d.settings.approach * raised.T_world_thing[:3, :3] @ grasp.approach
+    cost = grasp.cost + sum(discomfort(actor, grasp.hand, pose) for pose in (there.pose, end))
+    taking = ReachableGrasp(grasp.hand, actor.k, grasp, T_end, end, there.pose, fingers, way, cost)
+    return borne(d, actor, thing, taking)
+
+
+def _rolled(mesh: Mesh, T_flat: Array, out: Array, degrees: int) -> Array:
+    """Placements (degrees + 1, 4, 4) of a mesh that is raised on the side of `out` (3,) and rolls on its support."""
+    axis, T, places = np.cross(out, UP), T_flat, [T_flat]
+    points = mesh.vertices
+    ground = float(apply(T, points)[:, 2].min())
+    for _ in range(degrees):
+        at = apply(T, points)
+        lowest = at[at[:, 2] < ground + 1e-5]
+        pivot = lowest[int(np.argmin(lowest @ out))]
+        T = transform(pivot) @ transform(np.zeros(3), about(axis, np.radians(1.0))) @ transform(-pivot) @ T
+        T = shifted(T, (ground - float(apply(T, points)[:, 2].min())) * UP)
+        places.append(T)
+    return np.stack(places)
+
+
+def _tilt(
+    d: Director, actor: Actor, taking: ReachableGrasp, thing: str, what: str, at: float | None, *,
+    tilt: _Tilt, under: list[str],
+) -> None:  # fmt: skip
+    """Bring the fingers to the edge of an object, raise it, and close them on it."""
+    hand, mesh = taking.hand, d.world.objects[thing].mesh
+    found = _fingers_below(actor, mesh, taking.grasp, tilt)
+    assert found is not None, "others are no options"
+    T_start, first = found
+    postures = Postures(d.world, actor.who, actor.now, hand=hand, taking=thing)
+    postures = postures.with_soft_tissue() if d.settings.reach.soft else postures
+    postures.fingers = dict(zip(finger_joints(actor.body, hand), taking.open, strict=True))
+    down = -_DOWN_M * normalize(UP + 0.5 * tilt.out)
+    before = d.near(actor, hand, taking.before, shifted(T_start, -down), actor.k, postures)
+    if not isinstance(before, Pose):
+        why = blamed(before) or "the arm does not get to its edge"
+        raise PlanningFailure("target-in-collision", f"{what}: {why}")
+    come = replace(taking, T_world_hand=T_start, target=taking.before, before=before, approach=down)
+    take(d, actor, come, thing, what, at, close=False)
+    begin, raising = actor.k, actor.frames(_RAISE_S)
+    way = float(np.linalg.norm(taking.T_world_hand[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
+    lifting = actor.frames(max(way / d.settings.slow, _LIFT_S))
+    shares = np.concatenate([first * _eased(raising), first + (1.0 - first) * _eased(lifting)[1:]])
+    times = actor.base.start + (begin + np.arange(len(shares))) / actor.base.fps
+    moved = replace(d.world.objects[thing], path=_between(times, shares, tilt))
+    d.world = d.world.with_(objects={**d.world.objects, thing: moved})
+    end = actor.time(begin + raising + lifting + actor.frames(d.settings.close))
+    d.allow(supported(thing, under, (-np.inf, end)))
+    d.allow(hand_contacts(d.world, actor.who, hand, thing, (actor.now, end), PRESS))
+    acting.move_fingers(d, actor, {hand: taking.open}, _RAISE_S)
+    acting.travel(
+        d, actor, {hand: None}, d.looking(actor, taking.target, tilt.places[-1][:3, 3]), lifting, what, "contact"
+    )
+    acting.move_fingers(d, actor, {hand: closed_on(actor.body, mesh, taking.grasp).rotations}, d.settings.close)
+    require_free(d, (actor.time(begin), actor.now), what)
+
+
+def _between(times: Array, shares: Array, tilt: _Tilt) -> Keyed:
+    """Path of an object that has some shares (N,) of its tilt at times (N,)."""
+    degrees = shares * (len(tilt.places) - 1)
+    whole = Keyed(np.arange(float(len(tilt.places))), tilt.places[:, :3, 3], from_matrix(tilt.places[:, :3, :3]))
+    T = whole.sample(degrees)
+    return Keyed(times, T[:, :3, 3], from_matrix(T[:, :3, :3]))
+
+
+def _eased(count: int) -> Array:
+    return np.asarray(smoothstep(np.linspace(0.0, 1.0, count + 1)))
+
+
+def _fingers_below(actor: Actor, mesh: Mesh, grasp: Grasp, tilt: _Tilt) -> tuple[Array, float] | None:
+    """Transform (4, 4) of the open hand before the edge of the object as it lies, and the share of the tilt by which
+    its edge is first raised, so that the hand then goes straight to its grasp without meeting the object.
+    """
+    T_end, shape = tilt.places[-1] @ grasp.T_thing_hand, grasp.open
+    scene = HandAtThing(hand_model(actor.body, grasp.hand), mesh)
+    ground = float(apply(tilt.places[0], mesh.vertices)[:, 2].min())
+    low = scene.model.lowest(shape, T_end[:3, :3].T @ UP) + float(T_end[2, 3]) - ground
+    scene.put_hand(scene.model.places(shape))
+
+    def free(T_hand: Array, share: float) -> bool:
+        return scene.free_at(inverse(tilt.at(share)) @ T_hand, np.zeros(3))
+
+    down = shifted(T_end, min(_ABOVE_M - low, 0.0) * UP)
+    for T_start in (shifted(down, by * tilt.out) for by in _OUT_M):
+        if not free(T_start, 0.0):
+            continue
+        way = (T_end - T_start)[:3, 3]
+        for first in _FIRST.tolist():
+            if not all(free(T_start, first * u) for u in _SAMPLES.tolist()):
+                break
+            if all(free(shifted(T_start, u * way), first + (1.0 - first) * u) for u in _SAMPLES.tolist()):
+                return T_start, first
+    return None
