@@ -11,6 +11,7 @@ import pytest
 import elbowroom as er
 from elbowroom.errors import BadValue
 from elbowroom.gallery.scenes import scenario
+from elbowroom.geometry.rotations import about, multiply
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.edit import place
@@ -19,6 +20,7 @@ from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Drop, Grab, Handover, HoldOut, Put
+from elbowroom.plan.verbs.handover import _as_it_stood
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -129,3 +131,12 @@ def test_sides_are_those_of_the_body() -> None:
         hold = next(p for p in plan.edits if p.reason == "hold out bottle")
         chest, hand = plan.world.frame("ann.chest", hold.during[1]), plan.world.hand("ann", "left", hold.during[1])
         assert sign * (hand - chest)[axis, 3] > 0.3, toward
+
+
+def test_what_stood_stands_again_after_it_was_handed_over_tilted() -> None:
+    stood = transform([1.0, 2.0, 0.8], about([0.0, 0.0, 1.0], 0.4))
+    given = transform([0.0, 0.5, 1.1], multiply(about([0.0, 0.0, 1.0], 1.5), about([1.0, 0.0, 0.0], 0.6)))
+    taken = _as_it_stood(given, stood)
+    np.testing.assert_allclose(taken[:3, 2], [0.0, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(taken[:3, 3], given[:3, 3])
+    assert taken[0, 0] == pytest.approx(np.cos(1.5), abs=0.01)

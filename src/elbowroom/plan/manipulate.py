@@ -272,6 +272,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             taken.append((k, thing, d.save()))
             if isinstance(task, Grab):
                 d.refused.pop(thing, None)
+                d.choosy.add(thing)
         try:
             do = partial(_do, d, task, tasks[:k], done)
             do() if isinstance(task, Carry | Go | Follow) else on_footing(d, task, do)
@@ -279,14 +280,19 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             k += 1
         except PlanningFailure as blocked:
             blocked.who, blocked.task = task.who, task
-            taken = [t for t in taken if t[0] < k]
+            taken = [t for t in taken if t[0] < k + isinstance(task, Grab)]
             before = next((t for t in reversed(taken) if t[1] == thing), None)
             grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) else None
             refused = d.refused.setdefault(thing, set())
             far = blocked.status == "target-out-of-reach" and blocked.missing > _OTHER_GRASP_M
-            if before is None or grip is None or far or len(refused) >= _REGRASPS:
+            tried = len(refused) >= _REGRASPS or (isinstance(task, Grab) and len(refused) > 0)
+            if before is not None and tried and thing in d.choosy:  # none is easy to put down: the best one at length
+                d.choosy.remove(thing)
+                refused.clear()
+            elif before is None or grip is None or far or tried:
                 raise
-            refused.add(grip.grasp)
+            else:
+                refused.add(grip.grasp)
             k = before[0]
             d.restore(before[2])
             del done[k:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -126,6 +127,12 @@ class Postures:
         world, how, t = self._made
         soft = tissue_contacts(world.body(self.who), self.who, (-np.inf, np.inf), world.caps.tissue)
         return Postures(world.with_(contacts=(*world.contacts, *soft)), self.who, t, fingers=self.fingers, **how)
+
+    def with_fingers(self, fingers: dict[int, Array]) -> Postures:
+        """A copy with other rotations {joint: (4,)} of fingers in each posture."""
+        other = copy(self)
+        other.fingers = fingers
+        return other
 
     def with_object_at(self, T: Array) -> Postures:
         """A copy in which the object that may be touched lies at a placement (4, 4)."""

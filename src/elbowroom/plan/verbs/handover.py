@@ -8,8 +8,8 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import UP, Array, normalize
-from elbowroom.geometry.transforms import inverse
+from elbowroom.geometry.rotations import UP, Array, about, normalize
+from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director, Grip, varied
@@ -83,6 +83,15 @@ def hand_over(d: Director, task: Handover) -> None:
     d.first(varied(d, meetings(d, giver, hand, taker, task.object, T_thing_hand, what)), meet, _TRIES)
 
 
+def _as_it_stood(T_thing: Array, T_stood: Array) -> Array:
+    """A placement (4, 4) as it is now, but with the tilt of an earlier one: what stood is to stand again."""
+    turn = T_thing[:3, :3] @ T_stood[:3, :3].T
+    heading = np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1])
+    T = transform(T_thing[:3, 3], about(UP, heading))
+    T[:3, :3] = T[:3, :3] @ T_stood[:3, :3]
+    return T
+
+
 def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: ReachableGrasp, thing: str, grip: Grip) -> None:
     """Let both hold the object; then the giver releases it and its hand returns."""
     d.world = d.world.with_hold(thing, taker.who, taking.hand, (taker.now, FOREVER))
@@ -95,7 +104,7 @@ def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: Reachabl
     taker.keep(joints_of(taker, taking.hand))
     came = -taking.approach / np.linalg.norm(taking.approach)
     own = (taking.hand, taking.grasp.name)
-    taken = grip.T_world_taken if giver is taker else T_thing
+    taken = grip.T_world_taken if giver is taker else _as_it_stood(T_thing, grip.T_world_taken)
     d.grips[thing] = Grip(taking.open, T_taker[:3, :3].T @ came, taken, own)
     T_giver = hand_of(giver, hand, giver.pose)
     home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])

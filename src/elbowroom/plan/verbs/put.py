@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.hand_shapes import FLAT, finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import UP, Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.falling import let_fall
-from elbowroom.plan.hands import beyond_reach, discomfort, hand_of, holder_of, released, shifted
+from elbowroom.plan.hands import beyond_reach, discomfort, hand_of, holder_of, joints_of, released, shifted
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import (
     ContactTiming,
@@ -46,6 +46,7 @@ from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
 from elbowroom.plan.verbs.grasp_choice import Failed, failure
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.next_places import easiest_turns
+from elbowroom.world.pairs import Pair
 
 # Starting points of the final descent: up and towards the body, metres.
 _OVER = (0.06, 0.03, 0.015)
@@ -53,6 +54,9 @@ _BEFORE = (0.2, 0.28, 0.12, 0.36)
 
 # Placements before a goal that are tried without a path to them.
 _TRIES = 3
+
+# Shares of the opening of a hand at which its fingers are looked at.
+_OPENING = (0.4, 0.7, 1.0)
 
 # Timings around the release, tried in turn: fingers begin to open before it. In passing, and with little relative
 # motion.
@@ -110,9 +114,36 @@ def can_put(d: Director, task: Put, stands: Actor) -> bool:
     for T_goal in _goals(d, stands, task, hand, T_hand_object):
         under = supported(task.object, resting(d.world, task.object, t, T_goal), (-FOREVER, FOREVER))
         postures = Postures(d.world.with_(contacts=(*d.world.contacts, *under)), task.who, t)
-        if d.reach(stands, hand, T_goal @ inverse(T_hand_object), stands.k, postures).found:
+        found = d.reach(stands, hand, T_goal @ inverse(T_hand_object), stands.k, postures)
+        if found.found and _opening(d, d.actor(task.who), hand, task.object, found.pose, postures) is None:
             return True
     return False
+
+
+def hangs_free(d: Director, stands: Actor, thing: str) -> bool:
+    """Return whether the arm of somebody who stands somewhere hangs free there after it has put down an object."""
+    hold = holder_of(d.world, thing, stands.now)
+    if hold is None:
+        return True
+    joints, actor = list(joints_of(stands, hold.hand)), d.actor(stands.who)
+    rotations = np.array(stands.pose.rotations)
+    rotations[joints] = actor.neutral(actor.k, joints).rotations[joints]
+    postures = Postures(released(d.world, thing, stands.now), stands.who, stands.now)
+    return postures.valid(Pose.of(stands.pose.root, rotations), of=f"{hold.hand}_arm")
+
+
+def _opening(d: Director, actor: Actor, hand: str, thing: str, pose: Pose, postures: Postures) -> Pair | None:
+    """The pair that collides while a hand opens its fingers beside an object; None where it can open them."""
+    joints, blames = list(finger_joints(actor.body, hand)), []
+    for shape in (grip_of(d, actor, hand, thing).open, finger_rotations(actor.body, hand, FLAT)):
+        turns = [slerp(pose.rotations[joints], shape, np.array(share)) for share in _OPENING]
+        opened = (postures.with_fingers(dict(zip(joints, turn, strict=True))) for turn in turns)
+        pairs = (some.blame(pose, of=f"{hand}_arm") for some in opened)
+        # fingers leave the object itself as they came
+        blames.append(next((pair for pair in pairs if pair is not None and thing not in pair), None))
+        if blames[-1] is None:
+            return None
+    return blames[0]
 
 
 def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array) -> list[Array]:
@@ -136,6 +167,9 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
         raise failure(there, postures, what)[1]
+    stuck = _opening(d, actor, hand, task.object, there.pose, postures) if d.settings.tier != "ik" else None
+    if stuck is not None:
+        raise PlanningFailure("target-in-collision", f"{what}: {blamed(stuck)} as the fingers open")
     out = T_target[:3, :3] @ grip.out
     goal = d.looking(actor, there.pose, T_goal[:3, 3])
 

@@ -22,7 +22,7 @@ from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Carry, Close, Move, Open, Put, Rest, Task
 from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.verbs.put import can_put
+from elbowroom.plan.verbs.put import can_put, hangs_free
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
@@ -120,7 +120,8 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
             first.why = f"{there.why}; without a step {first.why.partition(': ')[2]}"
-            if there.status in _AT_HAND:  # once there, it fails for another reason, which another grasp may help
+            by_hand = there.status == "no-path" and not isinstance(there, Blocked | NoPath)
+            if by_hand or there.status in _AT_HAND:  # once there, another grasp may help
                 first.status, first.missing = there.status, there.missing
         raise first
 
@@ -157,10 +158,11 @@ def _from_elsewhere(
             d.restore(saved)
             return stuck
     ready = d.save()
-    ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
-    spots = stances_for(d, actor, task) if isinstance(task, Move) else spots_for(d, actor, target[1], task.hand, ahead)
-    if not isinstance(task, Move):
-        spots = suited_first(d, actor, spots, _suits(d, task))
+    try:
+        spots = _places_to_try(d, actor, task, target)
+    except PlanningFailure as stuck:
+        d.restore(saved)
+        return stuck
     brief = easier or d.brief
     low = not isinstance(task, Move) and _is_low(d, actor, target[1])
     most = _STANCES if isinstance(task, Move) else _EASIER if brief else _LOW_TRIES if low else _TRIES
@@ -178,8 +180,8 @@ def _from_elsewhere(
         if effort == "all":  # repairs at length may resolve what was to be avoided
             request = replace(request, avoid=())
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
-        at_start, spots = 0, iter(untried)
-        while (spot := next(spots, None)) is not None:
+        at_start, places = 0, iter(untried)
+        while (spot := next(places, None)) is not None:
             if (effort != "all" and at_start >= _SAME_START) or d.failed_walks >= MOST_FAILED_WALKS:
                 break
             try:
@@ -199,7 +201,7 @@ def _from_elsewhere(
                 if end == "start" and may_step_back:
                     may_step_back = False
                     if _stepped_back(d, actor):
-                        ready, spots, at_start = d.save(), chain([spot], spots), 0
+                        ready, places, at_start = d.save(), chain([spot], places), 0
                         blocked.pop()
                 if end is None:
                     request = replace(request, avoid=(*request.avoid, *stuck.discs))
@@ -218,11 +220,32 @@ def _from_elsewhere(
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
 
 
-def _suits(d: Director, task: Task) -> Callable[[Actor], bool] | None:
-    """A test whether a task could be done by an actor who stands somewhere; None where that takes too long."""
+def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Array]) -> Iterable[Spot]:
+    """Positions for a task, the most promising first; raises `PlanningFailure` where a held object should be grasped
+    differently first."""
+    if isinstance(task, Move):
+        return stances_for(d, actor, task)
+    ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
+    seen: list[bool] = []
+    spots = suited_first(d, actor, spots_for(d, actor, target[1], task.hand, ahead), _suits(d, task, seen))
+    first = list(islice(spots, 1))
+    if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
+        why = f"put {task.object}: as it is held, the hand does not get to its place, or not away from it"
+        raise PlanningFailure("target-in-collision", why)
+    return chain(first, spots)
+
+
+def _suits(d: Director, task: Task, seen: list[bool]) -> Callable[[Actor], bool] | None:
+    """A test whether a task could be done by an actor who stands somewhere, which notes its answers in `seen`; None
+    where that takes too long."""
     if not isinstance(task, Put) or wearer_of(d.world, task.onto) is not None or d.whole_body == "at once":
         return None
-    return partial(can_put, d, task)
+
+    def suits(stands: Actor) -> bool:
+        seen.append(hangs_free(d, stands, task.object) and can_put(d, task, stands))
+        return seen[-1]
+
+    return suits
 
 
 def _may_carry(d: Director, task: Move) -> bool:

@@ -1,0 +1,67 @@
+"""Room for hands where somebody stands: to turn with an object, to open the fingers beside it, to lower the arm."""
+
+import numpy as np
+
+import elbowroom as er
+from elbowroom.character.hand_shapes import FLAT, finger_joints, finger_rotations
+from elbowroom.character.hands import grip_frame
+from elbowroom.geometry.solids import box, cylinder, merge
+from elbowroom.locomotion.departure import stance_of
+from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.hands import hand_of
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.verbs.carry import grip_of
+from elbowroom.plan.verbs.put import _opening, hangs_free
+from elbowroom.plan.walking.approach import _stepped_back
+from elbowroom.world.paths import Still
+from elbowroom.world.world import World
+
+FPS = 30.0
+
+
+def holding(world: World) -> Director:
+    """A woman at the origin, who faces -y, with a stick in her right hand."""
+    world = world.with_(floor=0.0).with_character("ann", er.idle(er.preset("woman"), 0.3, FPS))
+    world = world.with_object("stick", cylinder(0.015, 0.2), Still(np.eye(4)))
+    world = world.with_hold("stick", "ann", "right", (-FOREVER, FOREVER), grip_frame(world.body("ann"), "right"))
+    return Director(world, Settings(probes=0), FPS, 0)
+
+
+def test_who_has_no_room_to_turn_steps_back_where_there_is_room() -> None:
+    d = holding(World())
+    actor = d.actor("ann")
+    place, heading = stance_of(actor.body, actor.pose)
+    assert _stepped_back(d, actor)
+    there, facing = stance_of(actor.body, actor.pose)
+    assert 0.2 < (there - place)[1] / actor.body.height < 0.3 and abs(facing - heading) < 0.1
+    wall = holding(World().with_static("wall", box((3.0, 0.1, 2.0), (0.0, 0.25, 1.0))))
+    actor = wall.actor("ann")
+    assert not _stepped_back(wall, actor)
+    np.testing.assert_array_equal(stance_of(actor.body, actor.pose)[0], place)
+
+
+def test_an_arm_has_to_hang_free_where_an_object_is_put() -> None:
+    d = holding(World())
+    assert hangs_free(d, d.actor("ann"), "stick")
+    hand = hand_of(d.actor("ann"), "right", d.actor("ann").pose)[:3, 3]
+    beside = holding(World().with_static("cupboard", box((0.1, 0.1, 0.3), hand)))
+    assert not hangs_free(beside, beside.actor("ann"), "stick")
+
+
+def test_fingers_have_to_open_where_an_object_is_put() -> None:
+    d = holding(World())
+    actor = d.actor("ann")
+    joints, tips = list(finger_joints(actor.body, "right")), []
+    closed = actor.body.skeleton.at(actor.pose)[joints, :3, 3]
+    for shape in (grip_of(d, actor, "right", "stick").open, finger_rotations(actor.body, "right", FLAT)):
+        rotations = np.array(actor.pose.rotations)
+        rotations[joints] = shape
+        opened = actor.body.transforms(actor.pose.root[None], rotations[None])[0, joints, :3, 3]
+        tips.append(opened[int(np.argmax(np.linalg.norm(opened - closed, axis=1)))])
+    pane = merge([box((0.01, 0.01, 0.01), tip) for tip in tips])
+    for world, free in ((d, True), (holding(World().with_static("pane", pane)), False)):
+        postures = Postures(world.world, "ann", 0.0)
+        assert postures.valid(actor.pose, of="right_arm")
+        pair = _opening(world, world.actor("ann"), "right", "stick", actor.pose, postures)
+        assert pair is None if free else pair is not None and "pane" in pair
