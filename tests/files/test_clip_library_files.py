@@ -62,6 +62,19 @@ def test_one_sentence_for_what_is_no_library(walks: list[Path], tmp_path: Path) 
         read_clip_library(tmp_path / "other.npz")
 
 
+def test_the_command_writes_nothing_for_clips_without_steps(walks: list[Path], tmp_path: Path) -> None:
+    body = human()
+    one = walk(body, 1.0, seconds=3.0)
+    afloat = one.with_(root=one.root + np.array([0.0, 0.0, 1.0]) * (2.0 + np.sin(np.arange(len(one)))[:, None]))
+    write_bvh(tmp_path / "one.bvh", one.with_(root=one.root[:1], rotations=one.rotations[:1]))
+    write_bvh(tmp_path / "afloat.bvh", afloat)
+    for clip in (tmp_path / "one.bvh", tmp_path / "afloat.bvh", walks[0].with_name("idle.bvh"), walks[0]):
+        done = CliRunner().invoke(app, ["library", str(clip), "-o", str(tmp_path / "my.npz"), "--plot",
+                                        str(tmp_path / "my.png")])  # fmt: skip
+        assert isinstance(done.exception, BadValue) and str(done.exception).count(".") <= 3
+    assert not [p for p in tmp_path.iterdir() if p.suffix in (".npz", ".png")]
+
+
 def test_damaged_libraries_are_refused(walks: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "my.npz"
     write_clip_library(path, clip_library(walks, name="my"))

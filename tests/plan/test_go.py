@@ -9,6 +9,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about, angle_between
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import transform
+from elbowroom.locomotion.course import through
 from elbowroom.locomotion.departure import stance_of, walk_from
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.walk import WalkOptions
@@ -19,6 +20,7 @@ from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Put, Reach
+from elbowroom.plan.walking.along import still_arms_along
 from elbowroom.plan.walking.crossing import past_people
 from elbowroom.plan.walking.paths import WALK, WalkPath, WalkPaths
 from elbowroom.plan.walking.setting_down import _nearer_an_edge
@@ -94,6 +96,39 @@ def test_what_closes_a_way_is_named_with_its_width() -> None:
     assert plan.status == "no-path" and "m wide at (0.0" in plan.why and "ann needs 0.4" in plan.why, plan.why
     inside = plan_tasks(world, [Go(who="ann", to=(3.0, -1.5))], QUICK, fps=FPS)
     assert inside.status == "target-in-collision" and "'left'" in inside.why
+
+
+def doorway(width: float) -> World:
+    """A wall along X with a doorway in its middle."""
+    half = 0.5 * width
+    walls = {name: box((4.0, 0.15, 2.2), (sign * (2.0 + half), -1.5, 1.1)) for name, sign in (("a", 1), ("b", -1))}
+    return World(floor=0.0, static=walls)
+
+
+@pytest.mark.parametrize(("start", "goal", "most"), [((1.0, 0.5), (-1.0, -3.4), 0.45), ((1.5, 0.5), (1.5, -3.4), 1.0)])
+def test_a_doorway_is_passed_nearly_straight_with_arms_that_hang_still(
+    start: tuple[float, float], goal: tuple[float, float], most: float
+) -> None:
+    ends = np.array([start, goal])
+    path = WalkPaths(columns_of(doorway(0.84), 0.0, list(ends)), er.preset("woman")).find(*ends)
+    assert path is not None
+    curve = through(path.points, 100.0)
+    s = np.linspace(0.0, curve.length, 400)
+    inside = np.abs(curve.at(s)[:, 1] + 1.5) < 0.4
+    assert np.abs(curve.bend(s[inside])).max() < most  # corners that are merely rounded bend by twice as much, 1/m
+    still = still_arms_along(path)
+    assert still is not None
+    share = still(path.points)
+    assert share[np.argmin(np.abs(path.points[:, 1] + 1.5))] > 0.8 and share[0] < 0.1
+    np.testing.assert_array_equal(path.points[[0, -1]], ends)
+
+
+def test_room_beside_the_arms_makes_no_path_longer_by_a_tenth() -> None:
+    posts = {f"p{k}": box((0.3, 0.3, 2.0), (0.55 * (-1) ** k, -1.0 - 0.9 * k, 1.0)) for k in range(5)}
+    world, start, goal = World(floor=0.0, static=posts), np.zeros(2), np.array([0.0, -6.0])
+    paths = WalkPaths(columns_of(world, 0.0, [start, goal]), er.preset("woman"))
+    path, shortest = paths.find(start, goal), paths.shortest(start, goal)
+    assert path is not None and shortest is not None and path.length < 1.1 * shortest
 
 
 def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:

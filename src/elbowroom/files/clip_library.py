@@ -59,7 +59,10 @@ def clip_library(
 
 
 def _cycles(path: Path, hints: ImportHints) -> list[Cycle]:
-    opened = open_file(path, hints).with_solved_markers()
+    try:
+        opened = open_file(path, hints).with_solved_markers()
+    except BadValue as wrong:
+        raise BadFile(path, str(wrong).rstrip(".")) from wrong
     if not opened.clips:
         raise BadFile(
             path, "contains no motion", would_do="give a .bvh, .amc, .c3d, .fbx, .glb or .npz file with a walk"
