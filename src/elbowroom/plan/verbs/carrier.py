@@ -175,8 +175,8 @@ class Carrier(Holding):
             self.actor.unpin(hand)
 
     def say_fit(self, grips: Grips) -> None:
-        """Note how well recordings fit (Y10)."""
-        note = f"{self.what}: no recorded posture was followed"
+        """Note which recordings were followed, how well they fit (Y10), and which fit better without success."""
+        note, failed = f"{self.what}: no recorded posture was followed", []
         for far, database, answer in self.fits(grips):
             if database is self.guide:
                 note = (
@@ -184,6 +184,10 @@ class Carrier(Holding):
                     f"and feet are {100 * far:.0f} cm from recorded ones at most, where postures are usually "
                     f"{100 * answer.expected_error_m:.0f} cm off"
                 )
+                break
+            failed.append(f"{answer.database} ({100 * far:.0f} cm)")
+        if failed:
+            note += f"; with {', '.join(failed)} no free motion was found"
         self.d.world = self.d.world.with_(notes=(*self.d.world.notes, note))
 
     def allow_folds(self, first: int) -> None:
