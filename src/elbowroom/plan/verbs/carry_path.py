@@ -111,21 +111,27 @@ def carried(
     Raises `PlanningFailure`.
 
     The object goes straight or by a detour, or `searched`: with the first of some `rooms` to all else, metres; where
-    that fails, or the frames between its nodes collide, with the next.
+    that fails, or the frames between its nodes collide, with the next. A detour has two chances: smoothed, and as it is.
     """
     stuck: PlanningFailure | None = None
     for room in rooms:
-        try:
-            states, poses, checks = _path(team, ends, room, searched=searched)
-            return _frames(team, states, poses, checks)
-        except PlanningFailure as failed:
-            stuck = stuck or failed
+        tried: list[Array] = []
+        for smoothed in (True,) if searched else (True, False):
+            try:
+                states, poses, checks = _path(team, ends, room, searched=searched, smoothed=smoothed)
+                if not any(np.array_equal(states, other) for other in tried):
+                    tried.append(states)
+                    return _frames(team, states, poses, checks)
+            except PlanningFailure as failed:
+                stuck = stuck or failed
+            if not tried:  # no path
+                break
     assert stuck is not None
     raise stuck
 
 
 def _path(
-    team: Team, ends: Sequence[tuple[Pose, Pose]], room: float, *, searched: bool
+    team: Team, ends: Sequence[tuple[Pose, Pose]], room: float, *, searched: bool, smoothed: bool
 ) -> tuple[Array, list[Poses], int]:
     """Path of the object (N, 7), the postures that follow it, and the number of checks."""
     lead = team[0][0]
@@ -162,10 +168,10 @@ def _path(
             found = search(quick, first, last, d.seed(), _BUDGET, _held_there(team, ends, T_b))
         if not found.found:
             raise PlanningFailure("no-path", f"{lead.what}: no path was found that the body can follow")
-        short = found if straight else smooth(quick, found, d.seed(), budget=_SMOOTH)
+        short = found if straight or not smoothed else smooth(quick, found, d.seed(), budget=_SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
-        checks += found.stats.checks + (0 if straight else short.stats.checks)
+        checks += found.stats.checks + (0 if short is found else short.stats.checks)
     return np.array(states), poses, checks
 
 
@@ -334,6 +340,9 @@ def _followed(
                     raise PlanningFailure("no-path", f"{holding.what}: {blamed(found)} along the path")
                 root.append(found.root)
                 q.append(found.rotations)
+                met = holding.met_between(postures, np.array(root[-2:]), np.array(q[-2:]), T[k - 1 : k + 1])
+                if met is not None:
+                    raise PlanningFailure("no-path", f"{holding.what}: {blamed(met)} along the path")
         except PlanningFailure as failed:
             stuck = stuck or failed
         else:
