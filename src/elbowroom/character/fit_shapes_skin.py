@@ -40,6 +40,9 @@ _MOST_CORNERS_OF_FEET = 128
 # Points that span less than this in some direction are flat: a capsule holds them, and no shape is thinner.
 _THIN = 0.002
 
+# Share of the height of the ankles below which a boot that is skinned to the shin stands on the floor all the same.
+_SOLE = 0.8
+
 # Segments, and those that get what they share; see above.
 _YIELDING = (("foot", "{}_toes"), ("upper_arm", "chest"))
 
@@ -82,6 +85,7 @@ def _fitted(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> list[Sh
     names = {j: part for part, j in roles.items()}
     at_rest = skin.posed(skeleton.T_rest)
     owner = carriers(skeleton, roles)[skin.owner]
+    _stand_on_feet(skeleton, roles, at_rest, owner)
     shapes = []
     near = _NEAR * float(np.ptp(at_rest[:, 2]))
     pieces = owned_points(at_rest, skin.faces, owner, yielding(roles))
@@ -92,6 +96,16 @@ def _fitted(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> list[Sh
         most = _MOST_CORNERS_OF_FEET if name.endswith(("_foot", "_toes")) else _MOST_CORNERS
         shapes.append(enclosing_shape(name, j, points, near, most))
     return shapes
+
+
+def _stand_on_feet(skeleton: Skeleton, roles: Mapping[str, int], at_rest: Array, owner: NDArray[np.int64]) -> None:
+    """Give vertices (N, 3) of shins at the height of the soles to the feet, in place in `owner` (N,)."""
+    for side in ("left", "right"):
+        if f"{side}_shin" in roles and f"{side}_foot" in roles:
+            shin, foot = roles[f"{side}_shin"], roles[f"{side}_foot"]
+            low = float(at_rest[:, 2].min())
+            sole = low + _SOLE * (skeleton.T_rest[foot, 2, 3] - low)
+            owner[(owner == shin) & (at_rest[:, 2] < sole)] = foot
 
 
 def yielding(roles: Mapping[str, int]) -> dict[int, int]:
