@@ -167,15 +167,22 @@ def test_forearms_may_be_nearer_to_what_hands_hold_than_to_all_else():
     assert met("", aside, 0.012) and not met("crate", aside, 0.012)
 
 
+def seconds_held(world: World) -> float:
+    begin, end = world.holds[0].during
+    return end - begin
+
+
 def test_a_carry_is_slower_beside_a_wall():
     walled = scene().with_static("wall", box((1.4, 0.02, 0.8), (0.0, -0.77, 1.16)))
     plan = plan_tasks(walled, [Move(who="ann", object="crate", to=GOAL)], ONCE).require()
+    assert seconds_held(plan.world) > 1.15 * seconds_held(moved().world)
 
-    def seconds(world: World) -> float:
-        begin, end = world.holds[0].during
-        return end - begin
 
-    assert seconds(plan.world) > 1.15 * seconds(moved().world)
+def test_a_load_slows_a_carry_as_much_as_is_asked_for():
+    light = plan_tasks(scene(), [Move(who="ann", object="crate", to=GOAL)], replace(ONCE, slower_per_kg=0.0)).require()
+    assert seconds_held(moved().world) == pytest.approx(1.16 * seconds_held(light.world), abs=1.5 / 30.0)
+    with pytest.raises(BadValue, match="slower_per_kg"):
+        replace(ONCE, slower_per_kg=-0.1)
 
 
 def test_the_report_says_how_well_recordings_fit():

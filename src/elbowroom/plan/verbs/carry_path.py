@@ -65,9 +65,7 @@ _SAME_TURN_RAD = 1e-3
 _WALKS = 300
 _BUDGET = Budget(checks=320, nodes=600, fruitless=60)
 _SMOOTH = Budget(checks=120)
-# Relative increase of a carry's duration per kilogram, and its largest: people slow down with heavy objects. Chosen,
-# not measured.
-_SLOWER_PER_KG = 0.04
+# Largest duration of a carry with a heavy object against that with a light one. Chosen, as `Settings.slower_per_kg`.
 _SLOWEST = 2.5
 # Radians that elbows and knees may be turned in a frame where all else fails; more would show as a jerk.
 FREED_RAD = 0.14
@@ -297,7 +295,7 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
     for a, b in zip(zip(*poses[:-1], strict=True), zip(*poses[1:], strict=True), strict=True):  # those of one person
         far = [angle_between(p.rotations, q.rotations).max() for p, q in zip(a, b, strict=True)]
         turns = np.maximum(turns, np.array(far) - _EASY_RAD)
-    slower = min(1.0 + _SLOWER_PER_KG * lead.mass, _SLOWEST)
+    slower = min(1.0 + lead.d.settings.slower_per_kg * lead.mass, _SLOWEST)
     here = (lead.d.world, lead.thing, lead.actor.now)
     under = {name for end in (lead.T_start, lead.T_goal) for name in resting(*here, end)}
     near = np.array([min(_gap(holding, grips, T, under) for holding, grips in team) for T in place_of(states)])
