@@ -124,7 +124,7 @@ def test_footprints_are_for_moves_and_are_two():
 
 def test_a_box_goes_round_boards_from_a_high_place_to_a_low_one_aside():
     """Shoulders turn fast where hands are near them, and flesh of the shoulders is near the neck."""
-    plan, _ = benchmark_module("object_moves").one("woman", 7, 2, 0)
+    plan, _ = benchmark_module("object_moves").one("woman", 7, 2, 2)
     assert plan.status == "found" and plan.certificate is not None and plan.certificate.free
 
 

@@ -5,7 +5,8 @@ lips and eyes, count to the joint that carries them), and its half of every tria
 neighbour, so that the union of all shapes covers the whole surface in the rest pose. What foot and toes share
 is the toes' alone: a foot turns about its ball, and what it had in front of that would go into the floor
 whenever the heel rises. What upper arm and chest share is the chest's: flesh before and behind an armpit does not
-turn with the arm, and would be in the neck whenever the arm goes forward. Each segment gets the capsule of least
+turn with the arm, and would be in the neck whenever the arm goes forward. Soles of boots that are skinned to the
+shins are the feet's. Each segment gets the capsule of least
 volume around its points where that stays near to the skin (fingers, slim limbs), else their convex hull with at
 most 64 corners, of feet and toes 128: a capsule around a trunk, a foot or a tapering thigh would be 2 to 3 times as
 large as the hull.
@@ -84,8 +85,7 @@ def _fitted(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> list[Sh
     """One enclosing shape for each joint that owns a piece of the skin."""
     names = {j: part for part, j in roles.items()}
     at_rest = skin.posed(skeleton.T_rest)
-    owner = carriers(skeleton, roles)[skin.owner]
-    _stand_on_feet(skeleton, roles, at_rest, owner)
+    owner = owners(skeleton, roles, skin)
     shapes = []
     near = _NEAR * float(np.ptp(at_rest[:, 2]))
     pieces = owned_points(at_rest, skin.faces, owner, yielding(roles))
@@ -98,14 +98,16 @@ def _fitted(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> list[Sh
     return shapes
 
 
-def _stand_on_feet(skeleton: Skeleton, roles: Mapping[str, int], at_rest: Array, owner: NDArray[np.int64]) -> None:
-    """Give vertices (N, 3) of shins at the height of the soles to the feet, in place in `owner` (N,)."""
+def owners(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> NDArray[np.int64]:
+    """Joint (V,) whose segment owns each vertex: vertices of shins at the height of the soles are the feet's."""
+    owner, height = carriers(skeleton, roles)[skin.owner], skin.posed(skeleton.T_rest)[:, 2]
+    low = float(height.min())
     for side in ("left", "right"):
         if f"{side}_shin" in roles and f"{side}_foot" in roles:
-            shin, foot = roles[f"{side}_shin"], roles[f"{side}_foot"]
-            low = float(at_rest[:, 2].min())
+            foot = roles[f"{side}_foot"]
             sole = low + _SOLE * (skeleton.T_rest[foot, 2, 3] - low)
-            owner[(owner == shin) & (at_rest[:, 2] < sole)] = foot
+            owner[(owner == roles[f"{side}_shin"]) & (height < sole)] = foot
+    return owner
 
 
 def yielding(roles: Mapping[str, int]) -> dict[int, int]:
