@@ -109,7 +109,7 @@ def carried(
     Raises `PlanningFailure`.
 
     The object goes straight or by a detour, or `searched`: with the first of some `rooms` to all else, metres; where
-    that fails, or the frames between its nodes collide, with the next. A detour has two chances: smoothed, and as it is.
+    that fails, or the frames between its nodes collide, with the next. Detours are tried smoothed, and as they are.
     """
     stuck: PlanningFailure | None = None
     for room in rooms:
