@@ -21,6 +21,26 @@ from elbowroom.world.world import World
 # The large bookshelf is the small one with more books: `benchmarks/gallery.py` has it.
 ASKING = [name for name, s in scenarios().items() if "K9" in s.features and name != "bookshelf-large"]
 
+# Others, of all kinds, that take at most five seconds each and no large meshes; `benchmarks/gallery.py` has them all.
+QUICK = [
+    "adult-and-child",
+    "box-table",
+    "car-engine",
+    "car-trunk",
+    "clown-box",
+    "cluttered-desk",
+    "hat-thief",
+    "long-legs-box",
+    "long-pole",
+    "regrasp",
+    "step-over",
+    "through-the-gap",
+    "tree-branch",
+    "under-table",
+    "under-the-bar",
+    "under-the-sink",
+    "walk-and-take",
+]
 
 counted = benchmark_module("planning_time").counted
 
@@ -122,6 +142,14 @@ def test_it_is_done_and_proven(name: str) -> None:
     found = worst_quality(plan.world.characters.values())
     assert found.foot_slide_m < 0.01
     assert found.limit_violations == 0
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_quick_ones_are_found_and_proven(name: str) -> None:
+    plan = plan_storyboard(scenario(name).board())
+    assert plan.found, f"{plan.status}: {plan.why}"
+    assert plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
+    assert worst_quality(plan.world.characters.values()).limit_violations == 0
 
 
 def heights(name: str, who: str, joint: str) -> np.ndarray:

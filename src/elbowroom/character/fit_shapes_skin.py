@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Skin
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.geometry.hull import Hull, convex_hull
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
@@ -169,14 +170,11 @@ def enclosing_shape(name: str, joint: int, points: Array, near: float, most: int
     The capsule if the points are on average at most `near` metres below its surface, or if they span no
     volume.
     """
-    try:
-        hull = scipy.spatial.ConvexHull(points)
-    except (scipy.spatial.QhullError, ValueError):
-        hull = None
+    hull = convex_hull(points)
     if hull is None or min(np.ptp(points, axis=0)) < _THIN:
         a, b, radius = least_capsule(points)
         return capsule(name, joint, a, b, max(radius + _SKIN_OF_ROUNDING, 0.5 * _THIN))
-    outline = points[hull.vertices]
+    outline = points[hull.corners]
     for steps, allowed in ((0, _FITTING_GAINS * near), (260, near)):
         a, b, radius = least_capsule(outline, steps)
         fitted = capsule(name, joint, a, b, radius + _SKIN_OF_ROUNDING)
@@ -221,24 +219,20 @@ def least_capsule(points: Array, steps: int = 260) -> tuple[Array, Array, float]
 
 def convex_mesh(points: Array) -> Mesh:
     """Convex hull of points (N, 3) as triangles that face outwards."""
-    hull = scipy.spatial.ConvexHull(points)
-    used, faces = np.unique(hull.simplices, return_inverse=True)
-    corners = points[used]
-    faces = faces.reshape(-1, 3)
-    normal = np.cross(corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]])
-    inwards = np.einsum("ij,ij->i", normal, hull.equations[:, :3]) < 0
-    faces[inwards] = faces[inwards][:, ::-1]
-    return Mesh(corners, faces.astype(np.int32))
+    hull = convex_hull(points)
+    if hull is None:
+        raise scipy.spatial.QhullError("points in a plane have no hull")
+    return hull.mesh(points)
 
 
-def simpler_hull(points: Array, hull: scipy.spatial.ConvexHull, most: int) -> Mesh:
+def simpler_hull(points: Array, hull: Hull, most: int) -> Mesh:
     """A convex mesh of at most so many corners that still holds every point.
 
     It is the body between a few of the hull's own planes: those that differ most, larger facets first.
     Planes have two corners less than twice their number, which bounds the corners.
     """
-    normals = hull.equations[:, :3]
-    corners = points[hull.simplices]
+    normals = hull.planes[:, :3]
+    corners = points[hull.faces]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     chosen = list(np.concatenate([np.eye(3), -np.eye(3)]))
     # How much a facet is missed: its area times how far its normal is from the nearest plane already chosen.
@@ -248,8 +242,8 @@ def simpler_hull(points: Array, hull: scipy.spatial.ConvexHull, most: int) -> Me
         chosen.append(normals[k])
         nearest = np.maximum(nearest, normals @ normals[k])
     planes = normalize(np.array(chosen))
-    offset = np.max(planes @ points[hull.vertices].T, axis=1) + _SKIN_OF_ROUNDING
-    inside = points[hull.vertices].mean(axis=0)
+    offset = np.max(planes @ points[hull.corners].T, axis=1) + _SKIN_OF_ROUNDING
+    inside = points[hull.corners].mean(axis=0)
     body = scipy.spatial.HalfspaceIntersection(np.column_stack([planes, -offset]), inside)
     found = body.intersections[np.all(np.isfinite(body.intersections), axis=1)]
     return convex_mesh(found)

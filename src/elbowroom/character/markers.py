@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions
@@ -127,7 +126,7 @@ def markers_for(
         if hand is not None and elbow is not None and f"{side}_middle1" not in at:
             # A hand without fingers goes on as the forearm does.
             at[f"{side}_middle1"] = hand + FIRST_JOINT["middle"][0] * sizes.length["hand"] * normalize(hand - elbow)
-    surface = None if skin is None else scipy.spatial.cKDTree(skin.posed(skeleton.T_rest))
+    surface = None if skin is None else skin.posed(skeleton.T_rest)
     middle, limbs = _middle_places(sizes), _limb_places(sizes)
     out: dict[str, Marker] = {}
     for label in MARKERS:
@@ -142,9 +141,10 @@ def markers_for(
         if point is None:
             continue
         if surface is not None:
-            near, vertex = surface.query(point)
-            if near < ACCELERATION * sizes.height:
-                point = surface.data[vertex]
+            squared = ((surface - point) ** 2).sum(axis=1)
+            vertex = int(squared.argmin())
+            if squared[vertex] < (ACCELERATION * sizes.height) ** 2:
+                point = surface[vertex]
         j = carrier(prefix + place.on, roles)
         T = skeleton.T_rest[j]
         out[label] = Marker(j, frozen(T[:3, :3].T @ (point - T[:3, 3])))

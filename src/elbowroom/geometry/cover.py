@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.hull import stored_hull
 from elbowroom.geometry.kept import kept, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -64,16 +64,8 @@ def hull_of(mesh: Mesh) -> Mesh:
 
 def _hull_of(mesh: Mesh) -> Mesh:
     points = mesh.vertices[np.unique(mesh.faces)]
-    try:
-        hull = scipy.spatial.ConvexHull(points)
-    except (scipy.spatial.QhullError, ValueError):
-        return mesh
-    faces = hull.simplices.copy()
-    a, b, c = np.moveaxis(points[faces], 1, 0)
-    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
-    faces[inwards] = faces[inwards][:, ::-1]
-    used, corners = np.unique(faces, return_inverse=True)
-    return Mesh(points[used], corners.reshape(-1, 3).astype(np.int32), mesh.color)
+    hull = stored_hull(points)
+    return mesh if hull is None else replace(hull.mesh(points), color=mesh.color)
 
 
 def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:

@@ -16,6 +16,7 @@ from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solidity import Edges, shell_signs
+from elbowroom.kernels.connected import connected
 from elbowroom.kernels.insides import contained
 from elbowroom.kernels.triangles import tree_of
 
@@ -197,12 +198,9 @@ def components(faces: NDArray) -> NDArray[np.int32]:
     """Label (F,) of the connected part that each face belongs to; faces are connected where they share a vertex."""
     if not len(faces):
         return np.zeros(0, np.int32)
-    a, b = faces[:, [0, 0]].ravel(), faces[:, [1, 2]].ravel()
+    a, b = (faces[:, k].astype(np.int64).ravel() for k in ([0, 0], [1, 2]))
     n = int(faces.max()) + 1
-    _, label = scipy.sparse.csgraph.connected_components(
-        scipy.sparse.coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n)), directed=False
-    )
-    _, dense = np.unique(label[faces[:, 0]], return_inverse=True)
+    _, dense = np.unique(connected(n, a, b)[faces[:, 0]], return_inverse=True)
     return dense.reshape(-1).astype(np.int32)
 
 
@@ -258,8 +256,7 @@ def _turned_alike(faces: NDArray) -> NDArray:
     a, b = face[one], face[two]
     rows = np.concatenate([a, a + n])
     columns = np.concatenate([np.where(agree, b, b + n), np.where(agree, b + n, b)])
-    graph = scipy.sparse.coo_matrix((np.ones(len(rows), np.int8), (rows, columns)), shape=(2 * n, 2 * n))
-    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    label = connected(2 * n, rows, columns)
     flip = label[n:] < label[:n]
     out = faces.copy()
     out[flip] = out[flip][:, ::-1]

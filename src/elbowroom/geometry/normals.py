@@ -71,14 +71,14 @@ def creased(vertices: Array, faces: NDArray[np.int32], crease: float = np.radian
     face = np.repeat(np.arange(len(faces)), 3)
     fan = np.bincount(place)[place] > _FAN
     few = np.flatnonzero(~fan)
-    at_place = scipy.sparse.csr_matrix(
-        (np.ones(len(few), dtype=np.int8), (few, place[few])), shape=(len(place), place.max() + 1)
-    )
-    pairs = (at_place @ at_place.T).tocoo()
-    alike = np.einsum("ij,ij->i", unit[face[pairs.row]], unit[face[pairs.col]]) > np.cos(crease)
-    row, col = pairs.row[alike], pairs.col[alike]
-    gather = scipy.sparse.csr_matrix((np.ones(len(row)), (row, face[col])), shape=(len(place), len(faces)))
-    normals = gather @ area
+    few = few[np.argsort(place[few], kind="stable")]  # corners place by place, each to be paired with all at its place
+    _, first, count = np.unique(place[few], return_index=True, return_counts=True)
+    row = np.repeat(few, np.repeat(count, count))
+    within = np.arange(len(row)) - np.repeat(np.cumsum(count**2) - count**2, count**2)
+    col = few[np.repeat(first, count**2) + within % np.repeat(count, count**2)]
+    alike = np.einsum("ij,ij->i", unit[face[row]], unit[face[col]]) > np.cos(crease)
+    row, col = row[alike], col[alike]
+    normals = np.stack([np.bincount(row, area[face[col], k], len(place)) for k in range(3)], axis=1)
     normals[fan] = unit[face[fan]]
     return normalize(normals).reshape(-1, 3, 3)
 

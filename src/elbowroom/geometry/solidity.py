@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.connected import connected
 
 # Radians: triangles at one edge with a smaller angle between them lie on each other.
 _COINCIDENT_RAD = 1e-6
@@ -139,10 +139,7 @@ class Edges:
         """Number (F,) of the piece that each face belongs to where only some edges (E,) join faces."""
         n = len(self.faces)
         use = across[self.edge]
-        links = scipy.sparse.coo_matrix(
-            (np.ones(int(use.sum()), np.int8), (self.face[use], n + self.edge[use])), shape=(n + len(self.uses),) * 2
-        )
-        _, label = scipy.sparse.csgraph.connected_components(links, directed=False)
+        label = connected(n + len(self.uses), self.face[use], n + self.edge[use])
         _, number = np.unique(label[:n], return_inverse=True)
         return number.reshape(-1)
 
@@ -190,8 +187,7 @@ def _regions(vertices: Array, faces: NDArray, edges: Edges) -> NDArray[np.int64]
     first = np.append(0, np.flatnonzero(last)[:-1] + 1)
     following = np.append(order[1:], order[:1])
     following[last] = order[first]
-    links = scipy.sparse.coo_matrix((np.ones(3 * n, np.int8), (ahead[order], behind[following])), shape=(2 * n, 2 * n))
-    _, label = scipy.sparse.csgraph.connected_components(links, directed=False)
+    _, label = np.unique(connected(2 * n, ahead[order], behind[following]), return_inverse=True)
     return label.reshape(n, 2)
 
 

@@ -64,7 +64,10 @@ def grow(ball, order, node, kids):
         if end - start <= LEAF:
             kids[n, 0], kids[n, 1] = -(start + 1), end - start
             continue
-        axis = np.argmax(high - low)
+        axis = 0
+        for j in range(1, 3):
+            if high[j] - low[j] > high[axis] - low[axis]:
+                axis = j
         mine = order[start:end].copy()
         order[start:end] = mine[np.argsort(ball[mine, axis], kind="mergesort")]
         middle = start + (end - start + 1) // 2

@@ -311,7 +311,7 @@ def _upper_body(
         + np.radians(1.6) * wave.signal("head yaw", 0.08, 0.35)
     )
     breath = np.radians(0.5) * np.sin(2 * np.pi * 0.28 * times) + np.radians(0.4) * wave.signal("chest pitch")
-    x = np.array([1.0, 0.0, 0.0])
+    x, still = np.array([1.0, 0.0, 0.0]), course.still_arms * np.ones(len(times))
 
     def trunk(bow: Array) -> tuple[Array, dict[str, Array]]:
         bow = bow + stoop
@@ -327,8 +327,10 @@ def _upper_body(
             else:
                 arm = rot.multiply(collar, arm)
             arm = rot.multiply(hanging, arm)
-            out |= {f"{side}_upper_arm": arm, f"{side}_forearm": part[f"{side}_forearm"]}
-            out[f"{side}_hand"] = part[f"{side}_hand"]
+            out |= {f"{side}_upper_arm": arm} | {f"{side}_{end}": part[f"{side}_{end}"] for end in ("forearm", "hand")}
+            if np.any(still):
+                at_rest = upper.arm(figure, side, upper.hanging(len(times)), chest, ahead)
+                out |= {role: rot.slerp(out[role], q, still) for role, q in at_rest.items() if role in out}
             out |= upper.fingers(side, 1.0 + float(np.mean(blend.run)))
         return pelvis, out
 

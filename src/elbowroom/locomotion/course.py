@@ -126,8 +126,8 @@ class Course:
     """Samples at `times` (N,): position along the curve (m) and speed (m/s).
 
     `low`: share of crouching, from 1 to 2 stooping lower than recorded; `steps`: factor on the number of steps, which
-    are then shorter; `arms`: whether these swing, and are kept off the body; `leads`: share of the recorded distance
-    by which pelvises are ahead of the course.
+    are then shorter; `arms`: whether these swing, and are kept off the body; `still_arms`: share of hanging still, as
+    in narrow places; `leads`: share of the recorded distance by which pelvises are ahead of the course.
     """
 
     curve: Curve
@@ -137,6 +137,7 @@ class Course:
     low: Array | float = 0.0
     steps: float = 1.0
     arms: bool = True
+    still_arms: Array | float = 0.0
     leads: Array | float = 1.0
 
     def along(self, t: ArrayLike) -> Array:

@@ -49,8 +49,9 @@ class WalkOptions:
     """Options of a walk from standing to standing, at a speed in m/s; it ends on footprints `last`, if given.
 
     `terrain` is the ground; `library` has recorded cycles to blend, without one the walk is made from tables. `low` is
-    the share (N,) of crouching at travel (N,), for a library that has crouched walks; `not_before` gives the earliest
-    time of travel (N,), seconds after departure. With `on_frames` feet land and leave at frames, see `Steps`.
+    the share (N,) of crouching at travel (N,), for a library that has crouched walks; `still_arms` is the share (N,) of
+    hanging still, not swinging, of arms at places (N, 2), with a library; `not_before` gives the earliest time of
+    travel (N,), seconds after departure. With `on_frames` feet land and leave at frames, see `Steps`.
     """
 
     speed: float = 1.2
@@ -60,6 +61,7 @@ class WalkOptions:
     terrain: Terrain = LEVEL
     library: ClipLibrary | None = None
     low: Callable[[Array], Array] | None = None
+    still_arms: Callable[[Array], Array] | None = None
     not_before: Callable[[Array], Array] | None = None
     on_frames: bool = False
 
@@ -199,6 +201,8 @@ def walk_route(
     going = courses.from_rest_to_rest(route, options.speed, rate, 2.5, fastest, options.not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
+    if options.still_arms is not None:
+        going = replace(going, still_arms=options.still_arms(route.at(going.s)))
     made = walk_course(character, going, options, feet, stairs)
     last_frame = landed(made)
     return made.with_(root=made.root[: last_frame + 1], rotations=made.rotations[: last_frame + 1])

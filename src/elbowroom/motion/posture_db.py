@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Character
@@ -134,7 +133,7 @@ class PostureDatabase:
         hands = constraints.hands
         local = constraints.local()
         numbers = local[points_of(hands)].reshape(1, -1)
-        distance, nearest = self._tree(hands).query(numbers[0])
+        (distance,), (nearest,) = (found[0] for found in self._nearest(numbers, hands, 1))
         if method == "nearest":
             found = self.poses[nearest]
         elif method == "linear":
@@ -171,8 +170,7 @@ class PostureDatabase:
         neighbours show, which is left out."""
         given, flat = self.rows(hands), self.poses.reshape(len(self), -1)
         count = min(_NEIGHBOURS, len(self))
-        distance, index = self._tree(hands).query(numbers, k=count)
-        distance, index = distance.reshape(-1, count), index.reshape(-1, count)
+        distance, index = self._nearest(numbers, hands, count)
         width = np.maximum(_WIDTH * distance[:, -1:], 1e-6)
         edge = np.exp(-((distance[:, -1:] / width) ** 2))
         # the farthest neighbour counts for nothing, so that answers do not jump where another one takes its place
@@ -203,12 +201,15 @@ class PostureDatabase:
     def _kept(self) -> dict[tuple[str, tuple[Hand, ...]], object]:
         return {}
 
-    def _tree(self, hands: tuple[Hand, ...]) -> scipy.spatial.cKDTree:
-        if ("tree", hands) not in self._kept:
-            self._kept["tree", hands] = scipy.spatial.cKDTree(self.rows(hands))
-        tree = self._kept["tree", hands]
-        assert isinstance(tree, scipy.spatial.cKDTree)
-        return tree
+    def _nearest(self, numbers: Array, hands: tuple[Hand, ...], count: int) -> tuple[Array, NDArray[np.intp]]:
+        """Distances (Q, count) and indices (Q, count) of the poses nearest to constraint rows (Q, 3 n), nearest first.
+
+        All poses are looked at: a database has hundreds, for which trees are no faster.
+        """
+        apart = self.rows(hands) - numbers[:, None]
+        squared = np.einsum("qni,qni->qn", apart, apart)
+        index = np.argsort(squared, axis=1, kind="stable")[:, :count]
+        return np.sqrt(np.take_along_axis(squared, index, axis=1)), index
 
     def _linear(self, hands: tuple[Hand, ...]) -> Array:
         """Map (123, 3 n + 1) from constraint numbers and 1 to markers: eq. 2 with the weights of eq. 4."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from elbowroom.geometry.hull import convex_hull
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.mesh_cleanup import cleaned, components, has_area
@@ -119,9 +119,8 @@ def _box(points: Array) -> tuple[Array, Array, Array]:
     T = np.eye(4)
     low, high = points.min(axis=0), points.max(axis=0)
     T[:3, 3] = 0.5 * (low + high)
-    try:
-        hull = points[scipy.spatial.ConvexHull(points).vertices]
-    except (scipy.spatial.QhullError, ValueError):  # all in a plane
+    found = convex_hull(points)
+    if found is None:  # all in a plane
         _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
         axes[2] = np.cross(axes[0], axes[1])
         along = points @ axes.T
@@ -129,6 +128,7 @@ def _box(points: Array) -> tuple[Array, Array, Array]:
         return points, T, np.ptp(along, axis=0)
     from trimesh.bounds import oriented_bounds  # slow to import, and seldom needed: grasps are cached on disk
 
+    hull = points[found.corners]
     to_box, extents = oriented_bounds(hull)
     if np.prod(high - low) <= _OWN_AXES * np.prod(extents):
         return hull, T, high - low

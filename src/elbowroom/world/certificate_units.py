@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from elbowroom.geometry.fields import distance_field, pack
+from elbowroom.geometry.hull import convex_hull, stored_hull
 from elbowroom.geometry.kept import Arrays, is_kept, kept, remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields
@@ -102,7 +102,8 @@ def _lacks(form: Form) -> bool:
         return True
     a, b, c = np.moveaxis(form.mesh.vertices[form.mesh.faces], 1, 0)
     volume = abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
-    return volume < _FULL * float(scipy.spatial.ConvexHull(form.points).volume)
+    hull = stored_hull(form.points)
+    return hull is not None and volume < _FULL * float(hull.volume)
 
 
 def _corners(form: Form) -> Array:
@@ -151,17 +152,16 @@ def _pieces(points: Array, size: float, deepest: int) -> list[Array]:
         return [ball]
     axis = int(np.argmax(np.ptp(points, axis=0)))
     middle = 0.5 * (points[:, axis].min() + points[:, axis].max())
-    try:
-        hull = scipy.spatial.ConvexHull(points)
-    except (scipy.spatial.QhullError, ValueError):
+    hull = convex_hull(points)
+    if hull is None:
         return [ball]
-    edges = np.unique(np.sort(hull.simplices[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
+    edges = np.unique(np.sort(hull.faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
     a, b = points[edges[:, 0]], points[edges[:, 1]]
     crosses = (a[:, axis] - middle) * (b[:, axis] - middle) < 0.0
     a, b = a[crosses], b[crosses]
     s = (middle - a[:, axis]) / (b[:, axis] - a[:, axis])
     cut = a + s[:, None] * (b - a)
-    corners = points[hull.vertices]
+    corners = points[hull.corners]
     halves = (corners[corners[:, axis] <= middle], corners[corners[:, axis] >= middle])
     return [piece for half in halves for piece in _pieces(np.concatenate([half, cut]), size, deepest - 1)]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import coal
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from elbowroom.errors import BadValue
+from elbowroom.geometry.hull import stored_hull
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.mesh_cleanup import check_finite, cleaned_solids, components, has_area
@@ -70,11 +70,11 @@ class Convex:
     @cached_property
     def thickness(self) -> float:
         """Radius of a ball that lies in the body, metres."""
-        hull = _hull(self.points) if len(self.points) > 3 else None
+        hull = stored_hull(self.points) if len(self.points) > 3 else None
         if hull is None:
             return self.radius
         inside = self.points.mean(axis=0)
-        return self.radius + float(-(hull.equations[:, :3] @ inside + hull.equations[:, 3]).max())
+        return self.radius + float(-(hull.planes[:, :3] @ inside + hull.planes[:, 3]).max())
 
     def chunk(self, c: int) -> Any:
         """Coal's geometry of the only chunk."""
@@ -153,8 +153,8 @@ class Surface:
 
     @cached_property
     def points(self) -> Array:
-        hull = _hull(self.mesh.vertices)
-        return self.mesh.vertices if hull is None else self.mesh.vertices[hull.vertices]
+        hull = stored_hull(self.mesh.vertices)
+        return self.mesh.vertices if hull is None else self.mesh.vertices[hull.corners]
 
     @cached_property
     def seeds(self) -> Array:
@@ -234,19 +234,17 @@ def _shape_form(shape: Shape) -> Form:
 
 def _hull_form(mesh: Mesh, name: str) -> Form:
     check_finite(mesh, name)
-    hull = _hull(mesh.vertices[np.unique(mesh.faces)])
+    used = mesh.vertices[np.unique(mesh.faces)]
+    hull = stored_hull(used)
     if hull is None:
         flat = Surface(mesh, name)
         if flat.empty:
             raise BadValue(f"the collision shape '{name}' has no triangles with an area.")
         return flat
-    points = hull.points[hull.vertices]
-    place = np.zeros(len(hull.points), dtype=np.int64)
-    place[hull.vertices] = np.arange(len(points))
-    faces = place[hull.simplices]
-    a, b, c = np.moveaxis(points[faces], 1, 0)
-    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
-    faces[inwards] = faces[inwards][:, ::-1]
+    points = used[hull.corners]
+    place = np.zeros(len(used), dtype=np.int64)
+    place[hull.corners] = np.arange(len(points))
+    faces = place[hull.faces]
     corners, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     for p in points:
         corners.append(p)
@@ -254,14 +252,6 @@ def _hull_form(mesh: Mesh, name: str) -> Form:
         triangles.append(coal.Triangle(*f))
     probes = np.concatenate([points, points.mean(axis=0)[None]])
     return Convex(coal.Convex(corners, triangles), points, 0.0, probes)
-
-
-def _hull(points: Array) -> scipy.spatial.ConvexHull | None:
-    """Hull of points (N, 3), None where they lie in a plane."""
-    try:
-        return scipy.spatial.ConvexHull(points)
-    except (scipy.spatial.QhullError, ValueError):
-        return None
 
 
 def _split(centers: Array, members: NDArray) -> list[NDArray]:

@@ -13,7 +13,8 @@ from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import route
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.walking.paths import Disc, WalkPath, manners_along
+from elbowroom.plan.walking.along import manners_along
+from elbowroom.plan.walking.paths import Disc, WalkPath
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.world import World

@@ -6,20 +6,22 @@ along it is checked with the whole body afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import Manner
+from elbowroom.plan.walking.bending import bent, pulled, spaced_along
 from elbowroom.world.columns import CELL_M, Columns
 
 Gait = Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"]
@@ -27,10 +29,14 @@ Gait = Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"]
 # Clearance beside the arms that is as good as open floor, metres, and the cost factor without any. Tuned on 150 paths
 # in three scenes: with 3.0 19 of them are longer than the shortest one by more than a tenth, with 0.7 five.
 _COMFORT_M, _NARROW, _MOST_NARROW = 0.25, 0.7, 2.2
+# Weights of comfort that are tried in turn while it makes a path longer than the shortest one by more than a factor.
+_COMFORTS, _LONGER = (1.0, 0.4, 0.15, 0.05), 1.08
 # Smallest clearance of a trunk, metres; arms may have to give way.
 _KEEPS_M = 0.02
 # Largest distance of an obstacle from the middle of its cell, metres.
 _WITHIN_M = 0.4 * CELL_M
+# Clearance of open floor, metres.
+_OPEN_M = 5.0
 # Largest half depth of what is stepped over, metres.
 _OVER_M = 0.15
 # Cost of a change of mode, metres.
@@ -39,21 +45,19 @@ _SWITCH_M = 0.5
 _NEAR_M, _NEAR_COST = 0.4, 4.0
 # Lower obstacles are stood on, since floors are uneven, metres.
 _FLAT_M = 0.04
-# Relative extra cost of a shortcut over the cells that it replaces: those zigzag.
-_AS_GOOD = 1.02
 # Directions around a point in which positions to stand are searched, and their distance, metres.
 _AROUND, _APART_M = 32, 0.12
-# Metres from the easiest distance that a position is worth per unit of its cost, up to a cost, and per metre of the
-# path to it.
+# Metres from the easiest distance that a position is worth per unit of its cost, up to a cost, and per unit of the cost
+# of the path to it.
 _TIGHT_M, _TIGHTEST, _AWAY_M = 0.2, 1.7, 0.05
+# Metres that count for a path where there is none yet: a door may be opened.
+_NO_PATH_M = 20.0
 # Distances for backing off from a place before turning away, or for coming straight up to it, tried in turn, metres.
 _BEHIND_M = (0.45, 0.3)
-# Metres before and after a low place in crouch, those of the transition, and between samples.
-_CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
-# Metres before and after a narrow place that are walked sideways already.
-_TURNED_M = 0.35
 # Metres between points of a path.
-_SPACED_M = 0.25
+BAND_M = 0.1
+# Clearance of the trunk below which a path is pushed aside, metres, and its cost per metre and square metre.
+_TRUNK_M, _PRESSED = 0.04, 60.0
 # Cost of a metre per metre of missing width, in the search for the narrowest place.
 _SQUEEZED = 200.0
 
@@ -93,13 +97,17 @@ AVOID_M = 0.35
 
 @dataclass(frozen=True, eq=False)
 class WalkPath:
-    """Points (N, 2) of a path over columns, the mode of each, its length in metres and its cost."""
+    """Points (N, 2) of a path over columns, the mode of each, its length in metres and its cost.
+
+    `beside` (K, 3) are points on it with the room beside swinging arms, metres.
+    """
 
     points: Array
     modes: tuple[Mode, ...]
     length: float
     cost: float
     columns: Columns
+    beside: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +137,9 @@ class WalkPaths:
         self.columns, self.character, self.modes = columns, character, modes or _MODES[gait]
         self._room: dict[tuple[float, float], Array] = {}
         spare = [self._spare(mode) for mode in self.modes]
-        self._least = np.stack([least for least, _ in spare])
-        easy = np.stack([easy for _, easy in spare])
-        dear = 1.0 + _NARROW * np.clip(1.0 - easy / _COMFORT_M, 0.0, _MOST_NARROW) ** 2
-        factors = np.array([mode.factor for mode in self.modes])[:, None, None]
-        self._cost = np.where(self._least >= 0.0, CELL_M * factors * dear, np.inf)
+        # finite, since paths interpolate them
+        self._least, self._easy = (np.clip([pair[k] for pair in spare], -_OPEN_M, _OPEN_M) for k in (0, 1))
+        self._cost = self._priced(1.0)
 
     def stands(self, point: Array) -> bool:
         """Return whether there is room for the trunk at a point (2,)."""
@@ -179,14 +185,37 @@ class WalkPaths:
         return replace(path, points=xy, modes=tuple(modes), length=path.length + more, cost=path.cost + more)
 
     def _cheapest(self, start: Array, goal: Array, avoid: Sequence[Disc]) -> WalkPath | None:
-        """The cheapest path between two points (2,), without discs; None if there is none."""
-        cost = self._near(self._cost, start, goal)
+        """The cheapest path between two points (2,), without discs; None if there is none.
+
+        Where comfort makes an upright path much longer than the shortest one, it counts less.
+        """
+        closed = np.zeros(self._cost.shape, dtype=bool)
         for disc in avoid:
             which = np.array([disc.mode in (None, mode) for mode in self.modes])
-            cost = np.where(which[:, None, None] & self.columns.within(disc.centre, disc.radius), np.inf, cost)
+            closed |= which[:, None, None] & self.columns.within(disc.centre, disc.radius)
+        path = self._found(start, goal, closed, _COMFORTS[0])
+        if path is None or any(mode != self.modes[0] for mode in path.modes):
+            return path
+        shortest = self.shortest(start, goal, closed[:1])
+        for comfort in _COMFORTS[1:]:
+            if shortest is None or path is None or path.length <= _LONGER * shortest:
+                break
+            path = self._found(start, goal, closed, comfort)
+        return path
+
+    def _found(self, start: Array, goal: Array, closed: NDArray[np.bool_], comfort: float) -> WalkPath | None:
+        """The cheapest path between two points (2,) without closed cells, for a weight of comfort."""
+        cost = self._near(self._cost if comfort == 1.0 else self._priced(comfort), start, goal)
+        cost = np.where(closed, np.inf, cost)
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
-        return self._way(self._faced(cells, cost), cost, start, goal) if len(cells) else None
+        return self._way(self._faced(cells, cost), cost, start, goal, comfort) if len(cells) else None
+
+    def _priced(self, comfort: float) -> Array:
+        """Cost (M, ny, nx) of a cell's width in each mode, for a weight of comfort; inf where the body does not fit."""
+        narrow = np.clip(1.0 - self._easy / _COMFORT_M, 0.0, _MOST_NARROW) ** 2
+        factors = np.array([mode.factor for mode in self.modes])[:, None, None]
+        return np.where(self._least >= 0.0, CELL_M * factors * (1.0 + comfort * _NARROW * narrow), np.inf)
 
     def _faced(self, cells: Array, cost: Array) -> Array:
         """Cells (N, 3) of a path on which people face what they step over, rather than coming up to it sideways."""
@@ -211,7 +240,8 @@ class WalkPaths:
         cells = np.array([self.columns.cell(place) for place in places])
         room = (self._least[:, cells[:, 0], cells[:, 1]] >= 0.0).any(axis=0)
         cost = np.abs(np.repeat(radii, _AROUND) - easy) + _TIGHT_M * np.minimum(self.comfort(places), _TIGHTEST)
-        cost += _AWAY_M * np.linalg.norm(places - start, axis=1)
+        away = self.costs_to(start, places)
+        cost += _AWAY_M * np.where(np.isfinite(away), away, _NO_PATH_M)
         taken: list[Array] = []
         for k in np.argsort(np.where(room, cost, np.inf), kind="stable")[: int(room.sum())]:
             if all(np.linalg.norm(places[k] - other) > _APART_M for other in taken):
@@ -229,12 +259,15 @@ class WalkPaths:
         """Clearance (M, ny, nx) beside the trunk in each mode, metres; negative where it does not fit."""
         return self._least
 
-    def shortest(self, start: Array, goal: Array) -> float | None:
-        """Length of the shortest path, however narrow, metres; None where there is none."""
-        open_ = self._near(np.where(self._least >= 0.0, CELL_M, np.inf), start, goal)
+    def shortest(self, start: Array, goal: Array, closed: NDArray[np.bool_] | None = None) -> float | None:
+        """Length of the shortest path in the first mode, however narrow, without closed cells (1, ny, nx), metres; None
+        where there is none.
+        """
+        open_ = self._near(np.where(self._least[:1] >= 0.0, CELL_M, np.inf), start, goal)
+        open_ = open_ if closed is None else np.where(closed, np.inf, open_)
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(open_, 0.0, np.array(a), np.array(b), CELL_M)
-        return self._way(cells, open_, start, goal).length if len(cells) else None
+        return self._way(cells, open_, start, goal, None).length if len(cells) else None
 
     def narrowest(self, start: Array, goal: Array) -> Narrow | None:
         """The narrowest place of the path that lacks the least; None where walls leave no path at all."""
@@ -280,8 +313,10 @@ class WalkPaths:
         near = (self.columns.within(start, _NEAR_M) | self.columns.within(goal, _NEAR_M)) & bare
         return np.where(near[None] & ~np.isfinite(cost), _NEAR_COST * CELL_M, cost)
 
-    def _way(self, cells: Array, cost: Array, start: Array, goal: Array) -> WalkPath:
-        """The way through cells (N, 3), pulled straight within each mode."""
+    def _way(self, cells: Array, cost: Array, start: Array, goal: Array, comfort: float | None) -> WalkPath:
+        """The way through cells (N, 3), pulled straight within each mode and bent smoothly by a weight of `comfort`
+        unless that is None.
+        """
         if len(cells) == 1:  # start and goal are in one cell, and not at one place
             cells = np.repeat(cells, 2, axis=0)
         cuts = [0, *(np.flatnonzero(np.diff(cells[:, 0])) + 1), len(cells)]
@@ -289,91 +324,50 @@ class WalkPaths:
         total = 0.0
         for a, b in pairwise(cuts):
             mode, run = int(cells[a, 0]), cells[a:b, 1:]
-            kept = run[_pulled(run, cost[mode])]
+            kept = run[pulled(run, cost[mode])]
             total += sum(line_cost(cost[mode], p, q) for p, q in pairwise(kept))
             xy = self.columns.point(kept)
             if a == 0:
                 xy[0] = np.asarray(start)[:2]
             if b == len(cells):
                 xy[-1] = np.asarray(goal)[:2]
-            spaced = _spaced(xy)
-            points.append(spaced)
-            modes += [self.modes[mode]] * len(spaced)
+            points.append(spaced_along(xy))
+            modes += [mode] * len(points[-1])
         xy = np.concatenate(points)
         once = np.concatenate([[True], np.linalg.norm(np.diff(xy, axis=0), axis=1) > 1e-6])
         xy, modes = xy[once], [m for m, k in zip(modes, once, strict=True) if k]
+        beside = np.zeros((0, 3))
+        if comfort is not None:
+            xy, modes, easy = self._bent(xy, modes, comfort)
+            beside = np.column_stack([xy, easy])
         length = float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum())
-        return WalkPath(xy, tuple(modes), length, total + _SWITCH_M * (len(cuts) - 2), self.columns)
+        total += _SWITCH_M * (len(cuts) - 2)
+        return WalkPath(xy, tuple(self.modes[m] for m in modes), length, total, self.columns, beside)
 
+    def _bent(self, points: Array, modes: Sequence[int], comfort: float) -> tuple[Array, list[int], Array]:
+        """Points (N, 2) of a path bent smoothly where it is walked upright, evenly spaced, their modes, and the room
+        beside swinging arms (N,), metres.
+        """
+        along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+        even = np.linspace(0.0, along[-1], max(int(np.ceil(along[-1] / BAND_M)), 1) + 1)
+        which = np.asarray(modes)[np.searchsorted(along, even - 1e-9).clip(0, len(modes) - 1)]
+        fine = np.stack([np.interp(even, along, points[:, k]) for k in (0, 1)], axis=-1)
 
-def _pulled(run: Array, cost: Array) -> list[int]:
-    """Indices of the cells of a run (N, 2) that remain when equally good straight lines replace the others."""
-    steps = [line_cost(cost, a, b) for a, b in pairwise(run)]
-    total = np.concatenate([[0.0], np.cumsum(steps)])
-    kept = [0]
-    while kept[-1] < len(run) - 1:
-        a, low, high = kept[-1], kept[-1] + 1, len(run) - 1
-        if _as_good(cost, run, total, a, high):
-            kept.append(high)
-            continue
-        far = low
-        stride = 2
-        while low + stride < high and _as_good(cost, run, total, a, low + stride):
-            far, stride = low + stride, 2 * stride
-        for b in range(min(low + stride, high), far, -max((stride // 8), 1)):
-            if _as_good(cost, run, total, a, b):
-                far = b
-                break
-        kept.append(far)
-    return kept
+        def dear(at: Array) -> Array:
+            rows, cols = ((at - self.columns.origin) / CELL_M - 0.5).T[::-1]
+            easy, least = np.empty(len(at)), np.empty(len(at))
+            for m in set(which):
+                here = which == m
+                for room, out in ((self._easy, easy), (self._least, least)):
+                    out[here] = scipy.ndimage.map_coordinates(
+                        room[m], (rows[here], cols[here]), order=1, mode="nearest"
+                    )
+            tight = np.clip(_TRUNK_M - least, 0.0, 0.5)
+            return 1.0 + comfort * _NARROW * np.maximum(1.0 - easy / _COMFORT_M, 0.0) ** 2 + _PRESSED * tight**2
 
-
-def _as_good(cost: Array, run: Array, total: Array, a: int, b: int) -> bool:
-    return bool(line_cost(cost, run[a], run[b]) <= _AS_GOOD * (total[b] - total[a]) + 1e-9)
-
-
-def _spaced(corners: Array) -> Array:
-    """Points (N, 2) along a polyline, evenly spaced on each segment."""
-    out = [corners[:1]]
-    for p, q in pairwise(corners):
-        n = max(int(np.ceil(np.linalg.norm(q - p) / _SPACED_M)), 1)
-        out.append(p + (np.arange(1, n + 1) / n)[:, None] * (q - p))
-    return np.concatenate(out)
-
-
-def manners_along(path: WalkPath) -> list[Manner]:
-    """Manner of walking at each point of a path: a sideways walker has turned before the gap."""
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.points, axis=0), axis=1))])
-    turned = [k for k, mode in enumerate(path.modes) if mode.manner != "forward"]
-    out: list[Manner] = ["forward"] * len(along)
-    for j, s in enumerate(along):
-        near = min(turned, key=lambda k: abs(along[k] - s), default=None)
-        if near is not None and abs(along[near] - s) < _TURNED_M:
-            out[j] = path.modes[near].manner
-    return out
-
-
-def trodden(path: WalkPath, character: Character) -> Array:
-    """Points (N, 2) that a body goes along on a way: beside its middle where it goes sideways."""
-    middles = np.array([envelope(character, manner).middle for manner in manners_along(path)])
-    if not middles.any():
-        return path.points
-    ahead = normalize(np.gradient(path.points, axis=0))
-    ends = np.concatenate([[0.0], np.ones(len(middles) - 2), [0.0]])
-    return path.points - (ends * middles)[:, None] * np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
-
-
-def crouching_along(path: WalkPath) -> Callable[[Array], Array] | None:
-    """Share of crouching over ways (N,), up to the end of one, from before each low place until after it.
-
-    It is 2 where somebody stoops.
-    """
-    crouched = np.array([mode.high < 1.0 for mode in path.modes])
-    if not crouched.any():
-        return None
-    deepest = 2.0 if any(mode.high < DUCK.high for mode in path.modes) else 1.0
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.points, axis=0), axis=1))])
-    even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOKS_M), 2) + 1)
-    here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
-    share = deepest * smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
-    return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
+        fixed = np.array([self.modes[m].manner != "forward" or self.modes[m].factor > 1.0 for m in which])
+        tried = ((xy, np.array([self.columns.cell(p) for p in xy])) for xy in (bent(fine, fixed, dear), fine))
+        worst = [(self._least[which, cells[:, 0], cells[:, 1]], xy, cells) for xy, cells in tried]
+        # a band that is pressed into something is no better than the corners
+        _, band, cells = worst[0] if (worst[0][0] >= np.minimum(worst[1][0].min(), 0.0)).all() else worst[1]
+        return band, which.tolist(), self._easy[which, cells[:, 0], cells[:, 1]]

@@ -25,6 +25,7 @@ from elbowroom.plan.repair.stretch import within_reach
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.walking.along import crouching_along, manners_along, still_arms_along, trodden
 from elbowroom.plan.walking.crossing import discs_at_rest, discs_of, met, past_people
 from elbowroom.plan.walking.finding import no_path, paths_of
 from elbowroom.plan.walking.ground import Ground
@@ -40,9 +41,6 @@ from elbowroom.plan.walking.paths import (
     Mode,
     WalkPath,
     WalkPaths,
-    crouching_along,
-    manners_along,
-    trodden,
 )
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
@@ -278,7 +276,8 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     ground = Ground(d.world, actor.now, figure(actor.body).scale, path.points, path.columns, over)
     options = WalkOptions(
         speed=walk.speed, fps=fps, seed=d.settings.seed, last=walk.spot.feet, terrain=ground,
-        library=d.settings.library, low=crouching_along(path), not_before=walk.not_before,
+        library=d.settings.library, low=crouching_along(path), still_arms=still_arms_along(path),
+        not_before=walk.not_before,
     )  # fmt: skip
     floor = 0.0 if d.world.floor is None else d.world.floor
     points = trodden(path, actor.body)
