@@ -15,7 +15,7 @@ from conftest import real_files
 from elbowroom.character import fit_shapes_skin
 from elbowroom.character.body import Character
 from elbowroom.character.fit_shapes import fit_shapes
-from elbowroom.character.fit_shapes_skin import carriers, enclosing_shape, least_capsule, owned_points, yielding
+from elbowroom.character.fit_shapes_skin import enclosing_shape, least_capsule, owned_points, owners, yielding
 from elbowroom.character.human import human
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.files.bvh import read_bvh
@@ -49,7 +49,7 @@ def test_shapes_enclose_the_skin_of_their_segment(path: Path) -> None:
     for c in read_glb(path).characters.values():
         assert c.skin is not None
         at_rest = c.skin.posed(c.skeleton.T_rest)
-        owner = carriers(c.skeleton, c.roles)[c.skin.owner]
+        owner = owners(c.skeleton, c.roles, c.skin)
         pieces = owned_points(at_rest, c.skin.faces, owner, yielding(c.roles))
         by_joint = {s.joint: s for s in c.shapes}
         assert len(by_joint) == len(c.shapes)
@@ -78,7 +78,7 @@ def test_flesh_between_arm_and_chest_stays_with_the_chest() -> None:
     arm, chest = body.role("left_upper_arm"), body.role("chest")
     assert body.skin is not None
     at_rest = body.skin.posed(body.skeleton.T_rest)
-    owner = carriers(body.skeleton, body.roles)[body.skin.owner]
+    owner = owners(body.skeleton, body.roles, body.skin)
     shared = [f for f in body.skin.faces if set(owner[f]) == {arm, chest}]
     corners = at_rest[np.unique(shared)]
     shapes = {shape.joint: shape for shape in body.shapes}

@@ -19,6 +19,7 @@ from elbowroom.files.glb_read import read_glb
 from elbowroom.files.glb_rig import SKIN_COLOR
 from elbowroom.files.glb_write import write_glb
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.transforms import apply
 from elbowroom.world.world import World
 from tools import plain_gltf, small_worlds
 
@@ -81,6 +82,19 @@ def test_meshes_on_bones_move_with_them(data):
     assert {"Head", "Body", "UpperLeg.L", "Foot.R"} <= on
     assert any("Blend shapes" in note for note in found.notes)
     assert any("skeletons cannot do" in note for note in found.clips["Walking"].source.notes)
+
+
+def test_boots_that_are_skinned_to_the_shins_stand_on_the_floor_as_feet(data):
+    """Shins that reached down to the soles would go into the floor whenever the knees bend."""
+    worker = read_glb(data / "characters" / "quaternius_worker.glb").characters["quaternius_worker"]
+    for side in ("left", "right"):
+        low = {}
+        for part in ("shin", "foot"):
+            joint = worker.role(f"{side}_{part}")
+            (shape,) = (shape for shape in worker.shapes if shape.joint == joint)
+            assert shape.mesh is not None
+            low[part] = apply(worker.T_rest[joint] @ shape.T_joint_shape, shape.mesh.vertices)[:, 2].min()
+        assert low["shin"] > low["foot"] + 0.01
 
 
 def test_colours_are_kept_and_white_is_none(data):

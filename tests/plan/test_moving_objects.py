@@ -12,6 +12,7 @@ import pytest
 import elbowroom as er
 from conftest import benchmark_module
 from elbowroom.character.dynamics import load_effort, strength_of
+from elbowroom.character.markers import marker_positions
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, ElbowroomError, UnknownName
 from elbowroom.files.open import open_file
@@ -26,6 +27,7 @@ from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Move
 from elbowroom.plan.verbs.carrier import Carrier
+from elbowroom.posing.whole_body import FEET, WholeBody
 from elbowroom.report import report
 from elbowroom.report.sections import body as section
 from elbowroom.storyboard.storyboard import read_storyboard
@@ -122,7 +124,7 @@ def test_footprints_are_for_moves_and_are_two():
 
 def test_a_box_goes_round_boards_from_a_high_place_to_a_low_one_aside():
     """Shoulders turn fast where hands are near them, and flesh of the shoulders is near the neck."""
-    plan, _ = benchmark_module("object_moves").one("woman", 7, 2, 0)
+    plan, _ = benchmark_module("object_moves").one("woman", 7, 2, 2)
     assert plan.status == "found" and plan.certificate is not None and plan.certificate.free
 
 
@@ -165,15 +167,22 @@ def test_forearms_may_be_nearer_to_what_hands_hold_than_to_all_else():
     assert met("", aside, 0.012) and not met("crate", aside, 0.012)
 
 
+def seconds_held(world: World) -> float:
+    begin, end = world.holds[0].during
+    return end - begin
+
+
 def test_a_carry_is_slower_beside_a_wall():
     walled = scene().with_static("wall", box((1.4, 0.02, 0.8), (0.0, -0.77, 1.16)))
     plan = plan_tasks(walled, [Move(who="ann", object="crate", to=GOAL)], ONCE).require()
+    assert seconds_held(plan.world) > 1.15 * seconds_held(moved().world)
 
-    def seconds(world: World) -> float:
-        begin, end = world.holds[0].during
-        return end - begin
 
-    assert seconds(plan.world) > 1.15 * seconds(moved().world)
+def test_a_load_slows_a_carry_as_much_as_is_asked_for():
+    light = plan_tasks(scene(), [Move(who="ann", object="crate", to=GOAL)], replace(ONCE, slower_per_kg=0.0)).require()
+    assert seconds_held(moved().world) == pytest.approx(1.16 * seconds_held(light.world), abs=1.5 / 30.0)
+    with pytest.raises(BadValue, match="slower_per_kg"):
+        replace(ONCE, slower_per_kg=-0.1)
 
 
 def test_the_report_says_how_well_recordings_fit():
@@ -186,6 +195,50 @@ def test_the_report_says_how_well_recordings_fit():
     assert "<svg viewBox" in shown and "usual there" in shown
     (still,) = report(scene()).people
     assert still.recorded is None and "recorded" not in still.measures
+
+
+def recording(path: Path, aside: float, raised: float) -> str:
+    """File with the postures of the carry, trunk and head moved aside and hands raised by so many metres."""
+    world = moved().world
+    motion = world.motion("ann")
+    assert isinstance(motion, Clip)
+    body = motion.character
+    solver, ends = WholeBody(body), ("left_hand", "right_hand", *FEET)
+    first, last = (round((t - motion.start) * motion.fps) for t in world.holds[0].during)
+    poses = []
+    for k in range(first, last + 1, 3):
+        pose = Pose.of(motion.root[k], motion.rotations[k])
+        T = body.skeleton.at(pose)
+        targets = {end: transform([0.0, 0.0, raised * end.endswith("hand")]) @ T[body.role(end)] for end in ends}
+        markers = marker_positions(body, T)
+        markers[markers[:, 2] > 1.0, 0] += aside
+        for _ in range(4):
+            found = solver.solve(pose, targets, markers, np.ones(len(markers)))
+            assert found.found
+            pose = found.pose
+        poses.append(pose)
+    clip = motion.with_(root=np.array([p.root for p in poses]), rotations=np.array([p.rotations for p in poses]))
+    er.save([path], World(floor=0.0).with_character("ann", clip))
+    return str(path)
+
+
+def test_the_better_of_two_databases_is_followed_and_the_other_where_that_fails(tmp_path: Path):
+    """A lamp hangs where the head would be in recordings that fit best, of a trunk that leans to the left."""
+    leaning = recording(tmp_path / "leaning.npz", 0.25, 0.0)
+    upright = recording(tmp_path / "upright.npz", 0.0, 0.06)
+    lamp = scene().with_static("lamp", box((0.16, 0.16, 0.3), (0.3, -0.2, 1.6)))
+
+    def plan(world: World, *postures: str) -> tuple[World, str]:
+        task = Move(who="ann", object="crate", to=GOAL, feet="stay", postures=postures)
+        found = plan_tasks(world, [task], ONCE).require().world
+        (note,) = (note for note in found.notes if "recorded posture" in note)
+        return found, note
+
+    assert "follows recorded postures (leaning, nearest take leaning)" in plan(scene(), upright, leaning)[1]
+    found, note = plan(lamp, leaning, upright)
+    assert "follows recorded postures (upright, nearest take upright); hands and feet are" in note
+    assert "with leaning (" in note and "no free motion was found" in note
+    assert note in report(found).notes
 
 
 def test_balance_can_be_left_out():

@@ -22,6 +22,7 @@ from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.manipulate import plan_in_turn
 from elbowroom.plan.repair.allowed import own_touches
+from elbowroom.plan.repair.cost import cost
 from elbowroom.plan.repair.find import clip_of, collision_episodes, linkages
 from elbowroom.plan.repair.ladder import by_limbs
 from elbowroom.plan.repair.options import Clocks, RepairOptions
@@ -155,14 +156,19 @@ def test_leg_steps_over_and_planted_feet_stay() -> None:
     assert not foot_contacts(clip).foot("left")[frames].any()
 
 
-def test_head_ducks_with_neck_spine_or_knees() -> None:
+def test_head_ducks_with_the_whole_body_rather_than_far_with_neck_and_spine() -> None:
     head = place_of("head", 1.5)
     world = World(floor=0.0).with_character("ann", stroll())
     world = world.with_static("bar", box((1.5, 0.06, 0.06), (0.0, head[1], head[2] + 0.16)))
     assert {c.limb for c in certify(world).collisions} == {"neck"}
     plan = repair(world)
     assert plan.found, plan.why
-    assert {p.limb for p in plan.edits} <= {"neck", "neck and spine", "whole body", "left_arm", "right_arm"}
+    assert [p.limb for p in plan.edits] == ["whole body"] and "ducked" in plan.edits[0].reason
+    episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
+    options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0)
+    alone, _ = by_limbs(world, episode, options, searches=False)
+    assert alone is not None and {p.limb for p in alone.edits} <= {"neck", "neck and spine"}
+    assert cost(stroll(), clip_of(alone.world, "ann")) > 1.5 * cost(stroll(), clip_of(plan.world, "ann"))
 
 
 def test_what_a_hand_holds_is_taken_past() -> None:

@@ -5,7 +5,8 @@ lips and eyes, count to the joint that carries them), and its half of every tria
 neighbour, so that the union of all shapes covers the whole surface in the rest pose. What foot and toes share
 is the toes' alone: a foot turns about its ball, and what it had in front of that would go into the floor
 whenever the heel rises. What upper arm and chest share is the chest's: flesh before and behind an armpit does not
-turn with the arm, and would be in the neck whenever the arm goes forward. Each segment gets the capsule of least
+turn with the arm, and would be in the neck whenever the arm goes forward. Soles of boots that are skinned to the
+shins are the feet's. Each segment gets the capsule of least
 volume around its points where that stays near to the skin (fingers, slim limbs), else their convex hull with at
 most 64 corners, of feet and toes 128: a capsule around a trunk, a foot or a tapering thigh would be 2 to 3 times as
 large as the hull.
@@ -40,6 +41,9 @@ _MOST_CORNERS_OF_FEET = 128
 
 # Points that span less than this in some direction are flat: a capsule holds them, and no shape is thinner.
 _THIN = 0.002
+
+# Share of the height of the ankles below which a boot that is skinned to the shin stands on the floor all the same.
+_SOLE = 0.8
 
 # Segments, and those that get what they share; see above.
 _YIELDING = (("foot", "{}_toes"), ("upper_arm", "chest"))
@@ -82,7 +86,7 @@ def _fitted(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> list[Sh
     """One enclosing shape for each joint that owns a piece of the skin."""
     names = {j: part for part, j in roles.items()}
     at_rest = skin.posed(skeleton.T_rest)
-    owner = carriers(skeleton, roles)[skin.owner]
+    owner = owners(skeleton, roles, skin)
     shapes = []
     near = _NEAR * float(np.ptp(at_rest[:, 2]))
     pieces = owned_points(at_rest, skin.faces, owner, yielding(roles))
@@ -93,6 +97,18 @@ def _fitted(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> list[Sh
         most = _MOST_CORNERS_OF_FEET if name.endswith(("_foot", "_toes")) else _MOST_CORNERS
         shapes.append(enclosing_shape(name, j, points, near, most))
     return shapes
+
+
+def owners(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> NDArray[np.int64]:
+    """Joint (V,) whose segment owns each vertex: vertices of shins at the height of the soles are the feet's."""
+    owner, height = carriers(skeleton, roles)[skin.owner], skin.posed(skeleton.T_rest)[:, 2]
+    low = float(height.min())
+    for side in ("left", "right"):
+        if f"{side}_shin" in roles and f"{side}_foot" in roles:
+            foot = roles[f"{side}_foot"]
+            sole = low + _SOLE * (skeleton.T_rest[foot, 2, 3] - low)
+            owner[(owner == roles[f"{side}_shin"]) & (height < sole)] = foot
+    return owner
 
 
 def yielding(roles: Mapping[str, int]) -> dict[int, int]:

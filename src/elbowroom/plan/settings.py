@@ -24,6 +24,7 @@ class Settings:
 
     `margin` is the clearance of planned paths, `speed` the mean speed of a hand in the open, `approach` the distance
     before a grasp at which the slow part begins and `slow` its speed, `close` the time in which fingers close or open.
+    `slower_per_kg` is the share by which each kilogram of an object that leads the body prolongs its way.
     `search_budget` limits one search, counted in checks. `style`, a `Style` or its name, is how motion should look;
     None is 'natural' for reaches and 'close' for repairs. `variety` is how many of the best options to take or touch
     something come last, for another motion. `probes` is how many changes are tried after a failure, to recommend one.
@@ -40,6 +41,7 @@ class Settings:
     approach: float = 0.10
     slow: float = 0.22
     close: float = 0.3
+    slower_per_kg: float = 0.04  # chosen: no recording at hand names the mass of what is carried
     gaze: bool = True
     style: StyleLike = None
     variety: int = 0
@@ -53,6 +55,8 @@ class Settings:
         lengths = (self.margin, self.speed, self.approach, self.slow, self.close)
         if not all(0.0 < x < float("inf") for x in lengths):
             raise BadValue("margin, speeds, lengths and times of a plan are numbers above 0.")
+        if not 0.0 <= self.slower_per_kg < float("inf"):
+            raise BadValue("slower_per_kg of a plan is a number from 0 on.")
         for name in ("variety", "probes"):
             if getattr(self, name) < 0:
                 raise BadValue(f"the {name} of a plan is a whole number from 0 on, not {getattr(self, name)}.")

@@ -137,10 +137,17 @@ class Carrier(Holding):
 
     def after(self, option: Option, last: Pose) -> Pose:
         """A posture with open hands before the object at its goal, near that with which it arrived, or the option's."""
-        try:
-            return self.beside(option.grips, self.T_goal, last, _BESIDE_M)
-        except PlanningFailure:
-            return self.beside(option.grips, self.T_goal, option.goal, _BESIDE_M)
+        stuck: PlanningFailure | None = None
+        for near in (last, option.goal):
+            try:
+                after = self.beside(option.grips, self.T_goal, near, _BESIDE_M)
+                self._require_straight(option.grips, self.T_goal, after, last)
+            except PlanningFailure as failed:
+                stuck = stuck or failed
+            else:
+                return after
+        assert stuck is not None
+        raise stuck
 
     def approach(self, option: Option) -> None:
         """Move open hands to where the approach to the object starts."""
@@ -175,8 +182,8 @@ class Carrier(Holding):
             self.actor.unpin(hand)
 
     def say_fit(self, grips: Grips) -> None:
-        """Note how well recordings fit (Y10)."""
-        note = f"{self.what}: no recorded posture was followed"
+        """Note which recordings were followed, how well they fit (Y10), and which fit better without success."""
+        note, failed = f"{self.what}: no recorded posture was followed", []
         for far, database, answer in self.fits(grips):
             if database is self.guide:
                 note = (
@@ -184,6 +191,10 @@ class Carrier(Holding):
                     f"and feet are {100 * far:.0f} cm from recorded ones at most, where postures are usually "
                     f"{100 * answer.expected_error_m:.0f} cm off"
                 )
+                break
+            failed.append(f"{answer.database} ({100 * far:.0f} cm)")
+        if failed:
+            note += f"; with {', '.join(failed)} no free motion was found"
         self.d.world = self.d.world.with_(notes=(*self.d.world.notes, note))
 
     def allow_folds(self, first: int) -> None:
@@ -363,13 +374,15 @@ class Carrier(Holding):
         d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
 
     def _met(self, grips: Grips, root: Array, q: Array, places: Array, *, closed: bool = True) -> Pair | None:
-        """A pair that collides in frames, roots (N, 3) and rotations (N, J, 4), the object at places (N, 4, 4)."""
+        """A pair that collides in frames, roots (N, 3) and rotations (N, J, 4), the object at places (N, 4, 4), or
+        between them.
+        """
         postures = self.postures(grips, closed=closed)
         for r, turns, T in zip(root, q, places, strict=True):
             met = postures.blame(Pose.of(r, turns), {self.thing: T}, room=FRAME_ROOM_M, own_room=False)
             if met is not None:
                 return met
-        return None
+        return self.met_between(postures, root, q, places)
 
     def _free_frames(self, grips: Grips, root: Array, q: Array, places: Array) -> None:
         """Turn elbows and shoulders of frames in which an arm is not free, in place and by little, where that helps.

@@ -65,9 +65,7 @@ _SAME_TURN_RAD = 1e-3
 _WALKS = 300
 _BUDGET = Budget(checks=320, nodes=600, fruitless=60)
 _SMOOTH = Budget(checks=120)
-# Relative increase of a carry's duration per kilogram, and its largest: people slow down with heavy objects. Chosen,
-# not measured.
-_SLOWER_PER_KG = 0.04
+# Largest duration of a carry with a heavy object against that with a light one. Chosen, as `Settings.slower_per_kg`.
 _SLOWEST = 2.5
 # Radians that elbows and knees may be turned in a frame where all else fails; more would show as a jerk.
 FREED_RAD = 0.14
@@ -111,21 +109,27 @@ def carried(
     Raises `PlanningFailure`.
 
     The object goes straight or by a detour, or `searched`: with the first of some `rooms` to all else, metres; where
-    that fails, or the frames between its nodes collide, with the next.
+    that fails, or the frames between its nodes collide, with the next. Detours are tried smoothed, and as they are.
     """
     stuck: PlanningFailure | None = None
     for room in rooms:
-        try:
-            states, poses, checks = _path(team, ends, room, searched=searched)
-            return _frames(team, states, poses, checks)
-        except PlanningFailure as failed:
-            stuck = stuck or failed
+        tried: list[Array] = []
+        for smoothed in (True,) if searched else (True, False):
+            try:
+                states, poses, checks = _path(team, ends, room, searched=searched, smoothed=smoothed)
+                if not any(np.array_equal(states, other) for other in tried):
+                    tried.append(states)
+                    return _frames(team, states, poses, checks)
+            except PlanningFailure as failed:
+                stuck = stuck or failed
+            if not tried:  # no path
+                break
     assert stuck is not None
     raise stuck
 
 
 def _path(
-    team: Team, ends: Sequence[tuple[Pose, Pose]], room: float, *, searched: bool
+    team: Team, ends: Sequence[tuple[Pose, Pose]], room: float, *, searched: bool, smoothed: bool
 ) -> tuple[Array, list[Poses], int]:
     """Path of the object (N, 7), the postures that follow it, and the number of checks."""
     lead = team[0][0]
@@ -162,10 +166,10 @@ def _path(
             found = search(quick, first, last, d.seed(), _BUDGET, _held_there(team, ends, T_b))
         if not found.found:
             raise PlanningFailure("no-path", f"{lead.what}: no path was found that the body can follow")
-        short = found if straight else smooth(quick, found, d.seed(), budget=_SMOOTH)
+        short = found if straight or not smoothed else smooth(quick, found, d.seed(), budget=_SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
-        checks += found.stats.checks + (0 if straight else short.stats.checks)
+        checks += found.stats.checks + (0 if short is found else short.stats.checks)
     return np.array(states), poses, checks
 
 
@@ -291,7 +295,7 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
     for a, b in zip(zip(*poses[:-1], strict=True), zip(*poses[1:], strict=True), strict=True):  # those of one person
         far = [angle_between(p.rotations, q.rotations).max() for p, q in zip(a, b, strict=True)]
         turns = np.maximum(turns, np.array(far) - _EASY_RAD)
-    slower = min(1.0 + _SLOWER_PER_KG * lead.mass, _SLOWEST)
+    slower = min(1.0 + lead.d.settings.slower_per_kg * lead.mass, _SLOWEST)
     here = (lead.d.world, lead.thing, lead.actor.now)
     under = {name for end in (lead.T_start, lead.T_goal) for name in resting(*here, end)}
     near = np.array([min(_gap(holding, grips, T, under) for holding, grips in team) for T in place_of(states)])
@@ -334,6 +338,9 @@ def _followed(
                     raise PlanningFailure("no-path", f"{holding.what}: {blamed(found)} along the path")
                 root.append(found.root)
                 q.append(found.rotations)
+                met = holding.met_between(postures, np.array(root[-2:]), np.array(q[-2:]), T[k - 1 : k + 1])
+                if met is not None:
+                    raise PlanningFailure("no-path", f"{holding.what}: {blamed(met)} along the path")
         except PlanningFailure as failed:
             stuck = stuck or failed
         else:

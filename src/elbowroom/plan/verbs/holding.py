@@ -13,7 +13,7 @@ from elbowroom.character.dynamics import too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.clip_library import posture_database
-from elbowroom.geometry.rotations import UP, Array, about, angle_between, multiply, normalize
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, multiply, normalize, slerp
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Posture, PostureDatabase
@@ -29,6 +29,7 @@ from elbowroom.plan.tasks import Move
 from elbowroom.posing.grasps import Grasp, closed_on
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
+from elbowroom.spaces.object import between_states, place_of, state_of
 from elbowroom.world.contacts import Contact
 from elbowroom.world.own_pairs import BELLY, THIGHS, tissue_contacts
 from elbowroom.world.pairs import Pair
@@ -48,6 +49,8 @@ _PELVIS = (
     (0.14, 0.2, 0.5),
     (0.08, 0.28, 0.2),
 )
+# Rotation of a joint from one frame to the next above which postures between the two are looked at, radians.
+_FAR_RAD = 0.12
 # Clearance between the body and everything else, its own forearms included, in postures of a motion, metres.
 _ROOM_M = 0.004
 # Weights of recorded markers against that of the previous posture, per marker, in the order in which they are tried.
@@ -210,6 +213,19 @@ class Holding:
             return postures.blame(pose, {self.thing: T_object}, room=room, own_room=False)
 
         return freed(self.actor.body, blame, pose, most_rad)
+
+    def met_between(self, postures: Postures, root: Array, q: Array, places: Array) -> Pair | None:
+        """A pair that collides between two frames in which a joint rotates far, see `Carrier._met`."""
+        far = angle_between(q[:-1], q[1:]).max(axis=1)
+        for k in np.flatnonzero(far > _FAR_RAD):
+            count = int(np.ceil(far[k] / _FAR_RAD))
+            for share in np.arange(1, count) / count:
+                pose = Pose.of(root[k] + share * (root[k + 1] - root[k]), slerp(q[k], q[k + 1], float(share)))
+                T = place_of(between_states(state_of(places[k]), state_of(places[k + 1]), np.array(share)))
+                met = postures.blame(pose, {self.thing: T})
+                if met is not None:
+                    return met
+        return None
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
         if self.guide is None:
