@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array
+from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Contacts, steps
 from elbowroom.motion.edit import without_lead
@@ -16,11 +18,13 @@ from elbowroom.motion.foot_tracks import bridged
 from elbowroom.motion.legs import place_feet
 from elbowroom.motion.retarget import hips_drop, plant_feet
 from elbowroom.motion.retarget_pose import has_feet
-from elbowroom.motion.soles import SIDES, sole_points
+from elbowroom.motion.soles import SIDES, sole_points, soles
 from elbowroom.motion.stance import foot_slide, slide_ways, stance_contacts
 
 # Passes at most in which the rest of sliding is taken away; stances are found anew before each.
 _PASSES = 8
+# Largest angle between toes that are bent up and the sole, radians, and frames before and after over which they are.
+_MOST_BENT, _SOFT = 1.0, 4
 # Sliding and distance from the floor at which no further pass is made, metres.
 _GOOD_M = 0.003
 
@@ -29,9 +33,9 @@ _GOOD_M = 0.003
 class FeetReport:
     """Feet of a clip before and after their clean-up, and the change to the pose.
 
-    slide_m: farthest that a foot slides in one stance; floor_m: farthest that a bearing heel or ball is from the floor;
-    moved_m: farthest that the hips were moved; turned_rad: largest change of a joint; mean_turned_rad: its mean over
-    joints of the legs and frames.
+    slide_m: farthest that a foot slides in one stance; floor_m: farthest that the lower end of a bearing foot is from
+    the floor, or of any below it; moved_m: farthest that the hips were moved; turned_rad: largest change of a joint;
+    mean_turned_rad: its mean over joints of the legs and frames.
     """
 
     slide_before_m: float
@@ -71,19 +75,30 @@ def clean_feet(clip: Clip, floor: float) -> tuple[Clip, FeetReport]:
         raise BadValue(f"the feet of '{clip.character.name}' cannot be cleaned up: no legs were found.")
     contacts = replace(stance_contacts(clip), floor=floor)
     before = feet_measures(clip, contacts, floor)
-    cleaned = plant_feet(clip, contacts, follow=True)
+    straight = plant_feet(clip, contacts, follow=True)  # toes as they are, from which those below the floor are bent
+    cleaned = _toes_bent(straight, floor)
     for _ in range(_PASSES):
         contacts = replace(stance_contacts(cleaned), floor=floor)
         after = feet_measures(cleaned, contacts, floor)
         if max(after) < _GOOD_M:
             break
-        cleaned = _settled(cleaned, contacts)
+        toes = [sole.toes for sole in soles(clip.character) if sole.toes >= 0]
+        settled = _settled(cleaned, contacts)
+        q = np.array(settled.rotations)
+        q[:, toes] = straight.rotations[:, toes]
+        cleaned = _toes_bent(settled.with_(rotations=q), floor)
     after = feet_measures(cleaned, replace(stance_contacts(cleaned), floor=floor), floor)
     moved = np.linalg.norm(cleaned.root - clip.root, axis=1).max()
     turned = rot.angle(rot.multiply(rot.conjugate(clip.rotations), cleaned.rotations))
     legs = [clip.character.role(f"{side}_{part}") for side in ("left", "right") for part in ("thigh", "shin", "foot")]
     report = FeetReport(
-        before[0], after[0], before[1], after[1], float(moved), float(turned.max()), float(turned[:, legs].mean())
+        before[0],
+        after[0],
+        before[1],
+        after[1],
+        float(moved),
+        float(turned.max()),
+        float(turned[:, legs].mean()),
     )
     return cleaned, report
 
@@ -100,7 +115,7 @@ def _settled(clip: Clip, contacts: Contacts) -> Clip:
         root[lead:], q[lead:] = real.root, real.rotations
         return clip.with_(root=root, rotations=q)
     T, fps = clip.world(), clip.fps
-    height = sole_points(clip.character, T)[..., 2].reshape(-1, 2, 2).min(axis=-1) - contacts.floor
+    height = _lowest(clip, T) - contacts.floor
     taken = np.zeros((2, len(clip), 3))
     feet: dict[str, Array] = {}
     for step, way in zip(steps(contacts), slide_ways(clip, contacts), strict=True):
@@ -113,23 +128,66 @@ def _settled(clip: Clip, contacts: Contacts) -> Clip:
         if on.any():
             T_foot[:, :3, 3] += bridged(taken[k], on, fps)
         moved = T_foot[:, 2, 3] - T[:, clip.character.role(f"{side}_foot"), 2, 3]
-        T_foot[:, 2, 3] += np.where(on, 0.0, np.maximum(-(height[:, k] + moved), 0.0))
+        ramp = scipy.ndimage.distance_transform_edt(~on) / (_SOFT + 1.0) if on.any() else np.ones(len(on))
+        T_foot[:, 2, 3] += np.minimum(ramp, 1.0) * _softened(
+            np.where(on, 0.0, np.maximum(-(height[:, k] + moved), 0.0))
+        )
         feet[side] = T_foot
     root = np.array(clip.root)
     root[:, 2] -= hips_drop(clip.character, T, np.zeros((len(T), 3)), feet, fps)
     return clip.with_(root=root, rotations=place_feet(clip.character, root, clip.rotations, feet))
 
 
+def _toes_bent(clip: Clip, floor: float) -> Clip:
+    """The clip with toes bent up at the ball wherever they would be below the floor, as those of people are."""
+    T, q = clip.world(), np.array(clip.rotations)
+    for sole in (sole for sole in soles(clip.character) if sole.toes >= 0):
+        T_toes = T[:, sole.toes]
+        turn = rot.multiply(rot.from_matrix(T_toes[:, :3, :3]), rot.conjugate(sole.toes_flat))
+        ahead, across = rot.rotate(turn, sole.ahead), rot.rotate(turn, np.cross(sole.ahead, UP))
+        up = np.cross(across, ahead)
+        points = apply(T_toes, sole.toe_outline) - T_toes[:, None, :3, 3]
+        a, b, c = (np.einsum("tki,ti->tk", points, axis) for axis in (ahead, up, across))
+        # height of a point, once bent by an angle: lift sin(angle + phase) + beside
+        level, rise = (a * ahead[:, None, 2] + b * up[:, None, 2], a * up[:, None, 2] - b * ahead[:, None, 2])
+        lift, phase, beside = np.hypot(level, rise), np.arctan2(level, rise), c * across[:, None, 2]
+        wanted = (floor - T_toes[:, None, 2, 3] - beside) / np.maximum(lift, 1e-9)
+        foot = rot.rotate(rot.multiply(rot.from_matrix(T[:, sole.foot, :3, :3]), rot.conjugate(sole.flat)), sole.ahead)
+        bent = np.arctan2(np.einsum("ti,ti->t", np.cross(foot, ahead), across), np.einsum("ti,ti->t", foot, ahead))
+        left = np.where(np.arange(len(T)) < clip.source.lead, 0.0, np.maximum(_MOST_BENT - bent, 0.0))
+        angle = (np.arcsin(np.clip(wanted, -1.0, 1.0)) - phase).max(axis=1).clip(0.0, left)
+        if angle.any():
+            soft = np.minimum(_softened(angle), left)
+            parent = rot.from_matrix(T[:, clip.character.parents[sole.toes], :3, :3])
+            turned = rot.multiply(rot.about(across, soft), rot.from_matrix(T_toes[:, :3, :3]))
+            q[:, sole.toes] = np.where(
+                soft[:, None] > 0.0, rot.multiply(rot.conjugate(parent), turned), q[:, sole.toes]
+            )
+    return clip.with_(rotations=rot.continuous(q))
+
+
+def _softened(needed: Array) -> Array:
+    """Amounts (T,) that change softly in time and are nowhere less than those that are needed."""
+    most = scipy.ndimage.maximum_filter1d(needed, 2 * _SOFT + 1)
+    return np.asarray(scipy.ndimage.gaussian_filter1d(most, 0.5 * _SOFT, radius=_SOFT, mode="nearest"))
+
+
 def feet_measures(clip: Clip, contacts: Contacts, floor: float) -> tuple[float, float]:
     """Farthest slide of a foot in one stance, and farthest distance of its lower end from the floor then, metres.
 
-    Below the floor heels and balls count at all times.
+    Its lower end is that of heel, ball and tip of the toes; below the floor it counts at all times.
     """
     lead = clip.source.lead
     if lead:
         return feet_measures(without_lead(clip), contacts.after(lead), floor)
     slide = float(foot_slide(clip, contacts).max(initial=0.0))
-    height = sole_points(clip.character, clip.world())[..., 2].reshape(-1, 2, 2).min(axis=-1) - floor
+    height = _lowest(clip, clip.world()) - floor
     on = contacts.on.reshape(-1, 2, 2).any(axis=-1)
     off = np.where(on, np.abs(height), np.maximum(-height, 0.0))
     return slide, float(off.max(initial=0.0))
+
+
+def _lowest(clip: Clip, T: Array) -> Array:
+    """Heights (N, 2) of the lowest of heel, ball and tip of the toes of both feet, joint transforms T (N, J, 4, 4)."""
+    ends = sole_points(clip.character, T)[..., 2].reshape(-1, 2, 2).min(axis=-1)
+    return np.minimum(ends, np.stack([sole.tips(T)[:, 2] for sole in soles(clip.character)], axis=1))
