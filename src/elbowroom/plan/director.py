@@ -123,9 +123,7 @@ class Director:
         self.doing = ""  # description of the current task
         self.at_once = False  # start hand motions without waiting: the task gives the time
         self.refused: dict[str, set[tuple[str, str]]] = {}  # by object, grasps that led to failures of later tasks
-        self.choosy: set[str] = (
-            set()
-        )  # objects that are put down only from where the hand is seen to get, otherwise regrasped
+        self.choosy: set[str] = set()  # objects with another grasp to try where a hand is not seen to put them down
         self.careful = False  # check whole bodies after each step, because an earlier plan could not be proven
         self.escalates = False  # plan whole bodies where limbs fail
         self.folded: set[str] = set()  # people who fold up to the floor, whose bellies give way to thighs
