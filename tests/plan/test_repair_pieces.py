@@ -42,3 +42,12 @@ def test_pieces_hold_the_collisions_and_keep_their_times(long_walk: World):
     t = hit[0]
     assert piece.at(t).joints["ann"] == pytest.approx(long_walk.at(t).joints["ann"], abs=1e-9)
     assert len(piece.motion("ann")) < 0.5 * len(long_walk.motion("ann"))
+
+
+def test_what_was_put_down_before_a_piece_lies_where_it_was_put(long_walk: World):
+    world = long_walk.with_static("cup", box((0.08, 0.08, 0.1), (0.4, -1.0, 1.0)))
+    world = world.with_hold("cup", "ann", "left", (1.0, 3.0)).with_hold("cup", "ann", "left", (9.0, 12.0))
+    for begin, end in ((5.0, 15.0), (10.0, 15.0), (14.0, 20.0)):
+        piece = piece_of(world, (begin, end))
+        for t in np.linspace(begin, end, 5):
+            np.testing.assert_allclose(piece.frame("cup", t), world.frame("cup", t), atol=1e-9)

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit
-from elbowroom.world.paths import Interval, merged
+from elbowroom.world.paths import Interval, Still, merged
+from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
 # Shorter takes are repaired as a whole, seconds.
@@ -54,8 +56,25 @@ def _around(world: World, hit: Collision | Unproven) -> Interval:
 
 
 def piece_of(world: World, during: Interval) -> World:
-    """A world with all clips cut to an interval; times stay."""
-    return world.with_(characters=clips_in(world.characters, during))
+    """A world with all clips cut to an interval; times stay.
+
+    Objects are where they were, although clips no longer show how hands took them or put them down before.
+    """
+    begin = during[0]
+    holds, put = [], dict(world.objects)
+    last = {hold.object: hold for hold in sorted(world.holds, key=lambda h: h.during[1]) if hold.during[0] <= begin}
+    for hold in world.holds:
+        thing, now = world.objects[hold.object], last.get(hold.object)
+        if now is None or isinstance(thing, Fixture) or now.fall is not None or now.onto is not None:
+            holds.append(hold)
+        elif hold.during[0] <= begin < hold.during[1] and hold.T_hand_object is None:
+            T = inverse(world.hand(hold.by, hold.hand, begin)) @ world.frame(hold.object, begin)
+            holds.append(replace(hold, T_hand_object=T))
+        elif hold.during[1] > begin or now.during[1] > begin:
+            holds.append(hold)
+        else:
+            put[hold.object] = replace(thing, path=Still(world.frame(hold.object, begin)))
+    return world.with_(characters=clips_in(world.characters, during), objects=put, holds=tuple(holds))
 
 
 def clips_in(motions: Mapping[str, Motion], during: Interval) -> dict[str, Clip]:
