@@ -23,8 +23,8 @@ from elbowroom.motion.stance import foot_slide, slide_ways, stance_contacts
 
 # Passes at most in which the rest of sliding is taken away; stances are found anew before each.
 _PASSES = 8
-# Largest angle between toes that are bent up and the sole, radians, and frames before and after over which they are.
-_MOST_BENT, _SOFT = 1.0, 4
+# Largest angle between toes that are bent up and the sole, radians, and seconds before and after over which they are.
+_MOST_BENT, _SOFT_S = 1.0, 0.033
 # Sliding and distance from the floor at which no further pass is made, metres.
 _GOOD_M = 0.003
 
@@ -128,9 +128,9 @@ def _settled(clip: Clip, contacts: Contacts) -> Clip:
         if on.any():
             T_foot[:, :3, 3] += bridged(taken[k], on, fps)
         moved = T_foot[:, 2, 3] - T[:, clip.character.role(f"{side}_foot"), 2, 3]
-        ramp = scipy.ndimage.distance_transform_edt(~on) / (_SOFT + 1.0) if on.any() else np.ones(len(on))
+        ramp = scipy.ndimage.distance_transform_edt(~on) / (_frames(fps) + 1.0) if on.any() else np.ones(len(on))
         T_foot[:, 2, 3] += np.minimum(ramp, 1.0) * _softened(
-            np.where(on, 0.0, np.maximum(-(height[:, k] + moved), 0.0))
+            np.where(on, 0.0, np.maximum(-(height[:, k] + moved), 0.0)), fps
         )
         feet[side] = T_foot
     root = np.array(clip.root)
@@ -157,7 +157,7 @@ def _toes_bent(clip: Clip, floor: float) -> Clip:
         left = np.where(np.arange(len(T)) < clip.source.lead, 0.0, np.maximum(_MOST_BENT - bent, 0.0))
         angle = (np.arcsin(np.clip(wanted, -1.0, 1.0)) - phase).max(axis=1).clip(0.0, left)
         if angle.any():
-            soft = np.minimum(_softened(angle), left)
+            soft = np.minimum(_softened(angle, clip.fps), left)
             parent = rot.from_matrix(T[:, clip.character.parents[sole.toes], :3, :3])
             turned = rot.multiply(rot.about(across, soft), rot.from_matrix(T_toes[:, :3, :3]))
             q[:, sole.toes] = np.where(
@@ -166,10 +166,15 @@ def _toes_bent(clip: Clip, floor: float) -> Clip:
     return clip.with_(rotations=rot.continuous(q))
 
 
-def _softened(needed: Array) -> Array:
+def _frames(fps: float) -> int:
+    return max(round(_SOFT_S * fps), 1)
+
+
+def _softened(needed: Array, fps: float) -> Array:
     """Amounts (T,) that change softly in time and are nowhere less than those that are needed."""
-    most = scipy.ndimage.maximum_filter1d(needed, 2 * _SOFT + 1)
-    return np.asarray(scipy.ndimage.gaussian_filter1d(most, 0.5 * _SOFT, radius=_SOFT, mode="nearest"))
+    soft = _frames(fps)
+    most = scipy.ndimage.maximum_filter1d(needed, 2 * soft + 1)
+    return np.asarray(scipy.ndimage.gaussian_filter1d(most, 0.5 * soft, radius=soft, mode="nearest"))
 
 
 def feet_measures(clip: Clip, contacts: Contacts, floor: float) -> tuple[float, float]:
