@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from elbowroom.character.body import Character
 from elbowroom.character.human import human
+from elbowroom.files.open import open_file
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import Shape, capsule
 from elbowroom.geometry.solids import box
@@ -139,6 +142,13 @@ def test_shapes_that_share_a_name_are_one_part_to_ask_for(ann: Character) -> Non
     exact = ExactWorld(world).place(0.0)
     assert len(exact.numbers("ann.head", "lamp")) == 2
     assert exact.distance(("ann.head", "lamp")).value == pytest.approx(0.05, abs=1e-6)
+
+
+def test_boots_that_come_upon_the_shins_in_a_walk_do_not_count(ann: Character, data: Path) -> None:
+    assert frozenset(("ann.left_shin", "ann.left_toes")) in names(ExactWorld(World().with_character("ann", still(ann))))
+    porter = open_file(data / "characters" / "CesiumMan.glb").clip().character
+    exact = ExactWorld(World().with_character("porter", still(porter)))
+    assert {("porter.left_shin", "porter.left_toes"), ("porter.right_shin", "porter.right_toes")} <= set(exact.ignored)
 
 
 def test_joints_without_shapes_are_no_step_between_kin() -> None:

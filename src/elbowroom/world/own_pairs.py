@@ -77,6 +77,9 @@ _HANGING = np.radians(80.0)
 # Flexion of neck and head each of a person who looks at the floor before the feet, radians.
 _NODDING = np.radians(20.0)
 
+# Rotation of ankles in a walk, radians, to either side.
+_WALKING = np.radians(25.0)
+
 _ONE_TRUNK = ("spine2", "chest", "left_clavicle", "right_clavicle")
 _TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
 
@@ -103,13 +106,15 @@ def easy_poses(body: Body) -> Iterator[Array]:
     """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
 
     These are: at rest; a person with hanging arms; one who looks down at the hands; one whose hands are bent as far as
-    they go, the base of the thumb on the end of the forearm.
+    they go, the base of the thumb on the end of the forearm; one whose ankles are bent as in walking, where the boots of
+    some rigs come upon the shins.
     """
     yield body.T_rest
     if not isinstance(body, Character):
         return
     bent = [(("left_upper_arm", "right_upper_arm"), (_HANGING, 0.0)), (("neck", "head"), (_NODDING, 0.0))]
     bent += [(("left_hand", "right_hand"), way) for way in ((np.pi, 0.0), (-np.pi, 0.0), (0.0, np.pi), (0.0, -np.pi))]
+    bent += [(("left_foot", "right_foot"), way) for way in ((_WALKING, 0.0), (-_WALKING, 0.0))]
     skeleton = body.skeleton
     for parts, swing in bent:
         q = skeleton.rest.copy()
