@@ -203,3 +203,12 @@ def test_capsule_cover_and_trees() -> None:
             assert np.all(reach <= packed.node[root, 3] + 1e-12)
             seen += count
         assert seen == len(covers[k])
+
+
+def test_a_solid_part_too_small_for_a_point_inside_is_covered() -> None:
+    case = box((0.05, 0.05, 0.08))
+    screw = box((0.0002, 0.0002, 0.0002), (0.0103, 0.0071, 0.0113))
+    mesh = merge([Mesh(case.vertices, case.faces[:-2]), screw])
+    balls = mesh_cover(mesh)
+    apart = np.linalg.norm(mesh.vertices[:, None] - balls[:, :3], axis=2) - balls[:, 3]
+    assert len(balls) and (apart.min(axis=1) <= 1e-9).all()

@@ -108,9 +108,9 @@ def _large_balls(field: Fields, low: Array, high: Array, more: float) -> Array:
     kernels.depths(field, points, depth)
     # deep points lie in whatever balls hold the shallow ones around them, or the cubes find them
     samples = points[(depth > -0.5 * cell) & (depth < 2.0 * more)]
-    if len(samples) > MOST_SAMPLES:
-        return np.zeros((0, 5))
     inside = depth > 0.0
+    if len(samples) > MOST_SAMPLES or not inside.any():  # sheets and thin walls have no point inside
+        return np.zeros((0, 5))
     centers, inner = points[inside], depth[inside]
     rng = np.random.default_rng(0)
     keep = rng.permutation(len(centers))[:MOST_CENTERS]
