@@ -106,7 +106,7 @@ def easy_poses(body: Body) -> Iterator[Array]:
     """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
 
     These are: at rest; a person with hanging arms; one who looks down at the hands; one whose hands are bent as far as
-    they go, the base of the thumb on the end of the forearm; one whose ankles are bent as in walking, where the boots of
+    they go, the base of the thumb on the end of the forearm; one whose ankles are bent as in a walk, where boots of
     some rigs come upon the shins.
     """
     yield body.T_rest
