@@ -11,7 +11,7 @@ import pinocchio as pin
 from elbowroom.character.body import Character
 from elbowroom.files.meshes import read_meshes
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.cover import hull_of
+from elbowroom.geometry.hull import hull_of
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape, shape_mesh

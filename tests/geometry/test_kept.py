@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from elbowroom.geometry import kept as on_disk
-from elbowroom.geometry.cover import hull_of, mesh_tree
+from elbowroom.geometry.cover import mesh_tree
 from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.hull import hull_of
 from elbowroom.geometry.kept import KeptTogether, kept
 from elbowroom.geometry.mesh import Mesh, known
 from elbowroom.geometry.solids import box

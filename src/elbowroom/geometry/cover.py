@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.fields import distance_field
-from elbowroom.geometry.hull import stored_hull
+from elbowroom.geometry.hull import hull_of
 from elbowroom.geometry.kept import kept, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -55,17 +55,6 @@ def _box_cover(shape: Shape) -> Array:
     inner = np.min(shape.size - np.abs(centers), axis=1)
     outer = np.full(len(centers), np.linalg.norm(half))
     return np.column_stack([centers, outer, np.minimum(inner, outer)])
-
-
-def hull_of(mesh: Mesh) -> Mesh:
-    """The convex hull of a mesh; the mesh itself where it is flat. Always the same one for the same mesh."""
-    return kept(mesh, "hull", lambda: _hull_of(mesh))
-
-
-def _hull_of(mesh: Mesh) -> Mesh:
-    points = mesh.vertices[np.unique(mesh.faces)]
-    hull = stored_hull(points)
-    return mesh if hull is None else replace(hull.mesh(points), color=mesh.color)
 
 
 def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:

@@ -1,7 +1,8 @@
-"""Convex hulls of points."""
+"""Convex hulls of points and meshes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from elbowroom.geometry.kept import remembered
+from elbowroom.geometry.kept import kept, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 
@@ -46,6 +47,17 @@ def stored_hull(points: Array) -> Hull | None:
     """The same from the disk, if it was made before: scipy's hulls take a quarter of a second to import."""
     found = remembered("hulls", (_source(), np.asarray(points, dtype=float)), lambda: _arrays(convex_hull(points)))
     return Hull(**found) if found else None
+
+
+def hull_of(mesh: Mesh) -> Mesh:
+    """The convex hull of a mesh; the mesh itself where it is flat. Always the same one for the same mesh."""
+    return kept(mesh, "hull", lambda: _hull_of(mesh))
+
+
+def _hull_of(mesh: Mesh) -> Mesh:
+    points = mesh.vertices[np.unique(mesh.faces)]
+    hull = stored_hull(points)
+    return mesh if hull is None else replace(hull.mesh(points), color=mesh.color)
 
 
 @cache

@@ -77,12 +77,12 @@ def clean_feet(clip: Clip, floor: float) -> tuple[Clip, FeetReport]:
     before = feet_measures(clip, contacts, floor)
     straight = plant_feet(clip, contacts, follow=True)  # toes as they are, from which those below the floor are bent
     cleaned = _toes_bent(straight, floor)
+    toes = [sole.toes for sole in soles(clip.character) if sole.toes >= 0]
     for _ in range(_PASSES):
         contacts = replace(stance_contacts(cleaned), floor=floor)
         after = feet_measures(cleaned, contacts, floor)
         if max(after) < _GOOD_M:
             break
-        toes = [sole.toes for sole in soles(clip.character) if sole.toes >= 0]
         settled = _settled(cleaned, contacts)
         q = np.array(settled.rotations)
         q[:, toes] = straight.rotations[:, toes]

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.cover import BallTree, ball_tree, hull_of, mesh_tree, packed_trees, shape_tree
+from elbowroom.geometry.cover import BallTree, ball_tree, mesh_tree, packed_trees, shape_tree
 from elbowroom.geometry.fields import DistanceField, distance_field
+from elbowroom.geometry.hull import hull_of
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
