@@ -140,7 +140,9 @@ def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float,
     T = character.skeleton.forward(where, local)
     missing = np.zeros(len(samples))
     pairs = _pairs(character)
-    parts = {joints: part(character, joints, T) for joints in dict.fromkeys(joints for pair in pairs for joints in pair)}
+    parts = {
+        joints: part(character, joints, T) for joints in dict.fromkeys(joints for pair in pairs for joints in pair)
+    }
     for one, other in pairs:
         a, b = parts[one], parts[other]
         if a is not None and b is not None:
