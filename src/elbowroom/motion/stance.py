@@ -61,8 +61,9 @@ _CHANGE_S = 0.05
 _GROUND_PERCENT, _NEARBY_S = 20.0, 0.7
 # Points of a foot this much higher than its lowest hardly bear, metres.
 _SOFT_M = 0.01
-# A foot that comes down or lifts off does not bear where its lowest point is higher over its median height in the step
-# than the middle half of its heights is apart, and the first of these; but at most the second, metres.
+# A foot does not bear where its lowest point is higher over its median height in the step than the middle half of its
+# heights is apart, and the first of these; but at most the second, metres. It comes down, lifts off, or makes a step so
+# small that it counts as one stance with those before and after.
 _LIFTED_M = (0.004, 0.015)
 # Time over which the velocity of a foot in stance is averaged, and which does not count at both ends, seconds.
 _DRIFT_S, _ENDS_S = 0.25, 0.10
@@ -130,8 +131,8 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
         moved = np.diff(points[inside, side, :, :2], axis=0)
         quarter, middle, most = np.percentile(low[inside, side], [25.0, 50.0, 75.0])
         lifted = min(most - quarter + _LIFTED_M[0] * size, _LIFTED_M[1] * size)
-        down = np.flatnonzero(low[inside, side] <= middle + lifted)
-        moved[: down[0]] = moved[down[-1] :] = 0.0
+        down = low[inside, side] <= middle + lifted
+        moved[~(down[1:] & down[:-1])] = 0.0
         on = contacts.on[inside, 2 * side : 2 * side + 2]
         bears = on[1:] & on[:-1]
         # where heel hands over to ball, whichever was down
