@@ -48,6 +48,15 @@ def test_one_who_stands_and_is_moved_slides_by_the_whole_way():
     np.testing.assert_allclose(foot_slide(drifting(still, (2.0, 0.0))), 2.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize(("lifted_m", "slides_m"), [(0.0, 0.05), (0.03, 0.0)])
+def test_a_small_step_within_a_stance_is_no_slide(lifted_m: float, slides_m: float):
+    still = standing(person(), frames=121, fps=60.0)
+    moves = np.clip((np.arange(121) - 50) / 20.0, 0.0, 1.0)
+    lifts = lifted_m * ((moves > 0.0) & (moves < 1.0))
+    moved = still.with_(root=still.root + np.column_stack([0.05 * moves, np.zeros(121), lifts]))
+    np.testing.assert_allclose(foot_slide(moved, stance_contacts(still)), slides_m, atol=0.003)
+
+
 @pytest.mark.parametrize("speed", [0.7, 1.2, 1.6])
 def test_a_walk_without_its_way_slides_by_its_way(speed: float):
     """Forward travel removed: each foot slides back by the speed times how long it is down."""
