@@ -112,7 +112,8 @@ class BodyCheck:
         for depth, made in zip(self._depths, self._checks, strict=True):
             check = made()
             check.limb.offset[0] = root
-            for k in np.flatnonzero(~free & (check.batch(q, self.time) == FREE)):
+            rest = np.flatnonzero(~free)
+            for k in rest[check.batch(q[rest], self.time) == FREE]:
                 free[k] = self._tissue(Pose.of(root, rotations[k])) >= depth if depth > 0.0 else True
         return float(free.mean())
 
