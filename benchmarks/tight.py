@@ -2,7 +2,7 @@
 
     python benchmarks/tight.py --scenes 30 --seeds 5            # success, seconds, checks
     python benchmarks/tight.py --scenes 9 --flat                # beside flat planning by OMPL, equal processor time
-    python benchmarks/tight.py --gaps                           # success by the width of a gap
+    python benchmarks/tight.py --gaps [--flat]                  # success by the width of a gap
     python benchmarks/tight.py --scenes 10 --capture FOLDER     # posture similarity and torque variation (Fig. 7)
 
 A scene is a board at table height before a woman, a wall behind her, a ceiling, and a post to each side, at random
@@ -206,6 +206,8 @@ def main() -> None:
                 summary(f"gap {100 * gap:.0f} cm", rows) + f", {len(made)} of {given.scenes} scenes possible",
                 flush=True,
             )
+            if given.flat and made:
+                rivals(made, given.seconds)
     else:
         made = {k: s for k in numbers if (s := scene(k)) is not None}
         print(f"{len(made)} of {given.scenes} scenes have postures at both ends", flush=True)

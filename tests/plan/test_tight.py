@@ -294,3 +294,23 @@ def test_a_motion_too_quick_for_its_feet_is_slowed_until_the_zero_moment_point_i
     np.testing.assert_allclose(at_rest.points, at_rest.centers, atol=1e-6)
     center = center_of_mass(given.body, given.body.skeleton.at(given.start))
     np.testing.assert_allclose(at_rest.points[10], center[:2], atol=1e-6)
+
+
+def test_a_fold_on_one_side_lets_nothing_give_way_on_the_other() -> None:
+    world = er.World(floor=-1.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0))
+    body, pose = standing(world)
+    check, exact = BodyCheck(world, "ann", 0.0), Postures(world, "ann", 0.0)
+    soft, rng, pressed = exact.with_soft_tissue(), np.random.default_rng(5), 0
+    for _ in range(120):
+        q = np.array(pose.rotations)
+        q[body.role("spine1")] = about((0.0, 1.0, 0.0), -0.3)  # to the side that folds less
+        for role, low, high in (("spine1", 0.0, 0.7), ("spine2", 0.0, 0.6), ("left_thigh", -2.4, -1.6),
+                                ("right_thigh", -1.7, -1.2)):  # fmt: skip
+            q[body.role(role)] = multiply(about((1.0, 0.0, 0.0), rng.uniform(low, high)), q[body.role(role)])
+        for role in ("left_upper_arm", "right_upper_arm"):
+            q[body.role(role)] = multiply(about((1.0, 0.0, 0.0), -2.6), q[body.role(role)])
+        other = Pose.of(pose.root, q)
+        if check.free(other):
+            assert soft.valid(other)
+            pressed += not exact.valid(other)
+    assert pressed > 3

@@ -238,9 +238,7 @@ def test_sources_of_a_whole_body_motion_are_coloured(walked: Report):
     assert [bar.get("fill") for bar in bars] == [COLORS[source] for _, source, _ in parts]
     widths = [float(bar.get("width", 0)) for bar in bars]
     assert widths[1] == pytest.approx(1.5 * widths[0], rel=0.01)
-    assert widths[2] == pytest.approx(
-        sum(widths[:2]), rel=0.01
-    )
+    assert widths[2] == pytest.approx(sum(widths[:2]), rel=0.01)
     assert bars[0].get("y") == bars[1].get("y") != bars[2].get("y")
     assert len(list(drawing.iter("line"))) == 1
     edit = Edit("ann", "right_arm", "take the tin", (0.0, 1.0), "whole-body", blend=blend)
