@@ -31,6 +31,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
+from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import planned_frames
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.posing.balance import balance_margin
@@ -122,14 +123,21 @@ def certified(given: Scene, frames: tuple[np.ndarray, np.ndarray]) -> bool:
 
 
 def run(given: Scene, seed: int, settings: TightSettings) -> dict:
-    """One plan, as tasks make it: found, certified, processor seconds, checks, least balance margin between frames."""
+    """One plan, as tasks make it: found, certified, processor seconds, checks, least balance margin between frames.
+
+    The zero moment point is that of the frames before and after they are slowed down for it.
+    """
     begun, seeds = time.process_time(), itertools.count(seed, 1_000_003)
     done = planned_frames(given.problem, lambda: next(seeds), lambda path: FRAMES, settings)
+    quick, motion = done.frames, given.world.motion("ann")
+    assert isinstance(motion, Clip)
+    done = done if quick is None else slowed(given.problem, done, motion.fps)
     searched = time.process_time() - begun
     proven = done.frames is not None and certified(given, done.frames)
     return {"found": done.frames is not None, "certified": proven, "plan_s": searched,
             "total_s": time.process_time() - begun, "checks": done.stats.checks, "blocked": done.blocked,
-            "balance_m": between_frames(given, done.frames) if done.frames is not None else None}  # fmt: skip
+            "balance_m": between_frames(given, done.frames) if done.frames is not None else None,
+            "zmp_m": None if quick is None else (zmp_margin(given.problem, quick, motion.fps), done.zmp_m)}  # fmt: skip
 
 
 def all_runs(made: dict[int, Scene], seeds: int, settings: TightSettings) -> list[dict]:
@@ -143,7 +151,7 @@ def all_runs(made: dict[int, Scene], seeds: int, settings: TightSettings) -> lis
             except Exception as error:
                 spent = time.process_time() - begun
                 row = {"found": False, "certified": False, "plan_s": spent, "total_s": spent, "checks": 0,
-                       "blocked": f"broke off: {error!r}", "balance_m": None}  # fmt: skip
+                       "blocked": f"broke off: {error!r}", "balance_m": None, "zmp_m": None}  # fmt: skip
             rows.append({"scene": number, "seed": seed, **row})
             print(f"scene {number}, seed {seed}: {'certified' if row['certified'] else 'FAILED ' + row['blocked']}, "
                   f"{row['plan_s']:.2f} s, {row['checks']} checks", flush=True)  # fmt: skip
@@ -162,10 +170,13 @@ def summary(name: str, rows: list[dict]) -> str:
     """One line of a table."""
     good = [r for r in rows if r["certified"]]
     plan = np.array([r["plan_s"] for r in rows]) if rows else np.zeros(1)
+    points = np.array([r["zmp_m"] for r in good]).reshape(-1, 2)
     return (f"{name:24s} {len(rows):4d} plans, found {sum(r['found'] for r in rows):4d}, certified {len(good):4d}, "
             f"plan s median {np.median(plan):.2f} p90 {np.quantile(plan, 0.9):.2f}, "
             f"total s median {np.median([r['total_s'] for r in rows] or [0]):.2f}, "
-            f"least balance {1000 * min([r['balance_m'] for r in good], default=0):.0f} mm")  # fmt: skip
+            f"least balance {1000 * min([r['balance_m'] for r in good], default=0):.0f} mm, zero moment point outside in "
+            f"{(points[:, 0] < 0.0).sum()}, slowed down in {(points[:, 1] < 0.0).sum()}, least "
+            f"{1000 * points[:, 1].min(initial=0.0):.0f} mm")  # fmt: skip
 
 
 # Recordings of bends, crouches, lifts and reaches: those that are followed, and other takes to judge by. All are BVH:
