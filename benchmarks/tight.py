@@ -28,6 +28,8 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import about, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.director import Director
+from elbowroom.plan.settings import Settings
 from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
@@ -46,7 +48,6 @@ from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
 
 AXES = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-FRAMES = 120
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +129,12 @@ def run(given: Scene, seed: int, settings: TightSettings) -> dict:
     The zero moment point is that of the frames before and after they are slowed down for it.
     """
     begun, seeds = time.process_time(), itertools.count(seed, 1_000_003)
-    done = planned_frames(given.problem, lambda: next(seeds), lambda path: FRAMES, settings)
-    quick, motion = done.frames, given.world.motion("ann")
+    motion = given.world.motion("ann")
     assert isinstance(motion, Clip)
+    usual = Director(given.world, Settings(), motion.fps, 0)
+    done = planned_frames(given.problem, lambda: next(seeds),
+                          lambda path: round(motion.fps * usual.seconds_for(path.length_m)), settings)  # fmt: skip
+    quick = done.frames
     done = done if quick is None else slowed(given.problem, done, motion.fps)
     searched = time.process_time() - begun
     proven = done.frames is not None and certified(given, done.frames)
@@ -174,9 +178,9 @@ def summary(name: str, rows: list[dict]) -> str:
     return (f"{name:24s} {len(rows):4d} plans, found {sum(r['found'] for r in rows):4d}, certified {len(good):4d}, "
             f"plan s median {np.median(plan):.2f} p90 {np.quantile(plan, 0.9):.2f}, "
             f"total s median {np.median([r['total_s'] for r in rows] or [0]):.2f}, "
-            f"least balance {1000 * min([r['balance_m'] for r in good], default=0):.0f} mm, zero moment point outside in "
-            f"{(points[:, 0] < 0.0).sum()}, slowed down in {(points[:, 1] < 0.0).sum()}, least "
-            f"{1000 * points[:, 1].min(initial=0.0):.0f} mm")  # fmt: skip
+            f"least balance {1000 * min([r['balance_m'] for r in good], default=0):.0f} mm, zero moment point "
+            f"outside in {(points[:, 0] < 0.0).sum()}, slowed down in {(points[:, 1] < 0.0).sum()}, least "
+            f"{1000 * min(points[:, 1], default=0.0):.0f} mm")  # fmt: skip
 
 
 # Recordings of bends, crouches, lifts and reaches: those that are followed, and other takes to judge by. All are BVH:

@@ -84,12 +84,13 @@ def slowed(problem: BodyProblem, done: Planned, fps: float) -> Planned:
     if found is None:
         return done
     inner = problem.balance.margin_m  # supports are drawn in by it
-    most = _SLOWEST * (len(done.frames[0]) - 1)
-    while float(found.margins().min()) + inner < 0.0:
+    count = len(done.frames[0]) - 1
+    most = int(np.ceil(_SLOWEST * count))
+    while count < most and float(found.margins().min()) + inner < 0.0:
         tried = np.arange(1.1, _SLOWEST, 0.1)
         slower = next((s for s in tried if float(found.margins(s).min()) + inner >= 0.0), _SLOWEST)
-        count = int(np.ceil(slower * (len(done.frames[0]) - 1)))
-        frames = frames_of(problem, done.path, count) if count <= most else None
+        count = min(int(np.ceil(slower * count)), most)
+        frames = frames_of(problem, done.path, count)
         calm = None if frames is None else zero_moment(problem, frames, fps)
         if frames is None or calm is None:
             break
