@@ -116,12 +116,12 @@ class _ClosedFrames:
         roots = np.stack([np.interp(share, even, root[:, k]) for k in range(3)], axis=1)
         rotations = self.problem.within_limits(interpolate(even, q, share))
         rows = np.concatenate([roots, rotations.reshape(len(share), -1)], axis=1)
-        changed = np.flatnonzero((rows != self._rows).any(axis=1)[1:-1]) + 1
+        changed: list[int] = (np.flatnonzero((rows != self._rows).any(axis=1)[1:-1]) + 1).tolist()
         self._rows = rows
         for k in changed:
             self._poses[k] = self._closed(Pose.of(roots[k], rotations[k]), float(share[k]))
         # a fast hand passes a corner between two frames
-        for k in sorted({int(k) + i for k in changed for i in (-1, 0)}):
+        for k in sorted({k + i for k in changed for i in (-1, 0)}):
             a, b = self._poses[k], self._poses[k + 1]
             self._between[k] = a is None or b is None or free_between(self.problem, a, b)
         inner = np.concatenate([[True], self._between[:-1] & self._between[1:], [True]])
