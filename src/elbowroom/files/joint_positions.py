@@ -138,7 +138,7 @@ def _lengths(skeleton: Skeleton, points: Array) -> Array:
 
 
 def _at_parent(lengths: Array) -> NDArray[np.bool_]:
-    """Whether joints (J,) with bones of these lengths are at the place of their parents; the root never is."""
+    """Mask of joints (J,) that, with bones of these lengths, are at the place of their parents; never the root."""
     return np.concatenate([[False], lengths[1:] < _SAME * lengths.max()])
 
 
