@@ -200,6 +200,8 @@ def test_everything_can_be_shown_besides(seat: Seat) -> None:
 
 def test_none_of_several_changes_at_once_is_lost(seat: Seat) -> None:
     """As while the page draws, and a click takes longer to be sent than the next one to come."""
+    seat.rest()
+    seat.tab("View")
     extras = seat.page.extras
     labels = ["Hand paths", "Search trees", "Minimum clearance"]
     for on in (True, False):
