@@ -106,7 +106,7 @@ class Studio:
 
     @property
     def has_edits(self) -> bool:
-        """Whether edits of the plan are those of the motion shown: not while a drag changes it."""
+        """True if edits of the plan are those of the motion shown: not while a drag changes it."""
         return self.plan is not None and (not self.live or self.plan is self.reweighted)
 
     def say(self, text: str, tone: Tone = "plain") -> None:
