@@ -5,7 +5,8 @@
 Skating is a drift of the whole body along the floor, there and back, by a few centimetres; floating and penetration
 lift and lower it, for all of the clip or for a while. The result is judged twice: by stance phases found anew in it,
 which is what `elbowroom report` measures and what the clean-up itself goes by; and, independently of both, by the
-contacts of the recording before anything was added ("true"), beside what the recording slides in them.
+contacts of the recording before anything was added ("true"), beside what the recording slides in them. Of each of these
+contacts, "still" is the longest part in which the recording itself slides less than 5 mm.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ import numpy as np
 from elbowroom.files.open import ImportHints, open_file
 from elbowroom.geometry import rotations as rot
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import estimate_floor, foot_contacts
+from elbowroom.motion.contacts import Contacts, estimate_floor, foot_contacts
 from elbowroom.motion.edit import place, without_lead
 from elbowroom.motion.feet import clean_feet, feet_measures
-from elbowroom.motion.stance import stance_contacts
+from elbowroom.motion.stance import slid_so_far, slide_ways, stance_contacts
 
 # Added faults: metres along the floor, metres up.
 SKATES_M = (0.03, 0.06, 0.10)
 LIFTS_M = (0.02, 0.05, 0.08, -0.02, -0.05, -0.08)
+
+# Slide of a recording up to which it lies still, metres.
+STILL_M = 0.005
 
 
 def clips(data: Path, count: int) -> list[Clip]:
@@ -54,6 +58,20 @@ def spoiled(clip: Clip, k: int) -> tuple[Clip, float, float]:
     height = np.full(len(t), lift) if k % 2 else lift * np.sin(np.pi * t / max(t[-1], 1e-9)) ** 2
     added = np.column_stack([way * np.cos(heading), way * np.sin(heading), height])
     return clip.with_(root=clip.root + added), skate, lift
+
+
+def still_slide(clip: Clip, cleaned: Clip, truth: Contacts) -> float:
+    """Farthest slide of the cleaned clip, metres, in the parts of contacts in which the recording lies still."""
+    worst = 0.0
+    for recorded, made in zip(slide_ways(clip, truth), slide_ways(cleaned, truth), strict=True):
+        first, best = 0, (0, 0)
+        for last in range(len(recorded)):
+            while np.linalg.norm(recorded[first : last + 1] - recorded[last], axis=-1).max() >= STILL_M:
+                first += 1
+            best = max(best, (last - first, first))
+        length, first = best
+        worst = max(worst, float(slid_so_far(made[first : first + length + 1])[-1]))
+    return worst
 
 
 def main() -> None:
@@ -83,15 +101,26 @@ def main() -> None:
             "floor_m": round(floor, 4),
         }
         row |= {"true_slide_m": round(true_slide, 4), "true_floor_m": round(true_floor, 4)}
+        row |= {"still_slide_m": round(still_slide(clip, good, truth), 4)}
         row |= {"recorded_slide_m": round(recorded_slide, 4), "kept": round(float(np.concatenate(kept).mean()), 3)}
         row |= {"from_recorded_deg": round(float(np.degrees(was.mean())), 2), "report": report.facts()}
         rows.append(row | {"frames": len(clip), "seconds": round(seconds, 2)})
         print(json.dumps(rows[-1]), flush=True)
-    for slide_key, floor_key in (("slide_m", "floor_m"), ("true_slide_m", "true_floor_m")):
+    pairs = (("slide_m", "floor_m"), ("true_slide_m", "true_floor_m"), ("still_slide_m", "true_floor_m"))
+    for slide_key, floor_key in pairs:
         slides, floors = (np.array([r[key] for r in rows]) for key in (slide_key, floor_key))
         within = int(np.sum((slides < 0.005) & (floors < 0.005)))
         print(f"{slide_key}, {floor_key}: {within} of {len(rows)} clips within 5 mm")
-    for key in ("slide_m", "floor_m", "true_slide_m", "true_floor_m", "recorded_slide_m", "kept", "from_recorded_deg"):
+    for key in (
+        "slide_m",
+        "floor_m",
+        "true_slide_m",
+        "still_slide_m",
+        "true_floor_m",
+        "recorded_slide_m",
+        "kept",
+        "from_recorded_deg",
+    ):
         values = np.array([r[key] for r in rows])
         print(f"{key}: median {np.median(values):.4f}, least {values.min():.4f}, most {values.max():.4f}")
 

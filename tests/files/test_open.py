@@ -17,6 +17,7 @@ from elbowroom.files.npz import write_npz
 from elbowroom.files.open import open_file
 from elbowroom.files.save import save
 from elbowroom.geometry.solids import box
+from elbowroom.storyboard.storyboard import read_storyboard
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
 
@@ -80,3 +81,13 @@ def test_bones_without_length_are_told(tmp_path: Path) -> None:
     assert "The bones have zero length." in clip.character.notes
     assert clip.character.masses is None
     assert all(np.all(np.isfinite(s.T_joint_shape)) for s in clip.character.shapes)
+
+
+def test_markers_are_a_clip_in_storyboards_too_and_solved_once(tmp_path: Path, data: Path) -> None:
+    path = data / "mocap" / "accad_c3d" / "Female1_run.c3d"
+    solved = open_file(path).clip()
+    assert len(solved) == 203 and solved.character.skin is not None
+    (tmp_path / "take.yaml").write_text(f"elbowroom: 1\nfps: 120\ncharacters: {{ann: {{clip: {path}}}}}\n")
+    ann = read_storyboard(tmp_path / "take.yaml").world.characters["ann"]
+    assert np.array_equal(ann.rotations, solved.rotations)
+    assert open_file(path).clip().character is solved.character

@@ -9,6 +9,8 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadFile
+from elbowroom.files.bvh import read_bvh
+from elbowroom.files.joint_positions import read_joint_positions, write_joint_positions
 from elbowroom.files.open import ImportHints, open_file
 from elbowroom.files.save import save
 from elbowroom.files.smpl import LAYOUTS, layout_skeleton
@@ -120,6 +122,17 @@ def test_joint_positions(tmp_path, up):
     bent = rot.angle(knee) > 0.3
     axis = rot.normalize(rot.log(knee[bent]))
     assert (bent.sum() > 5 and np.all(axis[:, 0] > 0.98)) or np.all(axis[:, 0] < -0.98)
+
+
+def test_positions_of_a_rig_without_neck_and_collars_are_read_again(tmp_path, data):
+    clip = read_bvh(data / "mocap" / "cmu_bvh" / "02_01.bvh")
+    neck, chest = (clip.character.role(role) for role in ("neck", "chest"))
+    assert np.allclose(clip.positions()[:, neck], clip.positions()[:, chest])
+    write_joint_positions(tmp_path / "walk.npy", clip)
+    back = read_joint_positions(tmp_path / "walk.npy", fps=clip.fps)
+    for role in ("left_hand", "right_hand", "left_foot", "right_foot", "head", "left_forearm", "chest"):
+        ours, theirs = (c.positions()[:, c.character.role(role)] for c in (clip, back))
+        assert np.abs(ours - theirs).max() < 1e-3, role
 
 
 def test_positions_of_bones_that_change_are_followed_nearly(tmp_path):

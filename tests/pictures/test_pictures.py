@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from elbowroom.character.visual import visible
 from elbowroom.errors import BadFile, BadValue, MissingExtra, UnknownName
+from elbowroom.files.bvh import read_bvh
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
@@ -112,6 +114,16 @@ def test_a_lone_walker_is_followed_and_never_leaves_the_picture(look):
         assert np.abs(seen).max() < 1.0 and np.ptp(seen, axis=0).max() > 0.5
     fixed = Direction(world, Camera.looking(look, follow=""), 1.5)
     assert np.allclose(fixed.view(0.0).eye, fixed.view(2.0).eye)
+
+
+def test_a_recording_is_framed_in_the_skin_that_is_shown(data):
+    """Heads of recorded skeletons end at a joint, those of the skin above it."""
+    clip = read_bvh(data / "mocap" / "cmu_bvh" / "02_01.bvh")
+    world, skin = World().with_character("ann", clip), visible(clip.character)
+    direction = Direction(world, Camera.looking("side"), 1.0)
+    for t in np.linspace(*whole_span(world), 5):
+        seen, _ = in_picture(direction.view(t), skin.posed(joint_transforms(clip, t)[0]), 1.0)
+        assert np.abs(seen).max() < 0.95
 
 
 @pytest.mark.parametrize("look", LOOKS)

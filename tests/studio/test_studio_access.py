@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import logging
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -25,8 +26,10 @@ from elbowroom.files.viser_server import quiet
 from elbowroom.studio.headers import came_from_here, check_token, kept_token, policy
 from elbowroom.studio.page import opened
 from elbowroom.studio.server import StudioServer
+from elbowroom.studio.viser_page import page, unpacked
 
 TOKEN = "a-token-of-tests"
+PAGE = Path(viser.__file__).parent / "client" / "build" / "index.html"
 COUNTER = Path(__file__).with_name("counter.yaml")
 CAMERA = {
     "type": "ViewerCameraMessage",
@@ -185,6 +188,18 @@ def test_the_page_may_run_its_own_scripts_alone_and_talk_to_nobody_else() -> Non
     assert len(scripts) == 7  # two of viser's, three handlers of ours
     assert rules["connect-src"] == "'self' ws://desk.lan:8080 wss://desk.lan:8080 data: blob:"
     assert "evil" not in policy("evil; script-src *") and "script-src *" not in policy("x;script-src *")
+
+
+def test_a_change_that_waits_on_the_page_is_sent_before_one_of_another_field_takes_its_place() -> None:
+    text, scripts = page()
+    before = unpacked(re.findall(r"<script\b([^>]*)>", (PAGE.read_text()))[0])
+    after = unpacked(re.findall(r"<script\b([^>]*)>", text.decode())[0])
+    assert scripts is not None and before is not None and after is not None
+    assert before[0] == after[0] and scripts[1] == after[1]
+    added = len(after[1]) - len(before[1])
+    at = next(k for k, (a, b) in enumerate(zip(before[1], after[1], strict=False)) if a != b)
+    assert 20 < added < 90 and before[1][at:] == after[1][at + added :]
+    assert b".uuid!==" in after[1][at : at + added]
 
 
 def test_the_token_is_kept_for_this_user_alone(tmp_path: Path) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from studio_makers import settled, studio_of, umbrella
@@ -10,6 +14,7 @@ from studio_makers import settled, studio_of, umbrella
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.studio.actions import set_strength
 from elbowroom.studio.page_edits import angles, drawn_curves, joints_of, rows_of
+from elbowroom.studio.page_looks import heed, put
 from elbowroom.studio.studio import Studio
 
 
@@ -58,3 +63,40 @@ def test_an_edit_is_muted_proven_again_and_undone(tmp_path: Path) -> None:
         studio.undo()
         settled(studio)
         assert studio.verdict == "not free" and studio.plan is not None and studio.plan.edits[0].muted
+
+
+def test_a_strength_set_while_the_last_one_is_proven_is_not_lost(tmp_path: Path) -> None:
+    with studio_of(umbrella(), tmp_path) as studio:
+        studio.replan()
+        settled(studio)
+        with studio.lock:  # nothing can be proven in between
+            set_strength(studio, 0, 0.5, True)
+            assert studio.live and studio.has_edits
+            set_strength(studio, 0, 0.9, False)
+        settled(studio)
+        assert studio.plan is not None and not studio.live
+        assert [(e.strength, e.muted) for e in studio.plan.edits] == [(0.9, False)]
+
+
+class _Field:
+    """A box of the panel, as viser has it."""
+
+    def __init__(self) -> None:
+        self.value, self._impl = True, SimpleNamespace(uuid="box")
+        self.heard: list[Callable[[object], Any]] = []
+        self.on_update = self.heard.append
+
+
+def test_a_box_that_the_user_unticks_stays_so_whatever_is_shown_meanwhile(tmp_path: Path) -> None:
+    with studio_of(umbrella(), tmp_path) as studio:
+        field, seen = _Field(), list[bool]()
+        heed(field, studio, lambda: seen.append(field.value))
+        note, act = field.heard
+        event = SimpleNamespace(client=object())
+        field.value = False
+        asyncio.run(note(event))
+        put(field, True)  # by a thread of the studio that still knows the old value
+        act(event)  # by another one, later
+        assert seen == [False] and field.value is False
+        put(field, True)
+        assert field.value is True

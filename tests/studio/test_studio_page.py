@@ -8,6 +8,7 @@ ELBOWROOM_EVIDENCE, by default `elbowroom-evidence` among temporary files.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import copy
@@ -194,6 +195,43 @@ def test_everything_can_be_shown_besides(seat: Seat) -> None:
     for label, on in reversed({"Ghost": lambda: page.scene.ghost, **switches}.items()):
         seat.tick(label, False, on)
     seat.until(lambda: not page.extras.shown, "lines are gone")
+    seat.window.get_by_text("No search was needed").wait_for(state="hidden")  # it is outdated
+
+
+def test_none_of_several_changes_at_once_is_lost(seat: Seat) -> None:
+    """As while the page draws, and a click takes longer to be sent than the next one to come."""
+    seat.rest()
+    seat.tab("View")
+    extras = seat.page.extras
+    labels = ["Hand paths", "Search trees", "Minimum clearance"]
+    for on in (True, False):
+        boxes = [seat.field(label).element_handle() for label in labels]
+        seat.window.evaluate("boxes => boxes.forEach(box => box.click())", boxes)
+        seat.until(lambda on=on: {extras.paths, extras.trees, extras.clearance} == {on}, f"all are {on}")
+
+
+def test_an_edit_is_weakened_muted_and_its_joint_curves_are_drawn(seat: Seat) -> None:
+    studio = seat.studio
+    seat.rest()
+    assert studio.plan is not None and studio.plan.edits
+    seat.tab("Tasks")
+    row = seat.window.get_by_role("button", name=re.compile(r"^1\s+ann, ")).locator("visible=true")
+    if not row.count():
+        seat.window.get_by_text("Edits", exact=True).locator("visible=true").last.click()
+    row.click()
+    seat.reads("dashed: before the edit, solid: with it")
+    limb = studio.plan.edits[0].limb.replace("_", " ")
+    assert limb in row.inner_text()  # the whole name
+    seat.tick("Mute", True, lambda: studio.plan is not None and studio.plan.edits[0].muted)
+    seat.rest()
+    seat.reads("(muted)")
+    seat.tick("Mute", False, lambda: studio.plan is not None and studio.plan.edits[0].muted)
+    seat.proven()
+    seat.fill("Strength", "0.9", lambda: studio.plan is not None and studio.plan.edits[0].strength == 0.9)
+    seat.rest()
+    seat.reads("(90 %)")
+    seat.fill("Strength", "1", lambda: studio.plan is not None and studio.plan.edits[0].strength == 1.0)
+    seat.proven()
 
 
 def test_two_motions_are_shown_side_by_side(seat: Seat) -> None:
@@ -223,6 +261,14 @@ def test_a_pose_is_pinned_between_in_and_out_points(seat: Seat) -> None:
     field = seat.field("Keep")
     seat.until(lambda: field.input_value() == "left_arm 0.50-0.50", "the arm is pinned at the time shown")
     seat.fill("Keep", "", lambda: True)
+    aside = seat.field("Aside (m)")
+    aside.fill("0.2")  # how far a repair may go
+    seat.press("Add")
+    seat.until(lambda: ("repair", {"who": "ann", "aside": 0.2}) in edits.tasks_of(studio.document), "it is a task")
+    seat.proven()
+    seat.undo()
+    seat.until(lambda: not studio.session.unsaved, "it is undone")
+    seat.proven()
     seat.choose("Action", "touch")
 
 

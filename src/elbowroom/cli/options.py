@@ -302,7 +302,7 @@ def clip_in_scene(clip: Path, hints: ImportHints, around: Around, onto: str | No
     from elbowroom.files.open import CLIP_FORMATS, on_floor, open_file, read_scene
 
     at, floor = point(around.at), floor_height(around.floor)
-    opened = open_file(clip, hints)
+    opened = open_file(clip, hints).with_solved_markers()
     if not opened.clips:
         raise BadFile(clip, "holds no clip", would_do=CLIP_FORMATS)
     if floor == "auto" and opened.floor != "auto":

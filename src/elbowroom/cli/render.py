@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, print_json, print_written
+from elbowroom.cli.console import Clock, print_json, print_notes, print_written
 from elbowroom.cli.options import named, open_source
+from elbowroom.errors import BadValue
+
+if TYPE_CHECKING:
+    from elbowroom.files.open import Opened
+
+_MARKERS = "markers"
 
 
 def render(
@@ -32,7 +39,7 @@ def render(
         str | None, typer.Option(help="Close-up of a body part or object, such as ann.right_hand or book.")
     ] = None,
     span: Annotated[float | None, typer.Option(help="Extent of the picture's shorter side, in metres.")] = None,
-    show: Annotated[str, typer.Option(help="skin, shapes or bones.")] = "skin",
+    show: Annotated[str, typer.Option(help="skin, shapes or bones; markers of a .c3d.")] = "skin",
     shapes: options.Shapes = False,
     size: Annotated[
         str, typer.Option(metavar="WxH", help="Size in pixels of the picture, or of each frame.")
@@ -61,18 +68,21 @@ def render(
     check_picture(output)
     clock = Clock(quiet=as_json)
     opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf, body_model), clock)
+    if show != _MARKERS and opened.markers is not None:
+        with clock("solve", "solving the markers"):
+            opened = _solved(opened)
     world = options.world_of(opened, clip, onto, scene)
     with clock("draw", f"drawing {output.name}"):
         draw(
             output,
             world,
-            opened.markers,
+            None if opened.clips else opened.markers,
             time=when,
             frames=frames,
             look=look,
             target=target,
             span=span,
-            show="shapes" if shapes else show,
+            show="shapes" if shapes else "skin" if show == _MARKERS else show,
             size=wanted,
             fps=rate,
         )
@@ -80,4 +90,14 @@ def render(
         notes = list(dict.fromkeys(opened.notes))
         print_json({"written": [str(output)], "notes": notes, "seconds": clock.seconds})
     else:
+        if opened.markers is not None:
+            print_notes(opened.notes)
         print_written([output])
+
+
+def _solved(opened: Opened) -> Opened:
+    """The file with its markers on a body; with the markers alone, and a note, where they do not suffice for one."""
+    try:
+        return opened.with_solved_markers()
+    except BadValue as error:
+        return replace(opened, notes=(*opened.notes, f"Markers are shown without a body: {error}"))

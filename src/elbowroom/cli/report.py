@@ -182,7 +182,7 @@ def _original(path: Path, hints: ImportHints, world: World) -> Mapping[str, Moti
     """Motions of a file by character name; a single motion belongs to a single character of any name."""
     from elbowroom.files.open import CLIP_FORMATS, open_file
 
-    opened = open_file(path, hints)
+    opened = open_file(path, hints).with_solved_markers()
     if not opened.clips:
         raise BadFile(path, "holds no clip", would_do=CLIP_FORMATS)
     motions = opened.world().characters

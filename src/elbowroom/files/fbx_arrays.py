@@ -40,10 +40,9 @@ def split(T: Array) -> Array:
 
 
 def color_of(material: Any) -> tuple[float, float, float] | None:
-    """Diffuse colour of a material, linear RGB; None if it has none."""
-    maps = material.fbx
-    shade = maps.diffuse_color
-    if not shade.has_value:
+    """Diffuse colour of a material, linear RGB; None if it has none, or an image in its place."""
+    shade = material.fbx.diffuse_color
+    if not shade.has_value or (shade.texture_enabled and shade.texture is not None):
         return None
     value = shade.value_vec4
     return value.x, value.y, value.z

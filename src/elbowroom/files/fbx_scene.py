@@ -174,7 +174,7 @@ class FbxScene:
         if skin is None:
             to_node = matrix_of(node.geometry_to_node)
             vertices = vertices @ to_node[:3, :3].T + to_node[:3, 3]
-        colors = [color_of(m) for m in self.entries(mesh.materials)]
+        materials = [(m.name, color_of(m)) for m in self.entries(mesh.materials)]
         primitives = []
         for material in np.unique(of_face):
             used, corners = np.unique(faces[of_face == material], return_inverse=True)
@@ -186,9 +186,9 @@ class FbxScene:
                 "attributes": attributes,
                 "indices": builder.array(corners.reshape(-1, 1).astype(np.uint32)),
             }
-            color = colors[material] if material < len(colors) else None
+            name, color = materials[material] if material < len(materials) else ("", None)
             if color is not None:
-                primitive["material"] = builder.material(Material(color=color))
+                primitive["material"] = builder.material(Material(name, color))
             primitives.append(primitive)
         own = builder.add("meshes", {"name": mesh.name or node.name, "primitives": primitives})
         builder.entry("nodes", index)["mesh"] = own

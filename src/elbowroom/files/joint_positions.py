@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
@@ -39,8 +40,11 @@ _WANTED = "expected positions (T, 22, 3) of SMPL's joints"
 _BENT = 0.17
 # Rounds in which joints with several children and their offsets are fitted to each other; the third changes nothing.
 _ROUNDS = 4
-# A bone this much shorter than the longest has no length.
+# A bone this much shorter than the longest has no length; these joints may be at the place of their parents, as in the
+# skeletons of CMU.
 _SAME = 1e-4
+_LOOSE = 0.01  # weight of what is beyond such a joint, which moves against it, in the rotation of its parent
+_MAY_COINCIDE = ("spine1", "spine2", "spine3", "neck", "left_collar", "right_collar")
 # Distance from the given positions that is worth a note, metres.
 _OFF_M = 0.005
 
@@ -64,10 +68,10 @@ def read_joint_positions(
     axis = checked_up(up)
     flat = layout_skeleton(_JOINTS)
     lengths = _lengths(flat, points)
-    same = [name for name, length in zip(names[1:], lengths[1:], strict=True) if length < _SAME * lengths.max()]
+    same = [name for name, at in zip(names, _at_parent(lengths), strict=True) if at and name not in _MAY_COINCIDE]
     if same or not lengths.any():
-        at_once = same or names[1:]
-        raise BadFile(path, f"has joints at the place of their parents: {', '.join(at_once)}", would_do=_WANTED)
+        text = f"has joints at the place of their parents: {', '.join(same or names[1:])}"
+        raise BadFile(path, text, would_do=_WANTED)
     if units is None:
         units, note = guess_units(body_height(flat.parents, lengths[:, None] * [1.0, 0.0, 0.0]), ("metres", 1.0))
         notes.append(note)
@@ -133,26 +137,42 @@ def _lengths(skeleton: Skeleton, points: Array) -> Array:
     return np.concatenate([[0.0], np.median(away[:, 1:], axis=0)])
 
 
+def _at_parent(lengths: Array) -> NDArray[np.bool_]:
+    """Mask of joints (J,) that, with bones of these lengths, are at the place of their parents; never the root."""
+    return np.concatenate([[False], lengths[1:] < _SAME * lengths.max()])
+
+
 def _fitted(flat: Skeleton, places: Array) -> tuple[Skeleton, Array]:
     """Skeleton with the bones of the positions (T, J, 3), and local rotations (T, J, 4) that follow them."""
     lengths = _lengths(flat, places)
+    # a joint at the place of its parent hands on the next one, `ends`, which keeps its direction from where both are
+    merged, ends, above = _at_parent(lengths), np.arange(len(lengths)), np.array(flat.parents)
+    for j in range(1, len(lengths)):
+        above[j] = above[above[j]] if merged[above[j]] else above[j]
+    for j in reversed(np.flatnonzero(merged)):
+        ends[j] = ends[flat.children[j][0]]
+    rest = flat.T_rest[:, :3, 3]
     offsets = np.array(flat.offsets)
-    offsets[1:] = rot.normalize(offsets[1:]) * lengths[1:, None]
-    vectors = places - places[:, flat.parents]
+    offsets[1:] = rot.normalize(rest[1:] - rest[above[1:]]) * np.where(merged, 0.0, lengths)[1:, None]
     W = np.tile(rot.IDENTITY, (*places.shape[:2], 1))
     for j, children in enumerate(flat.children):
-        above = W[:, flat.parents[j]] if j else W[:, 0]
+        turned = W[:, flat.parents[j]] if j else W[:, 0]
         if len(children) > 1:
-            W[:, j], offsets[list(children)] = _branching(offsets[list(children)], vectors[:, list(children)])
+            ahead, rigid = ends[list(children)], ~merged[list(children)]
+            weight = np.where(rigid, 1.0, _LOOSE)[:, None]
+            W[:, j], fitted = _branching(weight * offsets[ahead], weight * (places[:, ahead] - places[:, [j]]))
+            offsets[ahead[rigid]] = fitted[rigid]
         elif children:
-            child = children[0]
-            W[:, j] = rot.multiply(rot.arc(rot.rotate(above, offsets[child]), vectors[:, child]), above)
+            child = ends[children[0]]
+            bone = places[:, child] - places[:, j]
+            W[:, j] = rot.multiply(rot.arc(rot.rotate(turned, offsets[child]), bone), turned)
             grandchild = next(iter(flat.children[child]), -1)
             axis = _HINGES.get(flat.names[child])
             if axis is not None and grandchild >= 0:
-                W[:, j] = _about_hinge(W[:, j], vectors[:, child], vectors[:, grandchild], np.array(axis))
+                after = places[:, grandchild] - places[:, child]
+                W[:, j] = _about_hinge(W[:, j], bone, after, np.array(axis))
         else:
-            W[:, j] = above
+            W[:, j] = turned
     low = Skeleton(flat.names, flat.parents, offsets).T_rest[:, 2, 3].min()
     offsets[0, 2] -= low
     skeleton = Skeleton(flat.names, flat.parents, offsets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from elbowroom.world.things import Thing
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
-    from elbowroom.files.glb_read import GlbFile
+    from elbowroom.posing.marker_solve import SolvedMarkers
 
 # No real clip, rig or scene comes near this; a larger file is a mistake that would fill the memory.
 LARGEST = 2 * 1024**3
@@ -76,7 +77,10 @@ class Opened:
     edited: Edited = field(default_factory=Edited)
 
     def clip(self, name: str | None = None) -> Clip:
-        """A clip by name; the only or first one without a name; the rest pose as one frame if there is none."""
+        """A clip by name; the only or first one without a name; the rest pose as one frame if there is none.
+
+        Markers become the clip of a body that is fitted to them.
+        """
         if name is not None:
             if name not in self.clips:
                 raise UnknownName(f"clip in {self.path}", name, self.clips)
@@ -86,18 +90,15 @@ class Opened:
         if self.characters:
             return still_clip(next(iter(self.characters.values())))
         if self.markers is not None:
-            solve = f"solve them first: elbowroom convert {self.path.name} {self.path.stem}.bvh"
-            raise BadFile(self.path, "contains markers and no clip", would_do=solve)
+            return self.with_solved_markers().clip()
         raise BadFile(self.path, "contains neither a clip nor a character", would_do=CLIP_FORMATS)
 
     def with_solved_markers(self) -> Opened:
         """The same with the markers made into a clip on the body of the person who wore them; see `marker_solve`."""
         if self.markers is None or self.clips:
             return self
-        from elbowroom.posing.marker_solve import solve_markers
-
         name = self.path.stem
-        solved = solve_markers(self.markers.labels, self.markers.points, self.markers.fps, name=name)
+        solved = _solved(self.markers, name)
         notes = (*self.notes, *solved.notes)
         return replace(self, characters={name: solved.clip.character}, clips={name: solved.clip}, notes=notes)
 
@@ -116,7 +117,7 @@ class Opened:
         return world
 
 
-CLIP_FORMATS = "give a .bvh, .amc, .fbx, .glb, .npz or .npy file"
+CLIP_FORMATS = "give a .bvh, .amc, .c3d, .fbx, .glb, .npz or .npy file"
 SUFFIXES = ".bvh, .asf, .amc, .c3d, .fbx, .glb, .gltf, .npz, .npy, .obj, .stl, .ply"
 
 
@@ -159,6 +160,25 @@ def _asf(path: Path, hints: ImportHints) -> Opened:
 
     character = read_asf(path, units=hints.units, up=hints.up)
     return Opened(path, "ASF", {character.name: character}, notes=character.notes)
+
+
+# Markers that were solved, by their content: a studio builds its storyboard again with every edit.
+_MOST_SOLVED = 4
+_solved_before: dict[bytes, SolvedMarkers] = {}
+
+
+def _solved(markers: Markers, name: str) -> SolvedMarkers:
+    """Motion of a body fitted to markers; seconds for each second of a recording, unless it was solved before."""
+    from elbowroom.posing.marker_solve import solve_markers
+
+    content = repr((name, markers.labels, markers.fps)).encode() + np.ascontiguousarray(markers.points).tobytes()
+    key = hashlib.sha256(content).digest()
+    if key not in _solved_before:
+        solved = solve_markers(markers.labels, markers.points, markers.fps, name=name)
+        while len(_solved_before) >= _MOST_SOLVED:
+            _solved_before.pop(next(iter(_solved_before)), None)
+        _solved_before[key] = solved
+    return _solved_before[key]
 
 
 def _c3d(path: Path, hints: ImportHints) -> Opened:

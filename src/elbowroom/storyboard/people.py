@@ -27,7 +27,7 @@ from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.storyboard.cast import BodySource, CharacterPart, ClipSource, JointKey, RobotSource
 from elbowroom.storyboard.things import existing, quaternion
 
-_SUFFIX_CLIP = "give a .bvh, .amc, .fbx, .glb, .gltf, .npz or .npy"
+_SUFFIX_CLIP = "give a .bvh, .amc, .c3d, .fbx, .glb, .gltf, .npz or .npy"
 _SUFFIX_BODY = "give a .glb, .gltf, .fbx, .bvh, .asf or .npz with a rig"
 
 
@@ -41,7 +41,7 @@ def library_named(name: str | None, folder: Path) -> ClipLibrary | None:
 def recording_named(name: str, folder: Path) -> Clip:
     """The recorded motion of a file in a folder, with known faults of CMU's BVH rigs fixed."""
     path = existing(folder / name, _SUFFIX_CLIP)
-    opened = open_file(path, ImportHints(fix_rig=True))
+    opened = open_file(path, ImportHints(fix_rig=True)).with_solved_markers()
     if not opened.clips:
         raise BadFile(path, "contains no motion", would_do=_SUFFIX_CLIP)
     return without_lead(opened.clip())

@@ -90,7 +90,7 @@ def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> J
     """Set the strength of an edit, by its number from 0, and prove the motion; None if nothing changes."""
     with studio.lock:
         plan = studio.plan
-        if plan is None or studio.live or number >= len(plan.edits):
+        if plan is None or not studio.has_edits or number >= len(plan.edits):
             return None
         before = plan.edits[number]
         if (before.strength, before.muted) == (strength, muted):
@@ -102,6 +102,7 @@ def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> J
         board = replace(studio.board, edits=tuple(changes))
         studio.session.do(f"strength of edit {number + 1}", document)
         studio.show(board, keep=True)
+        studio.reweighted = made
         studio.set_plan(made, live=True)
 
     def work(job: Job) -> Plan:

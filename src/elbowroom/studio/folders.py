@@ -17,7 +17,7 @@ from elbowroom.studio.document import DETECTED
 
 # Uploadable files by purpose; largest size, bytes.
 KINDS = {
-    "clip": (".bvh", ".amc", ".fbx", ".glb", ".npz", ".npy"),
+    "clip": (".bvh", ".amc", ".c3d", ".fbx", ".glb", ".npz", ".npy"),
     "rig": (".glb", ".fbx", ".bvh", ".asf", ".npz"),
     "scene": (".glb", ".fbx", ".obj", ".stl", ".ply"),
     "storyboard": (".yaml", ".yml"),

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import gzip
 import hashlib
 import hmac
+import http
 import ipaddress
 import os
 import re
@@ -24,12 +26,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-import numpy as np
-import viser
-import zstandard
-
 from elbowroom.errors import BadValue
 from elbowroom.files.viser_server import refused
+from elbowroom.studio.viser_page import page
 
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response
@@ -84,13 +83,15 @@ if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
 _FIXED = {"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-# Alphabet of viser's packed code, 5 characters for 4 bytes: printable characters without those special in HTML.
-_ALPHABET = bytes(c for c in range(0x21, 0x7F) if chr(c) not in "\"&<>'`")
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
 
 
 def add_headers(request: Request, response: Response) -> None:
-    """Add the headers to a response."""
+    """Add the headers to a response; in place of viser's page the mended one is sent."""
+    if response.headers.get("Content-Type", "").startswith("text/html") and response.status_code == http.HTTPStatus.OK:
+        response.body = _compressed() if response.headers.get("Content-Encoding") == "gzip" else page()[0]
+        del response.headers["Content-Length"]
+        response.headers["Content-Length"] = str(len(response.body))
     for name, value in _FIXED.items():
         response.headers[name] = value
     response.headers["Content-Security-Policy"] = policy(request.headers.get("Host") or "")
@@ -118,45 +119,20 @@ def policy(host: str) -> str:
 @cache
 def _scripts() -> str:
     """Hashes of the page's scripts and handlers; any inline script if a future viser packs them differently."""
-    page = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
-    found = re.findall(r"<script\b([^>]*)>(.*?)</script>", page, re.DOTALL)
-    packed = _unpacked(found[0][0]) if len(found) == 1 else None
-    if packed is None:
+    scripts = page()[1]
+    if scripts is None:
         return "'unsafe-inline'"
     ours = [handler.encode() for handler in HANDLERS]
-    return " ".join(["'unsafe-hashes'", *(_hash(code) for code in (found[0][1].encode(), packed, *ours))])
+    return " ".join(["'unsafe-hashes'", *(_hash(code) for code in (*scripts, *ours))])
 
 
 def _hash(code: bytes) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(code).digest()).decode()}'"
 
 
-def _unpacked(attributes: str) -> bytes | None:
-    """Code that viser's first script unpacks and runs; None if it is packed differently."""
-    attrs = dict(re.findall(r'data-(\w+)="([^"]*)"', attributes))
-    if not {"p", "ss", "cs"} <= set(attrs) or not (attrs["ss"] + attrs["cs"]).isdecimal():
-        return None
-    try:
-        whole = zstandard.ZstdDecompressor().decompress(_from_base88(attrs["p"].encode()))
-    except (zstandard.ZstdError, ValueError):
-        return None
-    style = int(attrs["ss"])
-    return whole[style:] if len(whole) == style + int(attrs["cs"]) else None
-
-
-def _from_base88(text: bytes) -> bytes:
-    """Decoded bytes: groups of 5 characters are 4 bytes each, a last one of k characters k - 1."""
-    digits = np.full(256, -1, np.int64)
-    digits[np.frombuffer(_ALPHABET, np.uint8)] = np.arange(len(_ALPHABET))
-    values = digits[np.frombuffer(text, np.uint8)]
-    if np.any(values < 0):
-        raise ValueError("a character that is none of the alphabet")
-    whole = len(values) // 5 * 5
-    groups = values[:whole].reshape(-1, 5) @ (len(_ALPHABET) ** np.arange(4, -1, -1))
-    rest, last = len(values) - whole, 0
-    for value in values[whole:].tolist():
-        last = last * len(_ALPHABET) + value
-    return groups.astype(">u4").tobytes() + (last.to_bytes(rest - 1, "big") if rest > 1 else b"")
+@cache
+def _compressed() -> bytes:
+    return gzip.compress(page()[0])
 
 
 # Domains that are not in the public DNS, so that no other site can resolve to them.

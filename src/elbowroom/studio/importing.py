@@ -124,7 +124,7 @@ def detected(path: Path, choice: Choice) -> Choice:
     suffix = path.suffix.lower()
     if choice.kind != DETECTED:
         return choice
-    if suffix in (".bvh", ".amc", ".npy", ".npz"):
+    if suffix in (".bvh", ".amc", ".c3d", ".npy", ".npz"):
         return replace(choice, kind="clip")
     if suffix == ".asf":
         return replace(choice, kind="rig")

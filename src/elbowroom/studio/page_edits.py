@@ -12,7 +12,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Plan
 from elbowroom.report.sources import drawn_sources
 from elbowroom.studio.actions import set_strength
-from elbowroom.studio.page_looks import Rows, asked, offer, put
+from elbowroom.studio.page_looks import Rows, asked, heed, offer, put
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.world.edit import CaptureBlend, Edit
 from elbowroom.world.world import World
@@ -114,7 +114,7 @@ class Edits:
             self._curves = gui.add_html("", visible=False, order=_BELOW + 3.0)
             self._sources = gui.add_html("", visible=False, order=_BELOW + 4.0)
         for field in (self._strength, self._mute):
-            field.on_update(asked(studio, self._changed))
+            heed(field, studio, self._changed)
         self._joint.on_update(asked(studio, self._draw))
 
     def notify(self, topic: Topic) -> None:
@@ -126,7 +126,7 @@ class Edits:
 
     def _show(self) -> None:
         plan = self._studio.plan
-        count = 0 if plan is None or self._studio.live else len(plan.edits)
+        count = len(plan.edits) if plan is not None and self._studio.has_edits else 0
         self._n = self._n if self._n is not None and self._n < count else None
         words = {} if plan is None or not count else rows_of(plan)
         self._list.show(words, None if self._n is None else str(self._n))
@@ -139,7 +139,7 @@ class Edits:
     def _draw(self) -> None:
         """Draw the curves of the joint chosen."""
         plan, studio = self._studio.plan, self._studio
-        edit = None if plan is None or self._n is None or studio.live else plan.edits[self._n]
+        edit = None if plan is None or self._n is None or not studio.has_edits else plan.edits[self._n]
         joints = [] if edit is None else joints_of(edit, studio.world)
         self._joint.visible = self._curves.visible = bool(joints)
         blend = None if edit is None else edit.blend

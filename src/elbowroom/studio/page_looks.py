@@ -73,9 +73,32 @@ def asked(studio: Studio, act: Callable[[], Any]) -> Callable[[Any], None]:
     return called
 
 
+# Values of fields, by their names, that a user has set and that nothing has been done about yet.
+_unheeded: dict[str, Any] = {}
+
+
+def heed(field: Any, studio: Studio, act: Callable[[], Any]) -> None:
+    """Act on a user's change of a field, which nothing that the studio shows there meanwhile undoes."""
+    name = field._impl.uuid
+
+    async def note(event: Any) -> None:  # viser awaits it at once, before anything else can set the field
+        if event.client is not None:
+            _unheeded[name] = field.value
+
+    def done() -> None:
+        if name in _unheeded:
+            wanted = _unheeded.pop(name)
+            if field.value != wanted:
+                field.value = wanted
+        act()
+
+    field.on_update(note)
+    field.on_update(asked(studio, done))
+
+
 def put(field: Any, value: Any) -> None:
-    """Show a value in a field."""
-    if field.value != value:
+    """Show a value in a field, unless the user has just set another."""
+    if field.value != value and field._impl.uuid not in _unheeded:
         field.value = value
 
 

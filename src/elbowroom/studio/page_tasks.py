@@ -10,7 +10,7 @@ from elbowroom.spaces.styles import STYLES
 from elbowroom.studio import edits
 from elbowroom.studio.actions import another_variant
 from elbowroom.studio.page_edits import Edits
-from elbowroom.studio.page_looks import Rows, asked, offer, put
+from elbowroom.studio.page_looks import Rows, asked, heed, offer, put
 from elbowroom.studio.places import target_name, targets_of, task_of
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.studio.task_forms import (
@@ -70,8 +70,8 @@ class Tasks:
             field.on_update(asked(studio, self._fit))
         self._buttons.on_click(asked(studio, self._pressed))
         self._order.on_click(asked(studio, self._ordered))
-        self._style.on_update(asked(studio, self._styled))
-        self._seed.on_update(asked(studio, self._seeded))
+        heed(self._style, studio, self._styled)
+        heed(self._seed, studio, self._seeded)
         self._replan.on_click(asked(studio, studio.plan_from_scratch))
         self._another.on_click(asked(studio, lambda: another_variant(studio)))
 

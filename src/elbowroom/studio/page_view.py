@@ -18,6 +18,7 @@ from elbowroom.studio.studio import Studio, Topic
 if TYPE_CHECKING:
     from elbowroom.studio.page import Page
 
+_NO_TREES = "No search was needed for this motion, so there are no trees."
 _NOBODY = "nobody"
 
 
@@ -59,6 +60,8 @@ class View:
         page.scene.ghost = self._ghost.value
         if self._trees.value and not page.extras.trees:
             self._explain_trees()
+        elif not self._trees.value and studio.said[1] == _NO_TREES:
+            studio.say("")
         page.extras.show(paths=self._paths.value, trees=self._trees.value, clearance=self._clearance.value)
         if self._shapes.value != page.scene.shapes:
             page.scene.show_shapes(self._shapes.value, studio.world, studio.player.time)
@@ -68,7 +71,7 @@ class View:
         """Explain why there are no trees, if there are none."""
         plan = self._studio.plan
         if plan is not None and not any(planned.trees for planned in plan.edits):
-            self._studio.say("No search was needed for this motion, so there are no trees.")
+            self._studio.say(_NO_TREES)
 
     def _tightest(self) -> None:
         plan = self._studio.plan

@@ -48,6 +48,7 @@ class Studio:
         self._said_of: Document | None = None
         self.plan: Plan | None = None
         self.live = False  # the motion is not proven yet
+        self.reweighted: Plan | None = None  # by strengths of edits, last
         self.drags = Dragging(self)
         self.builder = Builder(lambda: self.tell("job"))
         self.worker = Worker(lambda: self.tell("job"))
@@ -102,6 +103,11 @@ class Studio:
         for topic in topics:
             for listener in self._listeners:
                 listener(topic)
+
+    @property
+    def has_edits(self) -> bool:
+        """True if edits of the plan are those of the motion shown: not while a drag changes it."""
+        return self.plan is not None and (not self.live or self.plan is self.reweighted)
 
     def say(self, text: str, tone: Tone = "plain") -> None:
         """Show the user a message of one sentence."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elbowroom.character.body import Body, Character
+from elbowroom.character.body import Body, Character, Skin
+from elbowroom.character.visual import fitted_skin
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.transforms import apply
@@ -57,8 +58,10 @@ def stage(world: World, points: Array) -> Array:
 
 
 def body_points(motion: Motion, times: ArrayLike) -> Array:
-    """Points (T, N, 3) on the outside of a body at those times."""
-    joints, local = outline(motion.body)
+    """Points (T, N, 3) on the outside of a body at those times, in the skin that pictures show it in."""
+    body = motion.body
+    skin = fitted_skin(body) if isinstance(body, Character) and body.skin is None else None
+    joints, local = outline(body) if skin is None else _skin_outline(skin)
     T = joint_transforms(motion, times)[:, joints]
     return np.einsum("tnij,nj->tni", T[..., :3, :3], local) + T[..., :3, 3]
 
@@ -71,16 +74,7 @@ def outline(body: Body) -> tuple[NDArray[np.int32], Array]:
     """
     skin = body.skin if isinstance(body, Character) else None
     if skin is not None and len(skin.vertices):
-        owner = skin.owner
-        local = apply(skin.inverse_bind[owner], skin.vertices[:, None, :])[:, 0]
-        ways = np.concatenate([np.eye(3), box_corners(np.array([[-1.0] * 3, [1.0] * 3]))[:4]]).T
-        picks = []
-        for j in np.unique(owner):
-            members = np.flatnonzero(owner == j)
-            along = local[members] @ ways
-            picks.append(members[np.concatenate([along.argmin(axis=0), along.argmax(axis=0)])])
-        chosen = np.unique(np.concatenate(picks))
-        return owner[chosen], local[chosen]
+        return _skin_outline(skin)
     if body.shapes:
         corners = [box_corners(shape_mesh(shape, segments=8).bounds) for shape in body.shapes]
         return np.repeat([shape.joint for shape in body.shapes], 8).astype(np.int32), np.concatenate(corners)
@@ -88,6 +82,19 @@ def outline(body: Body) -> tuple[NDArray[np.int32], Array]:
     extent = np.ptp(body.T_rest[:, :3, 3], axis=0)
     reach = _FLESH * float(extent.max()) * np.concatenate([np.eye(3), -np.eye(3)])
     return np.repeat(np.arange(joints, dtype=np.int32), 6), np.tile(reach, (joints, 1))
+
+
+def _skin_outline(skin: Skin) -> tuple[NDArray[np.int32], Array]:
+    owner = skin.owner
+    local = apply(skin.inverse_bind[owner], skin.vertices[:, None, :])[:, 0]
+    ways = np.concatenate([np.eye(3), box_corners(np.array([[-1.0] * 3, [1.0] * 3]))[:4]]).T
+    picks = []
+    for j in np.unique(owner):
+        members = np.flatnonzero(owner == j)
+        along = local[members] @ ways
+        picks.append(members[np.concatenate([along.argmin(axis=0), along.argmax(axis=0)])])
+    chosen = np.unique(np.concatenate(picks))
+    return owner[chosen], local[chosen]
 
 
 def box_corners(bounds: Array) -> Array:
