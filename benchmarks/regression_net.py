@@ -51,9 +51,13 @@ def boards(only: list[str] | None) -> Iterator[tuple[str, Callable[[], Storyboar
 
 
 def row(board: Storyboard) -> dict[str, Any]:
-    """Plan a storyboard; numbers rounded to what matters."""
+    """Plan a storyboard; numbers rounded to what matters. An error is a status of its own: the rest goes on."""
     begun = time.process_time()
-    plan = plan_storyboard(board, seed=0)
+    try:
+        plan = plan_storyboard(board, seed=0)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        return {"status": "crashed", "why": why, "cpu_s": round(time.process_time() - begun, 2)}
     seconds = round(time.process_time() - begun, 2)
     if not plan.found:
         return {"status": plan.status, "why": plan.why, "cpu_s": seconds}

@@ -282,13 +282,20 @@ def main() -> None:
         "--sheet", type=Path, help="PNG with small pictures of all cases; a number is added to its name"
     )
     args = parser.parse_args()
-    rows, small = [], []
+    rows, small, crashed = [], [], 0
     for number, case in enumerate(cases()):
         if case.kind not in args.kinds or (args.numbers is not None and number not in args.numbers):
             continue
-        row, plan = tried(case, number)
+        try:
+            row, plan = tried(case, number)
+        except Exception as error:
+            print(f"{number} {case.kind} {case.path}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            crashed += 1
+            continue
         rows.append(row)
         print(json.dumps(row), file=sys.stderr, flush=True)
+        if args.json:
+            args.json.write_text(json.dumps({"rows": rows, "summary": summary(rows)}))
         if args.strips:
             args.strips.mkdir(parents=True, exist_ok=True)
             picture = before_above_after(case, plan, 7, (230, 330))
@@ -297,9 +304,7 @@ def main() -> None:
             small.append(before_above_after(case, plan, 4, (110, 156)))
     if args.sheet:
         sheets(small, args.sheet)
-    if args.json:
-        args.json.write_text(json.dumps({"rows": rows, "summary": summary(rows)}))
-    print(json.dumps(summary(rows), indent=1))
+    print(json.dumps({**summary(rows), "crashed": crashed}, indent=1))
 
 
 if __name__ == "__main__":

@@ -32,11 +32,9 @@ def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "boards" / "free.yaml").write_text(BOARD.replace("AT", "[2, 0, 1]"))
     (tmp_path / "boards" / "hit.yaml").write_text(BOARD.replace("AT", "[0.1, 0, 1]"))
     monkeypatch.setattr(scenes, "FOLDER", tmp_path / "boards")
-    scenes.scenarios.cache_clear()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    yield tmp_path
-    scenes.scenarios.cache_clear()
+    return tmp_path
 
 
 def run(*words: object) -> tuple[int, str]:

@@ -201,6 +201,18 @@ def between_posts() -> World:
     return world
 
 
+def test_hips_move_aside_where_a_shoulder_brushes_a_post() -> None:
+    clip, post = stroll(), between_posts().static["left post"]
+    world = World(floor=0.0).with_character("ann", clip).with_static("left post", post)
+    found = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)
+    episode = next(one for one in found if one.limb == "left_arm")
+    (aside,) = [one for one in postures(world, episode, options()) if "aside" in one.text and one.leaves == 0.0]
+    new = clip_of(aside.world, "ann")
+    by = np.linalg.norm(new.positions() - clip.positions(), axis=-1)
+    assert 0.02 < by[:, 0].max() <= 0.06 and by[:, clip.character.role("left_hand")].max() < 0.07
+    assert by[:, [clip.character.role(f"{side}_foot") for side in ("left", "right")]].max() < 1e-3
+
+
 @pytest.mark.parametrize("arms_can", [False, True])
 def test_shoulders_turn_between_posts_unless_arms_change_less(monkeypatch: pytest.MonkeyPatch, arms_can: bool) -> None:
     world = between_posts()

@@ -24,8 +24,9 @@ from elbowroom.errors import ElbowroomError
 
 # What a crash ends with, as EX_SOFTWARE of sysexits.h.
 CRASHED = 70
-# Objects made between looks for garbage. Python's 700 cost a command of a few seconds a tenth of its time.
-_GARBAGE_AFTER = 50_000
+# Objects made between looks for garbage, more than modules define: Python's 700 cost a command of a few seconds a tenth
+# of its time.
+_GARBAGE_AFTER = 200_000
 
 app = typer.Typer(
     name="elbowroom",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
@@ -52,6 +53,7 @@ def compile_first(quiet: bool, *, everything: bool = False) -> None:
     that is."""
     from elbowroom.kernels.ahead import compile_ahead, is_ahead
 
+    gc.freeze()  # modules and the scene stay: no look for garbage need pass over them
     if is_ahead(not everything):
         return
     if quiet or not err.is_terminal:

@@ -35,12 +35,12 @@ def demo(
     proven.
     """
     from elbowroom.files.save import check_outputs, check_world
-    from elbowroom.gallery.scenes import scenario, scenarios
+    from elbowroom.gallery.scenes import scenario, scenario_names
     from elbowroom.storyboard.plan import plan_storyboard
 
     how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": checked_budget(budget)}
     how["style"] = options.style_named(style)
-    shown = scenario(name or next(n for n in _FIRST if n in scenarios()))
+    shown = scenario(name or next(n for n in _FIRST if n in scenario_names()))
     paths = check_outputs(output or [Path(f"{shown.name}.glb"), Path(f"{shown.name}.html")])
     clock = Clock(quiet=as_json)
     compile_first(as_json)

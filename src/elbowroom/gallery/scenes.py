@@ -28,17 +28,26 @@ class Scenario:
         return read_storyboard(self.path)
 
 
-@cache
+def scenario_names() -> tuple[str, ...]:
+    """Names of all scenarios, in alphabetical order; no storyboard is read for them."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
 def scenarios() -> dict[str, Scenario]:
     """All scenarios by name, in alphabetical order."""
-    return {path.stem: Scenario(path.stem, path, *about_storyboard(path)) for path in sorted(FOLDER.glob("*.yaml"))}
+    return {name: scenario(name) for name in scenario_names()}
 
 
 def scenario(name: str) -> Scenario:
     """A scenario by name."""
-    if name not in scenarios():
-        raise UnknownName("gallery scenario", name, scenarios())
-    return scenarios()[name]
+    if name not in scenario_names():
+        raise UnknownName("gallery scenario", name, dict.fromkeys(scenario_names()))
+    return _scenario_in(FOLDER / f"{name}.yaml")
+
+
+@cache
+def _scenario_in(path: Path) -> Scenario:
+    return Scenario(path.stem, path, *about_storyboard(path))
 
 
 def storyboard_path(name: str) -> Path:
@@ -46,10 +55,10 @@ def storyboard_path(name: str) -> Path:
     path = Path(name)
     if path.is_file() or path.suffix:
         return path
-    if name in scenarios():
-        return scenarios()[name].path
+    if name in scenario_names():
+        return scenario(name).path
     if not path.exists():
-        known = ", ".join(scenarios())
+        known = ", ".join(scenario_names())
         raise BadFile(name, "does not exist", would_do=f"give a file or a gallery name: {known}")
     return path
 

@@ -15,7 +15,6 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
 from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Support, Task
-from elbowroom.plan.teams.possible import why_impossible
 from elbowroom.posing.robot_ik import arm_of
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
@@ -190,6 +189,8 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
 
 def _check_possible(args: CarryPart, world: World) -> None:
     """Check that carriers are strong enough and near enough, and that there is room for them on the way."""
+    from elbowroom.plan.teams.possible import why_impossible  # half of the planner, for this verb alone
+
     why = why_impossible(world, [args.who, *args.helpers], args.object, args.to)
     if why:
         raise BadValue(why)

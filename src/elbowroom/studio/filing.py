@@ -8,7 +8,7 @@ from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
-from elbowroom.gallery.scenes import FOLDER, scenarios, storyboard_path
+from elbowroom.gallery.scenes import FOLDER, scenario_names, storyboard_path
 from elbowroom.studio.autosave import Kept
 from elbowroom.studio.document import Document, new_document, read_document
 from elbowroom.studio.studio import Studio
@@ -19,7 +19,7 @@ NEW = "new storyboard"
 
 def choices(studio: Studio) -> list[str]:
     """Storyboards to open: a new one, those of the folder, those of the gallery."""
-    return [NEW, *studio.folders.files("storyboard"), *(f"gallery: {name}" for name in scenarios())]
+    return [NEW, *studio.folders.files("storyboard"), *(f"gallery: {name}" for name in scenario_names())]
 
 
 def open_choice(studio: Studio, choice: str) -> Job:

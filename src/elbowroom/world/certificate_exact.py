@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,7 @@ _ROUNDING_M = 2e-5
 Reading = tuple[float | None, Array | None]
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A pair over an unproven interval.
 
     `depth` is its allowed overlap, `way` its travel, metres, with a `bend` as in `Items`. A negative depth is allowed
@@ -141,17 +141,14 @@ class Measured:
 def spans_of(proof: Proof, items: Items) -> list[Span]:
     """Units in pairs; of the static scene only meshes that the part can reach in the interval."""
     parts = proof.units.parts[items.unit]
-    out = [_span(proof, items, int(i)) for i in np.flatnonzero(parts[:, 1] != STATIC)]
+    rows = np.flatnonzero(parts[:, 1] != STATIC)
+    columns = (c[rows].tolist() for c in (items.begin, items.end, items.way, items.bend, items.depth))
+    pairs = [proof.units.pairs[u][0] for u in items.unit[rows].tolist()]
+    out = [Span(*row) for row in zip(pairs, *columns, strict=True)]
     rows = np.flatnonzero(parts[:, 1] == STATIC)
     for first in range(0, len(rows), _BLOCK):
         out += _static_spans(proof, items, rows[first : first + _BLOCK])
     return out
-
-
-def _span(proof: Proof, items: Items, i: int) -> Span:
-    pair = proof.units.pairs[items.unit[i]][0]
-    columns = (items.begin, items.end, items.way, items.bend, items.depth)
-    return Span(pair, *(float(column[i]) for column in columns))
 
 
 def _static_spans(proof: Proof, items: Items, rows: NDArray[np.int64]) -> list[Span]:

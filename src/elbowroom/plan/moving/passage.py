@@ -50,11 +50,13 @@ def freed(
     exact: NDArray[np.bool_],
     what: str,
     checks: dict[bytes, LimbCheck],
+    searches: bool = True,
 ) -> LimbTrajectory:
     """The motion of an arm in frames (N,) of the base, or the least change of it that is free.
 
     Frames in which the hand must be at its target, `exact` (N,), stay as they are. `checks` caches limb checks of
-    earlier attempts by the frames of everything but the arm, in an otherwise equal world. Raises `PlanningFailure`.
+    earlier attempts by the frames of everything but the arm, in an otherwise equal world. Without `searches` offsets
+    alone are tried. Raises `PlanningFailure`.
     """
     arm, who, tier = actor.body.chain(limb).joints, actor.who, d.settings.tier
     course, times = actor.base.rotations[rows][:, list(arm)], actor.base.start + rows / actor.base.fps
@@ -91,7 +93,7 @@ def freed(
     if tier == "plan":
         done = next((found for s in stretches(job) if (found := by_search(job, s, d.seed())) is not None), None)
     else:
-        done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid")
+        done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), searches and tier != "avoid")
     if done is None:
         raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'the straight path is blocked'}")
     bent = clip_of(spliced(job, done), who).rotations[rows][:, list(arm)]
@@ -129,10 +131,20 @@ class Encounter:
 
 
 class Passage:
-    """One task of a hand on top of a motion, during its frames `m`."""
+    """One task of a hand on top of a motion, during its frames `m`; without `searches`, by offsets of the arm alone."""
 
-    def __init__(self, d: Director, actor: Actor, task: Task, at: Encounter, pace: ContactTiming, what: str) -> None:
+    def __init__(
+        self,
+        d: Director,
+        actor: Actor,
+        task: Task,
+        at: Encounter,
+        pace: ContactTiming,
+        what: str,
+        searches: bool = True,
+    ) -> None:
         self.d, self.actor, self._at, self._pace, self.pose = d, actor, at, pace, at.pose
+        self._searches = searches
         self.m = m = moments(d, actor, at.hand, task, at.k, at.T_hand[at.k], actor.frames(pace.work), pace.early)
         # a chosen time is part of the reason
         self.what = what if task.at is not None else f"{what} at {actor.time(at.k):.2f} s"
@@ -252,7 +264,7 @@ class Passage:
         course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
-        trajectory = freed(d, actor, self.limb, rows, share == 1.0, what, self._checks)
+        trajectory = freed(d, actor, self.limb, rows, share == 1.0, what, self._checks, self._searches)
         actor.edit(int(rows[0]), self.arm, trajectory.rotations)
         d.world = actor.placed(d.world)
         d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), trajectory)

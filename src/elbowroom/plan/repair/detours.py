@@ -145,6 +145,8 @@ _BEND_RAD_PER_M, _BACK = 2.5, 0.4
 # stays over the feet, since three fifths of the body are some 0.3 m above the hips (de Leva 1996).
 _LEAN_RAD = (0.15, 0.3)
 _HIPS_M_PER_RAD = 0.15
+# Displacement to either side over the feet, metres, tried in turn: a shoulder that brushes a wall needs no more.
+_ASIDE_M = (0.03, 0.06)
 # Bisections of the smallest amount that leaves no collision; the largest share of the depth that other candidates may
 # leave, and how many of those are followed up.
 _HALVES, _LEFT, _HELPFUL = 2, 0.85, 2
@@ -156,7 +158,8 @@ _Posture = Callable[[float], tuple[OffsetClip | None, str]]
 def postures(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
     """Whole-body adjustments over fixed feet that reduce a collision; those that leave none come first.
 
-    Ducking and bent knees get head or trunk under an obstacle; leaning and turned shoulders get it between obstacles.
+    Ducking and bent knees get head or trunk under an obstacle; leaning, turned shoulders and hips moved aside get it
+    between obstacles.
     `leaves` counts the parts in collision and the trunk only: arms that hit the thighs of a ducking body are repaired
     afterwards.
     """
@@ -173,7 +176,7 @@ def postures(world: World, episode: CollisionEpisode, options: RepairOptions) ->
 
 
 def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> list[BodyDetour]:
-    """Candidates: ducked unless an arm collides, leaned to both sides, and turned unless the head collides."""
+    """Candidates: ducked unless an arm collides, leaned to both sides; turned and aside unless the head collides."""
     shift = window.shift
     left = np.cross((0.0, 0.0, 1.0), shift.ahead)
 
@@ -191,6 +194,10 @@ def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> l
     def turned(by: float) -> tuple[OffsetClip | None, str]:
         return shift.by((0.0, 0.0, 0.0), turn=by), f"shoulders turned by {abs(np.degrees(by)):.0f} degrees"
 
+    def moved_aside(by: float) -> tuple[OffsetClip | None, str]:
+        x, y, _ = by * left
+        return shift.by((float(x), float(y), 0.0)), f"{100 * abs(by):.0f} cm aside"
+
     tries: list[tuple[_Posture, tuple[float, ...]]] = []
     if not episode.limb.endswith("arm"):
         tries += [(ducked, _DOWN_M), (lowered, _DOWN_M)]
@@ -198,6 +205,7 @@ def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> l
         tries.append((leaned, tuple(sign * by for by in _LEAN_RAD)))
         if episode.limb != "neck":
             tries.append((turned, tuple(sign * by for by in _TURN_RAD)))
+            tries.append((moved_aside, tuple(sign * by for by in _ASIDE_M)))
     return [done for posture, amounts in tries for done in _helpful(world, window, posture, amounts)]
 
 

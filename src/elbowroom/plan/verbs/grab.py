@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import get_args
 
 import numpy as np
@@ -35,6 +35,9 @@ from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
 
 # Motions of the arm with the object in hand that are tried.
 _HOMES = 3
+
+# Grasps without a path that are tried by offsets of the arm alone before any path is searched.
+_GRASPS = 4
 
 # Further timings tried without a path, once each grasp has failed at its first one.
 _PACES = 6
@@ -161,35 +164,43 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
         if in_hand(d, task, actor.time(k)):
             raise PlanningFailure("hand-not-free", f"{what}: {actor.who} holds it already at {actor.time(k):.2f} s")
 
+    later: list[ReachableGrasp] = []
     left: list[tuple[ReachableGrasp, ContactTiming]] = []
 
-    def take_at(option: tuple[ReachableGrasp, ContactTiming]) -> None:
-        _take_passing(d, actor, task, option[0], T_thing, option[1], what)
+    def take_at(option: tuple[ReachableGrasp, ContactTiming], searches: bool = True) -> None:
+        passage = Passage(d, actor, task, Encounter.of(option[0], T_thing), option[1], what, searches)
+        _take_passing(passage, task.object, *option, T_thing)
 
-    def do(taking: ReachableGrasp) -> None:
+    def do(taking: ReachableGrasp, searches: bool = True) -> None:
         ways = iter([(taking, pace) for pace in paces(actor, taking.hand, points, taking.k)])
         try:
-            d.first(ways, take_at, 1)
-        except PlanningFailure:
-            left.extend(ways)
+            d.first(ways, lambda option: take_at(option, searches), 1)
+        except PlanningFailure as reason:
+            if searches:
+                left.extend(ways)
+            elif reason.searched:
+                later.append(taking)
             raise
 
-    options = reachable_grasps(d, actor, task.object, task, what, hands)
+    grasps = varied(d, in_reach(reachable_grasps(d, actor, task.object, task, what, hands), actor, hands, points, what))
     try:
-        d.first(varied(d, in_reach(options, actor, hands, points, what)), do)
+        # an arm led aside a little by one grasp is better than a searched path by another, and sooner found
+        return d.first(grasps, lambda taking: do(taking, searches=False), _GRASPS)
     except PlanningFailure:
-        # a grasp without a path at one timing seldom has one at another, so those come last
+        if not later:
+            raise
+    try:
+        return d.first(chain(later, grasps), do)
+    except PlanningFailure:
         if not left:
             raise
-        d.first(left, take_at, _PACES)
+    # a grasp without a path at one timing seldom has one at another, so those come last
+    d.first(left, take_at, _PACES)
 
 
-def _take_passing(
-    d: Director, actor: Actor, task: Grab, taking: ReachableGrasp, T_thing: Array, pace: ContactTiming, what: str
-) -> None:
+def _take_passing(passage: Passage, thing: str, taking: ReachableGrasp, pace: ContactTiming, T_thing: Array) -> None:
     """Approach, close the fingers, and carry it off."""
-    k, thing, hand, out = taking.k, task.object, taking.hand, normalize(-taking.approach)
-    passage = Passage(d, actor, task, Encounter.of(taking, T_thing), pace, what)
+    d, actor, k, hand, out = passage.d, passage.actor, taking.k, taking.hand, normalize(-taking.approach)
     off = actor.time(passage.m.done)
     owner = holder_of(d.world, thing, off)
     under = resting(d.world, thing, actor.time(k))
