@@ -94,7 +94,7 @@ def _places_between(d: Director, actor: Actor, task: Move, T_start: Array, T_goa
     found = []
     for ground in (*d.world.static.values(), *others.values()):
         triangles = ground.vertices[ground.faces]
-        for xy in _grid(ground.bounds, (T_start, T_goal), near):
+        for xy in _grid(ground.bounds[:, :2] - [foot.min(axis=0), foot.max(axis=0)], (T_start, T_goal), near):
             heights = [highest(triangles, xy[None] + by) for by in foot]
             if max(heights) - min(heights) < _LEVEL_M:
                 at = np.array([*xy, max(heights) - below + _ABOVE_M])
@@ -113,9 +113,10 @@ def _places_between(d: Director, actor: Actor, task: Move, T_start: Array, T_goa
 
 
 def _grid(bounds: Array, ends: tuple[Array, Array], near: float) -> Iterator[Array]:
-    """Points (2,) above a mesh within some metres of one of two placements (4, 4)."""
-    low, high = bounds[:, :2]
-    steps = [np.linspace(a, b, max(int((b - a) / _GRID_M), 1) + 1) for a, b in zip(low, high, strict=True)]
+    """Points (2,) within bounds (2, 2), and some metres of one of two placements (4, 4); none where bounds are empty."""
+    steps = [np.linspace(a, b, int(max(b - a, 0.0) / _GRID_M) + 2) for a, b in bounds.T if b >= a]
+    if len(steps) < 2:
+        return
     for x in steps[0]:
         for y in steps[1]:
             xy = np.array([x, y])

@@ -231,9 +231,7 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
     return other
 
 
-def hold_failures(
-    d: Director, actor: Actor, task: Move, *, ends: Ends, at_once: bool = False
-) -> list[PlanningFailure]:
+def hold_failures(d: Director, actor: Actor, task: Move, *, ends: Ends, at_once: bool = False) -> list[PlanningFailure]:
     """Reasons why an actor cannot hold the object at two placements from its present stance; none where it can."""
     carrier = Carrier(d, actor, task, f"move {task.object}")
     carrier.T_start, carrier.T_goal = ends
