@@ -49,10 +49,6 @@ _PELVIS = (
     (0.14, 0.2, 0.5),
     (0.08, 0.28, 0.2),
 )
-# Hands and feet nearer than this to their targets, with joints less out of their ranges, may get there from another
-# initial placement.
-_ALMOST_M = 0.02
-_ALMOST_RAD = 0.05
 # Rotation of a joint from one frame to the next above which postures between the two are looked at, radians.
 _FAR_RAD = 0.12
 # Clearance between the body and everything else, its own forearms included, in postures of a motion, metres.
@@ -61,10 +57,6 @@ _ROOM_M = 0.004
 # The first is nearest to left-out takes (benchmarks/object_moves_natural.py), the second leaves room where rigid shapes
 # cannot fold as people do.
 PULLS = (0.5, 0.15)
-
-
-class NearMiss(PlanningFailure):
-    """A posture in which hands and feet are almost at their targets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +114,7 @@ class Holding:
             kinds: dict[str, Status] = {"off-balance": "out-of-balance", "turned-too-far": "no-path"}
             status = kinds.get(found.status, "target-out-of-reach")
             why = found.reason.rstrip(".").replace(f"of {self.actor.body.name} ", f"of {self.actor.who} ")
-            almost = max(found.missing.values()) < _ALMOST_M and found.excess < _ALMOST_RAD
-            raise (NearMiss if almost else PlanningFailure)(status, f"{self.what}: {why}")
+            raise PlanningFailure(status, f"{self.what}: {why}")
         return found.pose
 
     def _borne_at(self, targets: Mapping[str, Array], T_object: Array) -> Array:
@@ -157,7 +148,7 @@ class Holding:
                 return self._strong(found, T_object, grips)
             except PlanningFailure as failed:
                 stuck = stuck or failed
-                if failed.status == "target-out-of-reach" and not isinstance(failed, NearMiss):
+                if failed.status == "target-out-of-reach":
                     break
         assert stuck is not None
         raise stuck

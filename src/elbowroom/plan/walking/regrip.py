@@ -32,8 +32,10 @@ _APART_M = 0.15
 # Unevenness under an object, and the gap below it, metres.
 _LEVEL_M = 0.005
 _ABOVE_M = 0.0005
-# Places that are examined, those that lie free, and those that are tried.
-_EXAMINED, _FREE, _TRIED = 40, 6, 2
+# Places that are examined; free ones that are looked at, and those that are tried, with feet in place and on foot.
+_EXAMINED = 40
+_FREE = (6, 6)
+_TRIED = (2, 1)
 # Cost of a metre from start and goal, relative to a height of the body.
 _WAY = 0.3
 
@@ -52,14 +54,15 @@ def by_regripping(d: Director, task: Move, saved: Saved, why: PlanningFailure, d
     d.restore(saved)
     T_start = np.asarray(d.world.frame(task.object, actor.now))
     T_goal = place_for(d.world, task, T_start, actor.now)
-    between = list(islice(_places_between(d, actor, task, T_start, T_goal), _FREE))
+    most = _FREE[may_step(actor, task)]
+    between = list(islice(_places_between(d, actor, task, T_start, T_goal), most))
     alike = why.status == "no-path"  # some grip serves both ends, but not the way between them
-    ends = () if alike and not between else (T_start, T_goal)
+    ends = () if alike and not between else (T_goal, T_start)
     if not (ends and all(_can_hold(d, actor, task, T, T) for T in ends)):
         raise why
     last = replace(task, onto=None, to=_point(T_goal))
     useful = (T for T in between if _can_hold(d, actor, task, T, T_goal))
-    for T in islice(useful, _TRIED):
+    for T in islice(useful, _TRIED[may_step(actor, task)]):
         try:
             do(replace(task, onto=None, turn=None, to=_point(T)))
             do(last)
@@ -113,7 +116,7 @@ def _places_between(d: Director, actor: Actor, task: Move, T_start: Array, T_goa
 
 
 def _grid(bounds: Array, ends: tuple[Array, Array], near: float) -> Iterator[Array]:
-    """Points (2,) within bounds (2, 2), and some metres of one of two placements (4, 4); none where bounds are empty."""
+    """Points (2,) within bounds (2, 2), and within some metres of one of two placements (4, 4)."""
     steps = [np.linspace(a, b, int(max(b - a, 0.0) / _GRID_M) + 2) for a, b in bounds.T if b >= a]
     if len(steps) < 2:
         return
