@@ -34,6 +34,8 @@ DRAGS = (
     ("umbrella", "ann", 0.2),
     ("cheese-and-hat", "cheese", 0.1),
     ("cheese-and-hat", "ann", 0.1),
+    ("clown-box", "box", 0.1),
+    ("clown-box", "target of task 1", 0.1),
     ("jar", "jar", 1.0),  # out of reach for half of the time
 )
 

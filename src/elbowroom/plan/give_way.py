@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from elbowroom.plan.freeing import free_arm
 from elbowroom.plan.reasons import collision_text
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairResult, by_limbs
-from elbowroom.plan.repair.options import RepairOptions
+from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.repair import repair_planned
 from elbowroom.plan.result import Plan, PlanningFailure, blamed
 from elbowroom.spaces.styles import CLOSE
@@ -103,6 +104,8 @@ def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
         planted = frozenset([actor.who] if actor.stands else [])
         limits = (d.settings.search_budget, False, 0.0)
         options = RepairOptions(sources, d.seed(), CLOSE, *limits, pins=d.pins, planted=planted, trunk=False)
+        if planted and episode.limb.endswith("_leg"):  # thighs of some bodies are always nearer to each other
+            options = replace(options, margin=TIGHT)
         done, _ = by_limbs(d.world, episode, options)
         if done is None:
             return False

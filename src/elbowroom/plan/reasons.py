@@ -18,7 +18,7 @@ from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
 from elbowroom.plan.hands import shifted
 from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned
-from elbowroom.plan.result import Folded, Plan, PlanningFailure
+from elbowroom.plan.result import Folded, NoCommonGrip, Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Carry, Hand, Move, Press, Put, Reach, Task, Touch
 from elbowroom.stopping import report
@@ -227,7 +227,7 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
     if isinstance(task, Move) and task.feet == "stay" and failed.status in ("target-out-of-reach", "out-of-balance"):
         changed = [replace(task, feet="auto") if one is task else one for one in tasks]
         yield Probe("letting the feet step (feet: auto)", world, changed, settings)
-    if isinstance(failed, Folded) and isinstance(task, Move):
+    if isinstance(failed, Folded | NoCommonGrip) and isinstance(task, Move):
         yield from _raised(world, tasks, settings, task)
         return
     if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and isinstance(task, Move)):

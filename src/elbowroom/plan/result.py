@@ -199,6 +199,15 @@ class Folded(PlanningFailure):
         super().__init__(status, f"{why}: belly and thighs leave no room to bend down so far")
 
 
+class NoCommonGrip(PlanningFailure):
+    """An object can be held at its start and at its goal, but not with one grip, or not on the way."""
+
+    def __init__(self, thing: str, why: PlanningFailure) -> None:
+        reason = why.why.partition(": ")[2]
+        super().__init__(why.status, f"move {thing}: no grip that holds it at its start reaches its goal ({reason})")
+        self.remedy = "put a table between them, on which the grip can be changed"
+
+
 def blamed(pair: Pair | None) -> str:
     """A pair in words."""
     return "" if pair is None else f"{pair.a} would collide with {pair.b}"

@@ -72,12 +72,14 @@ def targets_in(document: Document, plan: Plan | None) -> list[TaskTarget]:
     """All tasks that bring a hand to a target, in order, with times if a motion has them."""
     runs = _runs(() if plan is None else plan.edits)
     out = []
-    for k, task in enumerate(document.values.get("tasks", [])):
+    tasks = document.values.get("tasks", [])
+    for k, task in enumerate(tasks):
         ((verb, args),) = task.items()
         if verb not in _WHERE or args.get("foot") is not None:
             continue
         if verb == "move":
-            out += _of_move(TaskTarget(k, verb, args), runs, plan)
+            same = [other for other in tasks[k + 1 :] if other.get(verb, {}).get("object") == args["object"]]
+            out += _of_move(TaskTarget(k, verb, args), runs, plan, len(same))
             continue
         target = TaskTarget(k, verb, args, at=args.get("at"))
         mine = runs.get((target.who, _in_plans(target)), [])
@@ -89,13 +91,18 @@ def targets_in(document: Document, plan: Plan | None) -> list[TaskTarget]:
 
 
 def _of_move(
-    target: TaskTarget, runs: Mapping[tuple[str, str], list[list[Edit]]], plan: Plan | None
+    target: TaskTarget, runs: Mapping[tuple[str, str], list[list[Edit]]], plan: Plan | None, later: int
 ) -> list[TaskTarget]:
-    """Targets of a move: the place at which its object is taken, and its goal; none where no motion has it."""
+    """Targets of a move: the place at which its object is taken, and its goal; none where no motion has it.
+
+    An object that is set down on the way is carried more than once, unless a `later` task does that.
+    """
     carried = runs.get((target.who, f"carry {target.args['object']}"), [])
     if plan is None or not carried:
         return []
-    (begin, end), hand = carried.pop(0)[0].during, str(target.args.get("hands", "both")).replace("both", "left")
+    mine = [carried.pop(0) for _ in range(max(len(carried) - later, 1))]
+    begin, end = mine[0][0].during[0], mine[-1][0].during[1]
+    hand = str(target.args.get("hands", "both")).replace("both", "left")
     taken = replace(target, hand=hand, at=begin, during=(begin, end), near=begin, stays=begin, taking=True)
     return [taken, replace(taken, at=end, near=end, stays=end, taking=False)]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
+from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.cost import LARGE, SMALL, cost
@@ -107,12 +108,16 @@ def repair_gap(
 
 
 def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> list[Linkage]:
-    """Linkages that may resolve an episode: none for a planted leg, none with a trunk that must stay."""
-    if episode.limb.endswith("_leg") and episode.who in options.planted:
-        return []
+    """Linkages that may resolve an episode: none with a trunk that must stay."""
     body = clip_of(world, episode.who).character
     held = () if options.trunk or "spine" not in body.chains else body.chains["spine"].joints
     return [one for one in linkages(body, episode.limb, episode.joints) if set(held).isdisjoint(one.joints)]
+
+
+def _feet_free(clip: Clip, episode: CollisionEpisode, options: RepairOptions) -> list[FeetFree]:
+    """Choices of frames and legs that may be changed; of a planted leg its knee alone."""
+    planted = episode.limb.endswith("_leg") and episode.who in options.planted
+    return [free for free in feet_free(clip, episode) if free.knee or not planted]
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
@@ -221,7 +226,7 @@ def _each_linkage(
         if bounds is None:
             reasons.append("a hand takes, leaves or touches something just then, or a limb is to be kept")
             continue
-        for free in feet_free(clip, episode):
+        for free in _feet_free(clip, episode, options):
             if options.clocks.late:
                 reasons.append("there was no time left to look")
                 return

@@ -323,7 +323,8 @@ def _followed(
     (row, share), (lifted, set_down) = shares, carried_from_to
     stuck: PlanningFailure | None = None
     for width, most_rad, room in (
-        (_SOFTENED, 0.0, FRAME_ROOM_M), (0, 0.0, FRAME_ROOM_M), (0, FREED_RAD, FRAME_ROOM_M), (0, FREED_RAD, 0.0)
+        (_SOFTENED, 0.0, FRAME_ROOM_M), (0, 0.0, FRAME_ROOM_M), (_SOFTENED, FREED_RAD, FRAME_ROOM_M),
+        (0, FREED_RAD, FRAME_ROOM_M), (0, FREED_RAD, 0.0),
     ):  # fmt: skip
         near = _averaged(poses, width)
         root, q = [poses[0].root], [poses[0].rotations]

@@ -22,10 +22,12 @@ from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Carry, Close, Move, Open, Put, Rest, Task
 from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.verbs.move import move
 from elbowroom.plan.verbs.put import can_put, hangs_free
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
+from elbowroom.plan.walking.regrip import by_regripping
 from elbowroom.plan.walking.stances import spot_on, staggered, stances_for, suited_first
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end
 from elbowroom.world.columns import columns_of
@@ -85,6 +87,18 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     if isinstance(task, Move) and not isinstance(task.feet, str):
         walk_through(d, actor, spot_on(actor, task.feet), WalkRequest(f"step up to {task.object}"))
         return do()
+    saved = d.save()
+    try:
+        _stepping_up(d, task, do)
+    except PlanningFailure as stuck:
+        if not isinstance(task, Move) or task.object not in d.world.objects:
+            raise
+        by_regripping(d, task, saved, stuck, lambda leg: _stepping_up(d, leg, partial(move, d, leg)))
+
+
+def _stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
+    """Carry out a task with one grip, see `stepping_up`."""
+    actor = d.actor(task.who)
     walks = may_step(actor, task) and not on_oneself(d.world, task)
     found = _meeting(d, actor, task) if walks else None
     if found is None or not np.all(np.isfinite(found[1])):  # the verb names what is wrong with the target

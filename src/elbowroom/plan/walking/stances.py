@@ -61,6 +61,8 @@ _LOOKS = 3
 _GRIPS = 2
 # Spots for which it is asked whether a task could be done from there.
 _ASKED = 8
+# Start and goal of an object, placements (4, 4).
+Ends = tuple[Array, Array]
 # Failures that other feet at the same place do not resolve.
 _OUT_OF_REACH: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance")
 
@@ -71,16 +73,19 @@ def spot_on(actor: Actor, feet: Sequence[Footprint]) -> Spot:
     return Spot(*stance_on(actor.body, prints), prints)
 
 
-def stances_for(d: Director, actor: Actor, task: Move, *, at_once: bool = False) -> Iterator[Spot]:
-    """Stances in which the whole body can hold the object at its start and at its goal, the easiest first.
+def stances_for(
+    d: Director, actor: Actor, task: Move, *, at_once: bool = False, ends: Ends | None = None
+) -> Iterator[Spot]:
+    """Stances in which the whole body can hold the object at its start and at its goal, or at two `ends` (4, 4), the
+    easiest first.
 
     With `at_once`, it also finds a way from one to the other without a search, as an object that is lifted does.
     """
     taken = np.asarray(d.world.frame(task.object, actor.now))
-    ends = (taken, place_for(d.world, task, taken, actor.now))
+    ends = ends or (taken, place_for(d.world, task, taken, actor.now))
     middles = [apply(T, d.world.objects[task.object].mesh.bounds.mean(axis=0)[None])[0] for T in ends]
     low = any(_is_low(d.world, actor, middle) for middle in middles)
-    places = _places(d, actor, task, ends, middles)
+    places = _free(d, actor, _places(d, actor, task, ends, middles))
     looks = places[:_LOOKS] + _other_sides(places[:_LOOKS], places[_LOOKS:])
     far: set[int] = set()
     for half, toes_out in _LOW_SHAPES if low else _SHAPES:
@@ -89,11 +94,18 @@ def stances_for(d: Director, actor: Actor, task: Move, *, at_once: bool = False)
             stands = standing_on(actor, feet) if number not in far else None
             if stands is None:
                 continue
-            failed = _failures(d, stands, task, at_once)
+            failed = hold_failures(d, stands, task, at_once=at_once, ends=ends)
             if not failed:
                 yield Spot(*stance_on(actor.body, feet), feet)
             elif all(why.status in _OUT_OF_REACH for why in failed):  # with feet otherwise there as well
                 far.add(number)
+
+
+def _free(d: Director, actor: Actor, places: Sequence[tuple[Array, float]]) -> list[tuple[Array, float]]:
+    """Places at which the body stands free of everything else: what an object lies on may be in the way of the feet."""
+    postures = Postures(d.world, actor.who, actor.now)
+    stands = [(spot, standing_on(actor, _footprints(actor, *spot, *_SHAPES[0]))) for spot in places]
+    return [spot for spot, there in stands if there is not None and postures.blame(there.pose) is None]
 
 
 def is_low(world: World, actor: Actor, thing: str, t: float) -> bool:
@@ -219,10 +231,10 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
     return other
 
 
-def _failures(d: Director, actor: Actor, task: Move, at_once: bool) -> list[PlanningFailure]:
-    """Reasons why an actor cannot hold the object at its start and at its goal from its present stance; none where it
-    can."""
+def hold_failures(d: Director, actor: Actor, task: Move, *, ends: Ends, at_once: bool = False) -> list[PlanningFailure]:
+    """Reasons why an actor cannot hold the object at two placements from its present stance; none where it can."""
     carrier = Carrier(d, actor, task, f"move {task.object}")
+    carrier.T_start, carrier.T_goal = ends
     hands = free_hands(d, actor, task.hands, carrier.what)
     failed: list[PlanningFailure] = []
     try:
