@@ -43,6 +43,7 @@ _MOST_PUSH = np.radians(72.0)
 _SOON_S = 0.004  # step of finite differences at the ends of a swing, seconds
 _SUDDEN_M_S = 1.5  # largest change of a swing's velocity at its ends, m/s
 _SUDDEN_RAD_S = 12.0
+_BRAKES = 24  # power of the share of a swing with which a foot brakes earlier than recorded
 # leg lengths by which a swinging sole clears the floor (Winter 1992), and that of a short step
 _CLEARS = 0.015
 _STEP_OVER = 0.035
@@ -374,11 +375,21 @@ def _carried(
         sudden = np.stack([leave[1] - leave[0] - near[1] + near[0], land[1] - land[0] - near[3] + near[2]]) / _SOON_S
         sudden = np.clip(sudden, -most, most)
         gaps = met - near[[0, 3]]
+
+        def joined(t: Array) -> Array:
+            """The same with places and speeds of both ends matched."""
+            u = ((t - a.end) / span)[:, None]
+            fade = smootherstep(u)
+            ends = u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1]
+            return path(t) + (1.0 - fade) * gaps[0] + fade * gaps[1] + span * ends
+
         t = times[frames]
         u = ((t - a.end) / span)[:, None]
-        fade = smootherstep(u)
-        whole = path(t) + (1.0 - fade) * gaps[0] + fade * gaps[1]
-        whole += span * (u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1])
+        whole = joined(t)
+        # nearly at rest shortly before it lands: heels that brake until they touch would slide by up to 2 mm
+        late = joined(b.begin - _SOON_S * np.array([2.0, 1.0, 0.0]))[:, :2]
+        brakes = (late[0] - 2.0 * late[1] + late[2]) / _SOON_S**2
+        whole[:, :2] -= 0.5 * (span * (1.0 - u)) ** 2 * u**_BRAKES * brakes
         room = np.sin(np.pi * u[:, 0]) ** 2
         whole[:, :2] += room[:, None] * outwards[frames]
         # off the floor at once and until shortly before landing, clearly so in short steps, to avoid scraping
