@@ -5,6 +5,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about, angle_between
 from elbowroom.geometry.solids import box, merge
@@ -147,6 +148,13 @@ def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
     clip = plan.world.motion("ann")
     head = clip.world()[:, woman.role("head"), 2, 3]
     assert head.min() < head[0] - 0.15 and clip.root[:, 2].min() < clip.root[0, 2] - 0.05  # knees, not the neck alone
+
+
+@pytest.mark.parametrize(("place", "name"), [((1.5, 0.0), "wall"), ((-2.0, -2.0), "block")])
+def test_a_goal_inside_of_a_solid_is_bad_input(place: tuple[float, float], name: str) -> None:
+    solids = {"wall": box([0.4, 3.0, 2.4], [1.5, 0.0, 1.2]), "block": box([0.6, 0.6, 0.7], [-2.0, -2.0, 0.35])}
+    with pytest.raises(BadValue, match=f"inside of '{name}'"):
+        plan_tasks(standing(World(static=solids, floor=0.0)), [Go(who="ann", to=place)], QUICK, fps=FPS)
 
 
 def test_stairs_are_climbed_and_a_ramp_gone_down_with_level_feet_on_each() -> None:
