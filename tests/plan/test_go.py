@@ -17,6 +17,7 @@ from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks, preview_tasks
+from elbowroom.plan.order import ordered
 from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
@@ -263,6 +264,11 @@ def test_somebody_is_followed_at_a_distance() -> None:
     ann, bea = (plan.world.motion(who).sample(times)[0][:, :2] for who in ("ann", "bea"))
     apart = np.linalg.norm(ann - bea, axis=1)
     assert apart.min() > 0.9 and 1.0 < apart[-1] < 1.5
+
+
+def test_who_follows_somebody_with_a_time_of_arrival_is_planned_after_them() -> None:
+    first, then = Go(who="ann", to=(1.0, -4.0), at=6.0), Follow(who="bea", whom="ann", distance=1.2)
+    assert ordered(standing(standing(World()), "bea", (0.0, 1.5)), [first, then]) == [first, then]
 
 
 def test_a_task_out_of_reach_is_stepped_up_to_unless_the_feet_stay() -> None:

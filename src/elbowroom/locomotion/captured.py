@@ -389,7 +389,8 @@ def _carried(
         # nearly at rest shortly before it lands: heels that brake until they touch would slide by up to 2 mm
         late = joined(b.begin - _SOON_S * np.array([2.0, 1.0, 0.0]))[:, :2]
         brakes = (late[0] - 2.0 * late[1] + late[2]) / _SOON_S**2
-        whole[:, :2] -= 0.5 * (span * (1.0 - u)) ** 2 * u**_BRAKES * brakes
+        if a.z == b.z:  # on stairs feet would be over edges too soon
+            whole[:, :2] -= 0.5 * (span * (1.0 - u)) ** 2 * u**_BRAKES * brakes
         room = np.sin(np.pi * u[:, 0]) ** 2
         whole[:, :2] += room[:, None] * outwards[frames]
         # off the floor at once and until shortly before landing, clearly so in short steps, to avoid scraping
