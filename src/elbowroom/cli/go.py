@@ -66,7 +66,7 @@ def go(
     with clock("load", f"reading {scene.name}"):
         height = options.floor_height(floor)
         world = read_scene(scene, units=scene_units, up=scene_up, floor=height)
-        within = inside_of(world, standing_points(world, begin)[1:], 0.0)  # low things may be stood on
+        within = inside_of(world, standing_points(world, begin), 0.0)
         if within is not None:
             raise BadValue(f"--from {start} is inside of '{within[0]}'; give a place with room to stand.")
         first = tasks[0].to

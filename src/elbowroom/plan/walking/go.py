@@ -27,8 +27,8 @@ from elbowroom.world.world import World
 _BESIDE_M, _BEFORE_M = np.arange(0.95, 1.85, 0.1), np.arange(0.3, 2.7, 0.1)
 # Positions that are tried.
 _TRIES = 4
-# Heights over the floor at which somebody who stands there would be inside of a solid, metres.
-_BODY_AT_M = (0.1, 0.5, 1.0, 1.5)
+# Heights over the floor at which somebody who stands there would be inside of a wall, metres: lower things have a top.
+_BODY_AT_M = (1.0, 1.5)
 
 
 def go(d: Director, task: Go) -> None:
@@ -68,7 +68,7 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
 
 
 def standing_points(world: World, place: Sequence[float] | Array, ground: float = 0.0) -> Array:
-    """Points (4, 3) of somebody who stands at a place (2,) so high above the floor, from the ankles to the head."""
+    """Points (2, 3) of somebody who stands at a place (2,) so high above the floor."""
     return np.array([[*place, (world.floor or 0.0) + ground + high] for high in _BODY_AT_M])
 
 
