@@ -6,7 +6,11 @@ the pelvis alone. A foot stands while its collision shapes are within a millimet
 is told by the points of its sole that move least. Capture are the recordings themselves on their own rigs; the
 paper's baseline is the plain blend of four cycles, joint by joint, without footholds.
 
-    python benchmarks/clip_library.py [--data folder] [--count 200] [--seed 1] [--json]
+    python benchmarks/clip_library.py [--first 0] [--count 200] [--seed 1] [--rows walks.jsonl] [--data folder]
+    python benchmarks/clip_library.py --sum --rows walks.jsonl      # the table alone
+
+With `--rows` each walk is appended to a file as soon as it is measured, and walks that are in it already are not made
+again, so the 200 can be made in pieces; the table is about all walks of the file.
 """
 
 from __future__ import annotations
@@ -14,8 +18,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -52,6 +58,7 @@ FPS = 240.0
 SECONDS = 4.0
 TOUCHES_M = 0.001
 LOW_M = 0.006
+DEGREES = float(np.degrees(1.0))
 # Speeds (m/s) and turn rates (degrees/s) of the paper's four cycles: the nearest recorded ones are taken.
 FOUR = ((0.75, 0.0), (1.6, 0.0), (0.85, 60.0), (0.85, -60.0))
 # Joints whose jerk is compared: those that every recording has.
@@ -173,10 +180,9 @@ def asked_for(library: ClipLibrary, rng: np.random.Generator) -> tuple[float, fl
             return float(v), float(w), rest
 
 
-def row(library: ClipLibrary, rng: np.random.Generator) -> dict[str, float]:
-    """One random walk, measured."""
+def row(v: float, w: float, rest: ClipLibrary) -> dict[str, float]:
+    """One walk at a speed (m/s) and turn rate (rad/s) of the reference leg, measured."""
     body = reference()
-    v, w, rest = asked_for(library, rng)
     pace = float(np.sqrt(body.scale))
     clip = walk(body.character, v * pace, float(np.degrees(w / pace)), SECONDS, FPS, library=rest)
     found = achieved(clip)
@@ -208,64 +214,113 @@ def captured(folder: Path) -> list[dict[str, float]]:
     return out
 
 
-def own_spread(library: ClipLibrary) -> list[float]:
-    """Distances of recorded cycles from those of all other clips, radians."""
+def own_spread(library: ClipLibrary, whose: Callable[[str], str]) -> list[float]:
+    """Distances of recorded cycles from those of all others, radians; `whose` names what is left out with each clip."""
     walks = [c for c in library.cycles if c.mode in ("walk", "brisk", "turn")]
-    both = [(c.source, m) for c in walks for m in (c, c.mirrored())]
-    return [apart(c, [m for source, m in both if source != c.source]) for c in walks]
+    both = [(whose(c.source), m) for c in walks for m in (c, c.mirrored())]
+    return [apart(c, [m for other, m in both if other != whose(c.source)]) for c in walks]
 
 
-def told(name: str, values: list[float], scale: float, unit: str) -> str:
+def person(clip: str) -> str:
+    """The recorded person of a clip: names of clips begin with it."""
+    return clip.partition("_")[0]
+
+
+def told(name: str, values: list[float], scale: float) -> str:
+    """A line of the table: median, 95th percentile and largest of the finite values."""
     known = np.array([v for v in values if np.isfinite(v)]) * scale
-    median, high, most = np.median(known), np.percentile(known, 95.0), known.max()
-    return f"| {name} | {median:.3g} | {high:.3g} | {most:.3g} {unit} |"
+    return f"| {name} | {np.median(known):.3g} | {np.percentile(known, 95.0):.3g} | {known.max():.3g} |"
+
+
+def made(library: ClipLibrary, seed: int, first: int, count: int, file: Path | None) -> list[dict[str, float]]:
+    """Walks by number, those of the file first; each is appended to it as it is measured."""
+    rows = [json.loads(line) for line in file.read_text().splitlines()] if file is not None and file.exists() else []
+    rows = [r for r in rows if r["seed"] == seed]
+    known = {r["number"] for r in rows}
+    rng = np.random.default_rng(seed)
+    for number in range(first + count):
+        v, w, rest = asked_for(library, rng)
+        if number < first or number in known:
+            continue
+        began = time.process_time()
+        try:
+            rows.append({"seed": seed, "number": number, **row(v, w, rest)})
+        except ElbowroomError as error:
+            print(f"walk {number} failed: {error}", flush=True)
+            continue
+        slides = [1000.0 * rows[-1][k] for k in ("slide_m", "found_slide_m")]
+        print(
+            f"walk {number}: {rows[-1]['speed_m_s']:.2f} m/s {rows[-1]['turn_deg_s']:4.0f} °/s, slides "
+            f"{slides[0]:.2f} and {slides[1]:.2f} mm, {time.process_time() - began:.1f} s", file=sys.stderr, flush=True,
+        )  # fmt: skip
+        if file is not None:
+            with file.open("a") as out:
+                out.write(json.dumps(rows[-1]) + "\n")
+    return sorted(rows, key=lambda r: r["number"])
+
+
+def blended(library: ClipLibrary, rows: list[dict[str, float]]) -> list[tuple[float, float]]:
+    """Slide and depth of the paper's plain blend of four cycles for the first 50 walks, metres."""
+    four = four_of(library)
+    out = []
+    for r in rows[:50]:
+        speed, turn = r["speed_m_s"], np.radians(r["turn_deg_s"])
+        factor = min(1.0, float(four.reach(np.array([[speed, 0.0, turn]]))[0]))
+        clip = plain_blend(four, factor * speed, factor * turn)
+        out.append((float(np.max(foot_slide(clip), initial=0.0)), slid(clip)[1]))
+    return out
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rows", type=Path)
+    parser.add_argument("--sum", action="store_true")
+    parser.add_argument("--no-sum", action="store_true")
     args = parser.parse_args()
     library = recorded_cycles()
-    rng = np.random.default_rng(args.seed)
-    rows = [row(library, rng) for _ in range(args.count)]
-    four = four_of(library)
-    plain = []
-    for r in rows[: min(len(rows), 50)]:
-        speed, turn = r["speed_m_s"], np.radians(r["turn_deg_s"])
-        factor = min(1.0, float(four.reach(np.array([[speed, 0.0, turn]]))[0]))
-        blended = plain_blend(four, factor * speed, factor * turn)
-        plain.append((float(np.max(foot_slide(blended), initial=0.0)), slid(blended)[1]))
+    rows = made(library, args.seed, args.first, 0 if args.sum else args.count, args.rows)
+    if args.no_sum or not rows:
+        return
+    table(library, rows, args.data)
+
+
+def table(library: ClipLibrary, rows: list[dict[str, float]], data: Path) -> None:
+    """Print the figures of all walks, of capture and of the plain blend."""
+    plain = blended(library, rows)
     try:
-        capture = captured(args.data)
+        capture = captured(data)
     except ElbowroomError as error:
         print(f"capture is not compared: {error}")
         capture = []
-    facts: dict[str, Any] = {"rows": rows, "plain": plain, "capture": capture, "own_spread": own_spread(library)}
-    if args.json:
-        print(json.dumps(facts))
-        return
     print(f"{len(rows)} walks\n\n| | median | p95 | largest |\n|---|---|---|---|")
-    print(told("speed against asked for", [r["speed_off"] for r in rows], 100.0, "%"))
-    print(told("turn rate against asked for", [r["turn_off_deg_s"] for r in rows], 1.0, "°/s"))
+    print(told("speed against the one asked for, %", [r["speed_off"] for r in rows], 100.0))
     turning = [r for r in rows if abs(r["turn_deg_s"]) > 10.0]
     shares = [100.0 * r["turn_off_deg_s"] / abs(r["turn_deg_s"]) for r in turning]
-    print(told("the same, turns of more than 10 °/s", shares, 1.0, "%"))
-    print(told("slide of standing feet", [r["slide_m"] for r in rows], 1000.0, "mm"))
-    print(told("slide as `elbowroom report` finds it", [r["found_slide_m"] for r in rows], 1000.0, "mm"))
-    print(told("the same of the paper's plain blend of four cycles", [p[0] for p in plain], 1000.0, "mm"))
-    print(told("depth of feet in the floor", [r["deep_m"] for r in rows], 1000.0, "mm"))
-    print(told("the same of the plain blend", [p[1] for p in plain], 1000.0, "mm"))
-    print(told("angular jerk", [r["jerk"] for r in rows], 1.0, "rad/s³"))
-    print(told("zero moment point outside of the feet", [r["zmp_m"] for r in rows], 1000.0, "mm"))
-    print(told("poses from the nearest recorded ones", [r["apart_rad"] for r in rows], np.degrees(1.0), "°"))
-    print(told("recorded poses from those of other clips", facts["own_spread"], np.degrees(1.0), "°"))
+    print(told("turn rate against the one asked for, % (turns of more than 10 °/s)", shares, 1.0))
+    print(told("slide of a foot while it touches the floor, mm", [r["slide_m"] for r in rows], 1000.0))
+    print(told("slide as `elbowroom report` finds it, mm", [r["found_slide_m"] for r in rows], 1000.0))
     if capture:
-        print(told("capture: slide", [c["slide_m"] for c in capture], 1000.0, "mm"))
-        print(told("capture: angular jerk", [c["jerk"] for c in capture], 1.0, "rad/s³"))
-        print(told("capture: zero moment point outside", [c["zmp_m"] for c in capture], 1000.0, "mm"))
+        print(told("the same of capture, mm", [c["slide_m"] for c in capture], 1000.0))
+    print(told("the same of the paper's plain blend of four cycles, mm", [p[0] for p in plain], 1000.0))
+    print(told("depth of feet in the floor, mm", [r["deep_m"] for r in rows], 1000.0))
+    print(told("the same of the plain blend, mm", [p[1] for p in plain], 1000.0))
+    print(told("angular jerk, rad/s³", [r["jerk"] for r in rows], 1.0))
+    if capture:
+        print(told("the same of capture, rad/s³", [c["jerk"] for c in capture], 1.0))
+    outside = "zero moment point outside of the feet (95 % of the time below), mm"
+    print(told(outside, [r["zmp_m"] for r in rows], 1000.0))
+    if capture:
+        print(told("the same of capture, mm", [c["zmp_m"] for c in capture], 1000.0))
+    print(told("poses from the nearest recorded ones of other clips, °", [r["apart_rad"] for r in rows], DEGREES))
+    print(told("the same of capture, from other people, °", own_spread(library, person), DEGREES))
+    print(told("the same of capture, from other clips of anybody, °", own_spread(library, str), DEGREES))
+    for name, key, most in (("slide", "slide_m", 0.002), ("slide by the report", "found_slide_m", 0.002)):
+        over = [int(r["number"]) for r in rows if r[key] > most]
+        print(f"\n{name} above {1000.0 * most:g} mm: {len(over)} of {len(rows)} {over}")
 
 
 if __name__ == "__main__":

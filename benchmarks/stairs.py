@@ -1,16 +1,21 @@
 """Stairs and ramps of several sizes: whether the walk up and down is free by itself, before any repair, and its time.
 
-python benchmarks/stairs.py
+python benchmarks/stairs.py [NUMBER ...]
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
+
+import numpy as np
 
 from elbowroom.character.human import preset
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.transforms import transform
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.director import Director
 from elbowroom.plan.settings import USUAL
 from elbowroom.plan.tasks import Go
@@ -49,8 +54,11 @@ def cases() -> list[tuple[str, str, Mesh, float]]:
 
 
 def main() -> None:
-    """Measure and print."""
-    for name, body, mesh, far in cases():
+    """Measure and print all cases, or those with the numbers that are given."""
+    only = [int(number) for number in sys.argv[1:]]
+    for number, (name, body, mesh, far) in enumerate(cases()):
+        if only and number not in only:
+            continue
         scene = World(static={"climbed": mesh.moved(transform([0.0, -FOOT_M, 0.0]))})
         world = standing_at(scene, "ann", preset(body), (0.0, 0.0), 0.0, FPS)
         d = Director(world, replace(USUAL, tier="ik"), FPS, 0)  # no repair in this tier
@@ -63,8 +71,11 @@ def main() -> None:
         proof = certify(d.world, clearance=False)
         up, down = seconds
         met = [f"{c.pair.a} at {c.during[0]:.1f} s" for c in (*proof.collisions, *proof.unproven)]
+        spent = time.process_time() - begun
+        motion = d.world.motion("ann")
+        slide = float(np.max(foot_slide(motion), initial=0.0)) if isinstance(motion, Clip) else np.nan
         print(f"{name}, {body}: {', '.join(met) or 'free'}; up {up:.1f} s, down {down:.1f} s, "
-              f"certificate {time.process_time() - begun:.1f} s", flush=True)  # fmt: skip
+              f"certificate {spent:.1f} s; feet slide by at most {1000.0 * slide:.1f} mm", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

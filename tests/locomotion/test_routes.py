@@ -116,4 +116,4 @@ def test_feet_that_land_at_frames_do_not_slide_between_them() -> None:
         clip = walk_route(WOMAN, going, options)
         times = np.arange(0.0, clip.span[1], 1.0 / 240.0)
         slides.append(float(foot_slide(Clip(WOMAN, 240.0, *clip.sample(times))).max()))
-    assert slides[0] < 2e-3 and slides[1] > 2.0 * slides[0]
+    assert slides[0] < 2e-3 < slides[1]

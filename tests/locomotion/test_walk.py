@@ -13,15 +13,18 @@ from touching import separation
 from conftest import real_files
 from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.character.limits import pose_excess
+from elbowroom.character.skeleton import Pose
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot
 from elbowroom.locomotion import walk as walks_module
+from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.departure import headings_of, walk_from
 from elbowroom.locomotion.gait import leg
 from elbowroom.locomotion.gait_tables import WALK_ANKLE, WALK_HIP, WALK_KNEE, curve
 from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import Foot
 from elbowroom.locomotion.standing import idle
-from elbowroom.locomotion.walk import walk, walk_along
+from elbowroom.locomotion.walk import WalkOptions, walk, walk_along
 
 SPEEDS = (0.6, 0.9, 1.3, 1.8)
 
@@ -221,6 +224,21 @@ def test_thighs_of_rigs_with_legs_turned_out_stay_apart(path):
     character = next(iter(read_glb(path).characters.values()))
     for clip in (idle(character, 6.0, fps=10.0), walk(character, 1.3, seconds=3.0, fps=20.0)):
         assert separation(clip, "left_thigh", "right_thigh").min() > 0.002
+
+
+@pytest.mark.parametrize("path", real_files(f"characters/{TURNED_OUT[0]}.glb"), ids=lambda p: p.stem)
+def test_a_rig_whose_pelvis_is_not_its_root_sets_out_without_turning_about(path):
+    character = next(iter(read_glb(path).characters.values()))
+    assert character.role("pelvis") != 0
+    stands = idle(character, 0.1, fps=30.0)
+    turn = rot.about(rot.UP, np.radians(165.0))
+    q = np.array(stands.rotations[0])
+    q[0] = rot.multiply(turn, q[0])  # as somebody who is placed in a scene with a heading
+    pose = Pose.of(rot.rotate(turn, stands.root[0]), q)
+    path = 2.0 * facing(np.radians(165.0)) * np.array([[0.0], [1.0]])
+    clip = walk_from(character, pose, path, options=WalkOptions(fps=30.0))
+    off = np.degrees(headings_of(character, clip.world())) - 165.0
+    assert np.abs((off + 180.0) % 360.0 - 180.0).max() < 12.0
 
 
 def test_a_leg_that_a_rig_has_turned_out_stands_as_it_does_at_rest():

@@ -5,6 +5,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about, angle_between
 from elbowroom.geometry.solids import box, merge
@@ -16,6 +17,7 @@ from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks, preview_tasks
+from elbowroom.plan.order import ordered
 from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
@@ -94,8 +96,8 @@ def test_what_closes_a_way_is_named_with_its_width() -> None:
     world = standing(World(static=walls))
     plan = plan_tasks(world, [Go(who="ann", to=(0.0, -3.0))], QUICK, fps=FPS)
     assert plan.status == "no-path" and "m wide at (0.0" in plan.why and "ann needs 0.4" in plan.why, plan.why
-    inside = plan_tasks(world, [Go(who="ann", to=(3.0, -1.5))], QUICK, fps=FPS)
-    assert inside.status == "target-in-collision" and "'left'" in inside.why
+    beside = plan_tasks(world, [Go(who="ann", to=(3.0, -1.66))], QUICK, fps=FPS)
+    assert beside.status == "target-in-collision" and "'left'" in beside.why
 
 
 def doorway(width: float) -> World:
@@ -147,6 +149,13 @@ def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
     clip = plan.world.motion("ann")
     head = clip.world()[:, woman.role("head"), 2, 3]
     assert head.min() < head[0] - 0.15 and clip.root[:, 2].min() < clip.root[0, 2] - 0.05  # knees, not the neck alone
+
+
+def test_a_goal_inside_of_a_wall_is_bad_input_and_named_while_dragging() -> None:
+    world = standing(World(static={"wall": box((0.4, 3.0, 2.4), (1.5, 0.0, 1.2))}, floor=0.0))
+    with pytest.raises(BadValue, match="inside of 'wall'"):
+        plan_tasks(world, [Go(who="ann", to=(1.5, 0.0))], QUICK, fps=FPS)
+    assert "inside of 'wall'" in preview_tasks(world, [Go(who="ann", to=(1.5, 0.0))], QUICK, fps=FPS).why
 
 
 def test_stairs_are_climbed_and_a_ramp_gone_down_with_level_feet_on_each() -> None:
@@ -255,6 +264,11 @@ def test_somebody_is_followed_at_a_distance() -> None:
     ann, bea = (plan.world.motion(who).sample(times)[0][:, :2] for who in ("ann", "bea"))
     apart = np.linalg.norm(ann - bea, axis=1)
     assert apart.min() > 0.9 and 1.0 < apart[-1] < 1.5
+
+
+def test_who_follows_somebody_with_a_time_of_arrival_is_planned_after_them() -> None:
+    first, then = Go(who="ann", to=(1.0, -4.0), at=6.0), Follow(who="bea", whom="ann", distance=1.2)
+    assert ordered(standing(standing(World()), "bea", (0.0, 1.5)), [first, then]) == [first, then]
 
 
 def test_a_task_out_of_reach_is_stepped_up_to_unless_the_feet_stay() -> None:

@@ -50,7 +50,9 @@ def go(
     from elbowroom.files.open import read_scene
     from elbowroom.files.save import check_outputs
     from elbowroom.plan.manipulate import plan_tasks
+    from elbowroom.plan.places import inside_of
     from elbowroom.plan.settings import Settings
+    from elbowroom.plan.walking.go import standing_points
     from elbowroom.plan.walking.ground import standing_at
 
     tasks = _tasks(to, facing, gait)
@@ -64,6 +66,9 @@ def go(
     with clock("load", f"reading {scene.name}"):
         height = options.floor_height(floor)
         world = read_scene(scene, units=scene_units, up=scene_up, floor=height)
+        within = inside_of(world, standing_points(world, begin), 0.0)
+        if within is not None:
+            raise BadValue(f"--from {start} is inside of '{within[0]}'; give a place with room to stand.")
         first = tasks[0].to
         aim = (0.0, 0.0) if isinstance(first, str) else (first[0] - begin[0], first[1] - begin[1])
         turn = math.atan2(aim[0], -aim[1]) if aim != (0.0, 0.0) else 0.0

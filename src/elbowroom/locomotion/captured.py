@@ -43,6 +43,7 @@ _MOST_PUSH = np.radians(72.0)
 _SOON_S = 0.004  # step of finite differences at the ends of a swing, seconds
 _SUDDEN_M_S = 1.5  # largest change of a swing's velocity at its ends, m/s
 _SUDDEN_RAD_S = 12.0
+_BRAKES = 24  # power of the share of a swing with which a foot brakes earlier than recorded
 # leg lengths by which a swinging sole clears the floor (Winter 1992), and that of a short step
 _CLEARS = 0.015
 _STEP_OVER = 0.035
@@ -348,8 +349,7 @@ def _carried(
     def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
         middle = int(np.clip(np.searchsorted(times, 0.5 * (a.end + b.begin)), 0, len(times) - 1))
         foot = library.foot(blend.weights[middle], side)
-        span = b.begin - a.end
-        far = float(np.linalg.norm(b.place - a.place))
+        span, far = b.begin - a.end, float(np.linalg.norm(b.place - a.place))
         size = min(far / max(foot.step * leg, 1e-3), 1.0)
         ahead = walker.heading(0.5 * (a.end + b.begin))
         aside = float((b.place - a.place) @ leftwards(ahead)) / max(far, 1e-3)
@@ -357,8 +357,8 @@ def _carried(
         scale = leg * np.array([size, size, low * (_LOW_STEP + (1.0 - _LOW_STEP) * size)])
         off = scipy.interpolate.CubicSpline(SHARES, foot.swing)
         axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
-        leave = _stood(a, walker, np.array([a.end - _SOON_S, a.end]))
-        land = _stood(b, walker, np.array([b.begin, b.begin + _SOON_S]))
+        leave = footwork.stood(a, walker.sole, np.array([a.end - _SOON_S, a.end]))
+        land = footwork.stood(b, walker.sole, np.array([b.begin, b.begin + _SOON_S]))
         met = np.stack([leave[1], land[0]])
 
         def path(t: Array) -> Array:
@@ -372,13 +372,19 @@ def _carried(
         near = path(np.array([a.end, a.end + _SOON_S, b.begin - _SOON_S, b.begin]))
         most = np.array([_SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_RAD_S])
         sudden = np.stack([leave[1] - leave[0] - near[1] + near[0], land[1] - land[0] - near[3] + near[2]]) / _SOON_S
-        sudden = np.clip(sudden, -most, most)
-        gaps = met - near[[0, 3]]
-        t = times[frames]
-        u = ((t - a.end) / span)[:, None]
-        fade = smootherstep(u)
-        whole = path(t) + (1.0 - fade) * gaps[0] + fade * gaps[1]
-        whole += span * (u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1])
+        gaps, sudden = met - near[[0, 3]], np.clip(sudden, -most, most)
+
+        def joined(t: Array) -> Array:
+            """The same with places and speeds of both ends matched."""
+            u = ((t - a.end) / span)[:, None]
+            ends = u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1]
+            return path(t) + gaps[0] + smootherstep(u) * (gaps[1] - gaps[0]) + span * ends
+
+        u, whole = ((times[frames] - a.end) / span)[:, None], joined(times[frames])
+        if a.z == b.z:  # nearly at rest before it lands: heels that brake until they touch slide by up to 2 mm
+            late = joined(b.begin - _SOON_S * np.array([2.0, 1.0, 0.0]))[:, :2]
+            brakes = (late[0] - 2.0 * late[1] + late[2]) / _SOON_S**2
+            whole[:, :2] -= 0.5 * (span * (1.0 - u)) ** 2 * u**_BRAKES * brakes
         room = np.sin(np.pi * u[:, 0]) ** 2
         whole[:, :2] += room[:, None] * outwards[frames]
         # off the floor at once and until shortly before landing, clearly so in short steps, to avoid scraping
@@ -392,9 +398,3 @@ def _carried(
         return whole[:, :3], whole[:, 3]
 
     return carry
-
-
-def _stood(stance: Stance, walker: Walker, t: Array) -> Array:
-    """Ankle and angle of the sole (N, 4) of a standing foot."""
-    ankle = footwork.stance_ankle(stance, walker.sole, t)
-    return np.concatenate([ankle, footwork.stance_pitch(stance, t)[:, None] + stance.slope], axis=1)

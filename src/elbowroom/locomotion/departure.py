@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
+from elbowroom.character.rig_geometry import ancestors
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
@@ -125,8 +127,11 @@ def led_over(clip: Clip, pose: Pose) -> Clip:
     legs, rest = smootherstep(t / _LEGS_S), smootherstep(t / _REST_S)
     after = clip.world()
     leg_joints = {j for side in SIDES for j in character.subtree(character.role(f"{side}_thigh"))}
-    share = np.where(np.isin(np.arange(len(character.parents)), [0, *leg_joints]), legs[:, None], rest[:, None])
+    pelvis = character.role("pelvis")
+    fast = [*leg_joints, pelvis, *ancestors(character.skeleton, pelvis)]
+    share = np.where(np.isin(np.arange(len(character.parents)), fast), legs[:, None], rest[:, None])
     q = rot.slerp(pose.rotations[None], clip.rotations, share)
+    _pelvis_between(character, q, rot.from_matrix(T[:, :3, :3]), rot.from_matrix(after[..., :3, :3]), legs)
     root = pose.root + legs[:, None] * (clip.root - pose.root)
     feet = {}
     for side in SIDES:
@@ -138,6 +143,20 @@ def led_over(clip: Clip, pose: Pose) -> Clip:
     q[soon] = place_feet(character, root[soon], q[soon], {side: Tf[soon] for side, Tf in feet.items()})
     q[0], root[0] = pose.rotations, pose.root
     return clip.with_(root=root, rotations=rot.continuous(q))
+
+
+def _pelvis_between(character: Character, q: Array, before: Array, after: Array, share: Array) -> None:
+    """Turn a pelvis that is not the root of its rig, so that it goes from one world rotation to another.
+
+    The heading may be in the root before and in the pelvis after: with both blended apart the body would turn about.
+    Joint rotations q (N, J, 4) are changed; world rotations of joints before (J, 4) and after (N, J, 4).
+    """
+    pelvis = character.role("pelvis")
+    above = ancestors(character.skeleton, pelvis)
+    if not above:
+        return
+    parent = reduce(rot.multiply, (q[:, j] for j in sorted(above)))
+    q[:, pelvis] = rot.multiply(rot.conjugate(parent), rot.slerp(before[pelvis], after[:, pelvis], share))
 
 
 def leaned(clip: Clip, pose: Pose, weights: Array) -> Clip:

@@ -198,6 +198,11 @@ def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
     return np.concatenate([stance.place + forward[:, None] * facing(stance.heading), up[:, None] + stance.z], axis=-1)
 
 
+def stood(stance: Stance, sole: Sole, t: Array) -> Array:
+    """Ankle and angle of the sole (N, 4) of a standing foot."""
+    return np.concatenate([stance_ankle(stance, sole, t), stance_pitch(stance, t)[:, None] + stance.slope], axis=1)
+
+
 def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array) -> Foot:
     """The foot where it stands; swing frames are held at the nearest stance and filled in by `swing.swung`.
 

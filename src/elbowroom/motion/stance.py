@@ -123,25 +123,30 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
         raise BadValue(f"contacts of {len(contacts.on)} frames do not fit a clip of {len(clip)} frames.")
     points = _points(clip)
     low = points[..., 2].min(axis=-1)
-    width, size = max(1, round(_DRIFT_S * clip.fps)), leg_scales(clip.character)[0]
+    width, leg = max(1, round(_DRIFT_S * clip.fps)), leg_scales(clip.character)[0]
     out = []
     for step in steps(contacts):
         side = SIDES.index(step.side)
         inside = slice(step.first, step.last + 1)
         moved = np.diff(points[inside, side, :, :2], axis=0)
         quarter, middle, most = np.percentile(low[inside, side], [25.0, 50.0, 75.0])
-        lifted = min(most - quarter + _LIFTED_M[0] * size, _LIFTED_M[1] * size)
+        lifted = min(most - quarter + _LIFTED_M[0] * leg, _LIFTED_M[1] * leg)
         down = low[inside, side] <= middle + lifted
         moved[~(down[1:] & down[:-1])] = 0.0
         on = contacts.on[inside, 2 * side : 2 * side + 2]
         bears = on[1:] & on[:-1]
         # where heel hands over to ball, whichever was down
         bears |= ~bears.any(axis=1, keepdims=True) & (on[1:] | on[:-1])
+        # and always the lowest: a heel that has just landed lies still, with the ball above it
+        lowest = points[inside, side, :, 2].argmin(axis=1)[1:]
+        bears |= np.stack([lowest == 0, lowest > 0], axis=1)
         least = _least(moved, bears, np.zeros((len(moved), 2)))
         if len(least):
-            least = _least(
-                moved, bears, scipy.ndimage.uniform_filter1d(least, min(width, len(least)), axis=0, mode="nearest")
-            )
+            # the mean of what there is: with ends repeated, the frame in which a foot lands would count as sliding
+            size = min(width, len(least))
+            some = scipy.ndimage.uniform_filter1d(np.ones((len(least), 1)), size, axis=0, mode="constant")
+            drift = scipy.ndimage.uniform_filter1d(least, size, axis=0, mode="constant") / some
+            least = _least(moved, bears, drift)
         out.append(np.concatenate([np.zeros((1, 2)), np.cumsum(least, axis=0)]))
     return out
 

@@ -9,6 +9,7 @@ from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
+from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
 from elbowroom.plan.actor import stands
@@ -146,6 +147,8 @@ def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fp
         return Plan("not-certified", moved, edits, base=base)
     except PlanningFailure as blocked:
         return Plan(blocked.status, world, why=blocked.why)
+    except BadValue as wrong:  # such as a goal that is dragged into a wall
+        return Plan("target-in-collision", world, why=str(wrong))
 
 
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:

@@ -29,12 +29,13 @@ _GIVEN = 0.25
 def in_time(tasks: Sequence[Task]) -> Iterator[tuple[int, float]]:
     """Task indices in the order of the story, with the earliest time of each, seconds (-inf: the start).
 
-    Tasks without a time follow earlier ones of the same people.
+    Tasks without a time follow earlier ones of the same people, and whoever follows somebody, that one's.
     """
     now: dict[str, float] = {}
     when = []
     for k, task in enumerate(tasks):
-        before = max(now.get(who, -math.inf) for who in people_of(task))
+        leader = [task.whom] if isinstance(task, Follow) else []
+        before = max(now.get(who, -math.inf) for who in (*people_of(task), *leader))
         then = before if task.at is None else task.at
         now |= dict.fromkeys(people_of(task), then)
         when.append((then, k))

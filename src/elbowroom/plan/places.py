@@ -169,8 +169,10 @@ def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | N
     and how deep.
     """
     for name, mesh in world.static.items():
-        solid = mesh_surface(mesh, name, world.floor).solid
-        depth = 0.0 if solid is None else float(solid.depth(np.atleast_2d(points)).max())
+        low, high = mesh.bounds
+        near = [point for point in np.atleast_2d(points) if np.all((point >= low) & (point <= high))]
+        solid = mesh_surface(mesh, name, world.floor).solid if near else None
+        depth = 0.0 if solid is None else float(solid.depth(np.array(near)).max())
         if depth > more:
             return name, depth
     return None

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.plan.edit import numbers_of, stacked
-from elbowroom.plan.tasks import Carry, Move, Task
+from elbowroom.plan.tasks import Carry, Follow, Go, Move, Task
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.edit import Edit, Motions, motions
@@ -55,6 +55,11 @@ _ADVICE_OF_BOTH: Mapping[Status, str] = {
     "too-heavy": "make it lighter, bring it nearer, or share it with helpers",
     "no-path": "move the obstacle",
     "hand-not-free": "put down the held object first, or use one hand alone",
+}
+# The same of walks, which no hand helps.
+_ADVICE_OF_WALKS: Mapping[Status, str] = {
+    "no-path": "give another goal, or make a passage",
+    "target-in-collision": "give another goal, or move what stands there",
 }
 
 
@@ -189,7 +194,8 @@ class PlanningFailure(Exception):
     def usual_advice(self) -> str:
         """Advice for the task that failed; empty where that of the status serves."""
         both = isinstance(self.task, Carry) or (isinstance(self.task, Move) and self.task.hands == "both")
-        return self.remedy or (_ADVICE_OF_BOTH.get(self.status, "") if both else "")
+        walks = _ADVICE_OF_WALKS if isinstance(self.task, Follow | Go) else {}
+        return self.remedy or (_ADVICE_OF_BOTH if both else walks).get(self.status, "")
 
 
 class Folded(PlanningFailure):

@@ -62,9 +62,18 @@ def paths_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> Wa
     if high < _UPSTAIRS_M:
         return level
     climbing = paths_of(d, actor, [target[:2]], gait, climbs=True)
-    assert climbing.columns.ground is not None
-    ground = climbing.columns.ground[climbing.columns.cell(target)]
+    ground = _ground(climbing, target)
     return climbing if LOW_M < ground < high else level
+
+
+def ground_at(d: Director, actor: Actor, place: Array) -> float:
+    """Height over the floor of the ground at a place (2,) that an actor can climb to, metres; 0 where there is none."""
+    return _ground(paths_of(d, actor, [place], climbs=True), place)
+
+
+def _ground(climbing: WalkPaths, place: Array) -> float:
+    assert climbing.columns.ground is not None
+    return float(climbing.columns.ground[climbing.columns.cell(place)])
 
 
 def no_path(d: Director, actor: Actor, paths: WalkPaths, start: Array, goal: Array, what: str) -> PlanningFailure:

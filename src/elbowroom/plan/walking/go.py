@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -13,10 +13,11 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
+from elbowroom.plan.places import inside_of
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.doors import walk_through
-from elbowroom.plan.walking.finding import paths_to, told
+from elbowroom.plan.walking.finding import ground_at, paths_to, told
 from elbowroom.plan.walking.stances import suited_first
 from elbowroom.plan.walking.walked import Spot, WalkRequest, until_end
 from elbowroom.world.world import World
@@ -26,6 +27,8 @@ from elbowroom.world.world import World
 _BESIDE_M, _BEFORE_M = np.arange(0.95, 1.85, 0.1), np.arange(0.3, 2.7, 0.1)
 # Positions that are tried.
 _TRIES = 4
+# Heights over the floor at which somebody who stands there would be inside of a wall, metres: lower things have a top.
+_BODY_AT_M = (1.0, 1.5)
 
 
 def go(d: Director, task: Go) -> None:
@@ -43,6 +46,11 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
         place = np.asarray(task.to, dtype=float)[:2]
         if not np.all(np.isfinite(place)):
             raise BadValue(f"go: a place is two finite numbers, not {task.to}.")
+        within = inside_of(d.world, standing_points(d.world, place), 0.0)
+        if within is not None:  # unless there are stairs to the top of it
+            within = inside_of(d.world, standing_points(d.world, place, ground_at(d, actor, place)), 0.0)
+        if within is not None:
+            raise BadValue(f"{_words(task)}: that is inside of '{within[0]}'; give a place with room to stand.")
         yield Spot(place, _heading(d, actor, face, place))
         return
     owner = d.world.split(task.to)[0]
@@ -57,6 +65,11 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
         raise PlanningFailure("target-in-collision", f"{_words(task)}: there is no room to stand near it")
     for place in places:
         yield Spot(place, towards(place, centre) if face is None else _heading(d, actor, face, place))
+
+
+def standing_points(world: World, place: Sequence[float] | Array, ground: float = 0.0) -> Array:
+    """Points (2, 3) of somebody who stands at a place (2,) so high above the floor."""
+    return np.array([[*place, (world.floor or 0.0) + ground + high] for high in _BODY_AT_M])
 
 
 def middle_of(world: World, name: str, t: float) -> Array:
