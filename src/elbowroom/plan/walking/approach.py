@@ -33,7 +33,7 @@ from elbowroom.world.columns import columns_of
 # Failures that standing elsewhere may resolve.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
 # Failures of hands at a position that was reached.
-_AT_HAND: tuple[Status, ...] = ("target-in-collision", "out-of-balance")
+_AT_HAND: tuple[Status, ...] = ("target-in-collision", "out-of-balance", "too-heavy")
 # Positions that are tried, those to which walks are repaired by all means, or unusual postures searched, and those
 # tried for an easier posture.
 _TRIES, _REPAIRED, _EASIER = 6, 2, 2
