@@ -1,13 +1,15 @@
 """The four scenes of paper E, stage by stage as in its tables, at the single and the double frame rate.
 
-    python benchmarks/carry_paper.py [NAME ...] --runs 10 [--rates 30 60] [--json FILE]
+    python benchmarks/carry_paper.py [NAME ...] --runs 10 [--first 0] [--rates 30 60] [--json FILE]
+    python benchmarks/carry_paper.py --sum FILE [FILE ...]
 
 The object is lifted once; then the path, the trajectory, the walk, the arms and the residual collisions are made again
 in each run, with another seed, from a roadmap that was learned before. Processor seconds, means over the runs. The
 learning of roadmaps (at the first frame rate), ends (walking up, lifting, setting down) and certificates are listed
 apart: the paper has none of the last two. Each run is certified from the first step until the object is set down.
 OMPL's PRM and RRT-Connect look for a path of the same reduced system with the same test of states, from nothing, in the
-first runs (`pip install ompl`). FILE gets a line for each run as it ends. Several processes can share the scenes.
+first runs (`pip install ompl`). FILE gets a line for each run as it ends. Several processes can share scenes or seeds:
+`--sum` prints the table of all their files; of a run that was made twice the last one counts.
 """
 
 from __future__ import annotations
@@ -248,34 +250,55 @@ def measured(name: str, fps: float, clock: Clock, asked: argparse.Namespace) -> 
     return each
 
 
-def table_row(runs: Runs) -> str:
+def table_row(name: str, fps: float, rows: list[dict[str, Any]]) -> str:
     """Row of the table: means over all runs that ended with a path."""
-    good = [row for row in runs.rows if row["status"] == "certified"]
+    good = [row for row in rows if row["status"] == "certified"]
 
     def mean(key: str) -> float:
         return float(np.mean([row.get(key, 0.0) for row in good])) if good else np.nan
 
-    single = runs.fps == 30.0
-    paper, frames = PAPER[runs.name][-1] if single else DOUBLE[runs.name], FRAMES[runs.name][not single]
+    single = fps == 30.0
+    paper, frames = PAPER[name][-1] if single else DOUBLE[name], FRAMES[name][not single]
     stages = " | ".join(f"{mean(stage):.2f}" for stage in STAGES)
     totals = [row["all"] for row in good]
     spread = f"{np.mean(totals):.2f} ({np.median(totals):.2f}, {np.max(totals):.2f})" if totals else "none"
-    return (f"| `{runs.name}` | {runs.triangles / 1000:.0f}K | {len(good)} of {len(runs.rows)} | {mean('frames'):.0f} "
-            f"({frames}) | {stages} | {spread} | {paper} | {paper / 5.0:.2f} | {mean('learned'):.2f} | "
+    label = f"`{name}`" if single else f"`{name}`, {fps:g} fps"
+    learned = f"{mean('learned'):.2f}" if any("learned" in row for row in good) else ""
+    return (f"| {label} | {rows[0]['triangles'] / 1000:.0f}K | {len(good)} of {len(rows)} | {mean('frames'):.0f} "
+            f"({frames}) | {stages} | {spread} | {paper} | {paper / 5.0:.2f} | {learned} | "
             f"{mean('space'):.2f} | {mean('ends'):.2f} | {mean('certificate'):.2f} |")  # fmt: skip
 
 
-def rivals_row(runs: Runs) -> str:
+def rivals_row(name: str, rows: list[dict[str, Any]]) -> str:
     """OMPL on the same problems, in one line."""
     said = []
     for kind in ("PRM", "RRTConnect"):
-        rows = [row["rivals"][kind] for row in runs.rows if "rivals" in row]
-        if rows:
-            seconds, tests = (float(np.mean([row[key] for row in rows])) for key in ("seconds", "tests"))
-            said.append(
-                f"{kind} {sum(row['found'] for row in rows)} of {len(rows)}, {seconds:.3f} s, {tests:.0f} tests"
-            )
-    return f"  OMPL on `{runs.name}`: {'; '.join(said)}" if said else ""
+        theirs = [row["rivals"][kind] for row in rows if "rivals" in row]
+        if theirs:
+            seconds, tests = (float(np.mean([row[key] for row in theirs])) for key in ("seconds", "tests"))
+            found = sum(row["found"] for row in theirs)
+            said.append(f"{kind} {found} of {len(theirs)}, {seconds:.3f} s, {tests:.0f} tests")
+    return f"  OMPL on `{name}`: {'; '.join(said)}" if said else ""
+
+
+def show(name: str, fps: float, rows: list[dict[str, Any]]) -> None:
+    """Print the row of a scene at a frame rate, its failures, and its rivals."""
+    failures = [f"  seed {row['seed']}: {row['status']}" for row in rows if row["status"] != "certified"]
+    for text in (table_row(name, fps, rows) if rows else "", *failures, rivals_row(name, rows)):
+        print(text, flush=True) if text else None
+
+
+def stored(paths: list[str]) -> dict[tuple[str, float], list[dict[str, Any]]]:
+    """Runs of some files by scene and frame rate, in the order of their seeds."""
+    runs: dict[tuple[str, float, int], dict[str, Any]] = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for row in map(json.loads, filter(str.strip, file)):
+                runs[row["name"], row["fps"], row["seed"]] = row
+    out: dict[tuple[str, float], list[dict[str, Any]]] = defaultdict(list)
+    for name, fps, seed in sorted(runs):
+        out[name, fps].append(runs[name, fps, seed])
+    return out
 
 
 def main() -> None:
@@ -288,17 +311,21 @@ def main() -> None:
     ask.add_argument("--rates", type=float, nargs="*", default=[30.0, 60.0])
     ask.add_argument("--rivals", type=int, default=10, help="runs in which OMPL takes part")
     ask.add_argument("--json")
+    ask.add_argument(
+        "--sum", nargs="+", metavar="FILE", help="print the table of files that --json wrote, plan nothing"
+    )
     asked = ask.parse_args()
-    clock = watched()
     print("| scene | triangles | certified | frames (paper) | path | trajectory | locomotion | manipulation "
           "| residual | all (median, worst) | paper | a fifth | roadmap | space | ends | certificate |")  # fmt: skip
     print("|" + "---|" * 16, flush=True)
+    if asked.sum:
+        for (name, fps), rows in stored(asked.sum).items():
+            show(name, fps, rows)
+        return
+    clock = watched()
     for name in asked.names:
         for rate in asked.rates:
-            runs = measured(name, rate, clock, asked)
-            failures = [f"  seed {row['seed']}: {row['status']}" for row in runs.rows if row["status"] != "certified"]
-            for text in (table_row(runs), *failures, rivals_row(runs)):
-                print(text, flush=True) if text else None
+            show(name, rate, measured(name, rate, clock, asked).rows)
 
 
 if __name__ == "__main__":

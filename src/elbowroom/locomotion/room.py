@@ -78,10 +78,12 @@ def gap(a: Part, b: Part, enough: float) -> tuple[Array, Array]:
         if not len(open_):
             break
         one, other, rows = a.at(open_), b.at(open_), np.arange(len(open_))
-        u, v = _across(best[open_])
-        fan = _FAN[:, None] + turn  # rotated each time, so that no ridge stays between its rays
-        around = best[open_, None] + spread * (np.cos(fan) * u[:, None] + np.sin(fan) * v[:, None])
-        tried = np.concatenate([best[open_, None], normalize(around)], axis=1)
+        tried = best[open_, None]
+        if spread:
+            u, v = _across(best[open_])
+            fan = _FAN[:, None] + turn  # rotated each time, so that no ridge stays between its rays
+            around = tried + spread * (np.cos(fan) * u[:, None] + np.sin(fan) * v[:, None])
+            tried = np.concatenate([tried, normalize(around)], axis=1)
         for _ in range(2 if spread else 1):
             apart = _apart(one, other, tried)
             k = apart.argmax(axis=1)
@@ -137,8 +139,12 @@ def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float,
     character = figure.character
     T = character.skeleton.forward(where, local)
     missing = np.zeros(len(samples))
-    for one, other in _pairs(character):
-        a, b = part(character, one, T), part(character, other, T)
+    pairs = _pairs(character)
+    parts = {
+        joints: part(character, joints, T) for joints in dict.fromkeys(joints for pair in pairs for joints in pair)
+    }
+    for one, other in pairs:
+        a, b = parts[one], parts[other]
         if a is not None and b is not None:
             missing = np.maximum(missing, margin - gap(a, b, margin)[0])
     if missing.max(initial=0.0) < _ENOUGH * margin:

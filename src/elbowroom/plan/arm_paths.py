@@ -178,9 +178,9 @@ class ArmPaths:
         for attempt in range(_SEARCHES):
             found = self.searched(start, goal, seed + 7919 * attempt)
             if isinstance(found, Blocked):
-                if not candidates:
-                    return found
-                break
+                if not candidates and (attempt == _SEARCHES - 1 or found.pair is None or found.status != "no-path"):
+                    return found  # a path that is free before its corners are rounded may have a better sibling
+                continue
             candidates.append(found)
             if self.shape(candidates[-1].rotations).human:
                 return candidates[-1]

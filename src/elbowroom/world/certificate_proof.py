@@ -78,8 +78,9 @@ def _gaps(low: Array, high: Array, a: NDArray[np.int64], b: NDArray[np.int64]) -
     return np.linalg.norm(np.maximum(np.maximum(low[a] - high[b], low[b] - high[a]), 0.0), axis=1)
 
 
-# Knots processed together; bounds computed together: work may be cancelled in between.
-_BLOCK = 240
+# Knots processed together, few enough that boxes around people who walk side by side stay apart; bounds computed
+# together: work may be cancelled in between.
+_BLOCK = 48
 _ROWS = 2_000
 # Metres added to every travel: files hold single-precision numbers, which are this accurate within 100 m.
 _ROUNDING = 2e-5

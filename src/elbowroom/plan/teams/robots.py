@@ -80,8 +80,7 @@ class RobotCarrier:
     def bases(self, places: Array, headings: Array) -> Array:
         """Transforms (N, 4, 4) of bases at positions (N, 2) with headings (N,)."""
         height = np.full(len(places), self.clip.root[-1, 2])
-        turns = np.stack([about(UP, h - 0.5 * np.pi) for h in headings])
-        return transform(np.column_stack([places, height]), turns)
+        return transform(np.column_stack([places, height]), about(UP, headings - 0.5 * np.pi))
 
     def take(self, now: float) -> float:
         """Bring the gripper to the object and hold it; return the time of contact. Raises `PlanningFailure`."""

@@ -199,21 +199,24 @@ class Tuning:
         """
         chain = _chain(block[0].pair, self.team[number][0].actor.who)
         before = (list(self.made), self.places, self.d.save(), [list(c) for c in self.changes])
-        if not self._applied(number, change) or self._meets(block):
+        people = {carrier.actor.who for carrier, _, _ in self.team}
+        rolls = any(who not in people for met in block for who in met.who)  # else robots follow what is kept
+        if not self._applied(number, change, rolls=rolls) or self._meets(block):
             self._back(before)
             return False
         enough = 1.0
         while enough - too_little > _FINE:
             share = 0.5 * (enough + too_little)
             self._back(before)
-            if self._applied(number, replace(change, size=share * change.size)) and not self._meets(block):
+            smaller = replace(change, size=share * change.size)
+            if self._applied(number, smaller, rolls=rolls) and not self._meets(block):
                 enough = share
             else:
                 too_little = share
         for share in dict.fromkeys((enough, 1.0)):
             self._back(before)
             smaller = replace(change, size=share * change.size)
-            if self._applied(number, smaller, whole=True) and self._proven(number, smaller, chain):
+            if self._applied(number, smaller, rolls=True, whole=True) and self._proven(number, smaller, chain):
                 return True
         self._back(before)
         return False
@@ -232,8 +235,8 @@ class Tuning:
         a, b = max(change.span[0], 1), min(change.span[1], count - 1)
         return a, b, min(b + change.fades, count - 1) if whole else b
 
-    def _applied(self, number: int, change: Change, *, whole: bool = False) -> bool:
-        """Apply a change; return whether bodies can follow."""
+    def _applied(self, number: int, change: Change, *, rolls: bool, whole: bool = False) -> bool:
+        """Apply a change; return whether bodies can follow, with `rolls` robots, too."""
         count = len(self.made[0].root)
         a, b, last = self._frames(change, whole)
         moved = range(len(self.team)) if change.kind == "object" else [number]
@@ -249,7 +252,7 @@ class Tuning:
                 bent = _bent(carrier.actor, self.made[k].like, self.changes[k])
                 self.made[k] = held_frames(carrier, grips, walk, self.places, bent, (a, last, self.made[k]), last - b)
                 replace_frames(self.d, carrier, grips, self.made[k], first)
-            if change.kind == "object":
+            if change.kind == "object" and rolls:
                 self.rolled(self.places)
         except Blocked:
             return False

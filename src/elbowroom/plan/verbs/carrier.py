@@ -288,7 +288,7 @@ class Carrier(Holding):
         actor = self.actor
         front = front_of(actor, actor.body.skeleton.at(actor.pose))
         over = shifted(T_object, actor.body.height * (_OVER * UP - _NEARER * front))
-        return [self.beside(grips, over, goal if there else actor.pose, _BESIDE_M), goal]
+        return [self.beside(grips, over, goal if there else actor.pose, _BESIDE_M, T_object), goal]
 
     def _travel(
         self, grips: Grips, pose: Pose, fingers: Mapping[str, Array], what: str, T_object: Array, focus: Array | None,

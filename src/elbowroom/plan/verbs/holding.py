@@ -185,11 +185,13 @@ class Holding:
                 break
         return pose
 
-    def beside(self, grips: Grips, T_object: Array, near: Pose, aside_m: float) -> Pose:
-        """A free posture with open hands `aside_m` before the object at a placement (4, 4); raises
-        `PlanningFailure`.
+    def beside(self, grips: Grips, T: Array, near: Pose, aside_m: float, T_object: Array | None = None) -> Pose:
+        """A free posture with open hands `aside_m` before where the object has its grips at a placement T (4, 4).
+
+        The object is there, or at T_object (4, 4). Raises `PlanningFailure`.
         """
-        pose = self.at(grips.targets(self.actor, T_object, aside_m), near, T_object, loaded=False)
+        T_object = T if T_object is None else T_object
+        pose = self.at(grips.targets(self.actor, T, aside_m), near, T_object, loaded=False)
         return self._required(self.freed(self.postures(grips, closed=False), pose, T_object, room=ROOM_M))
 
     def _required(self, found: Pose | Pair) -> Pose:

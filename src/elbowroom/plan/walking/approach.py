@@ -114,7 +114,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             d.restore(saved)
             first = stuck
     there = elsewhere()
-    if there is not None and isinstance(task, Move) and _may_carry(d, task):
+    if there is not None and isinstance(task, Move) and _may_carry(task):
         there = _on_foot(d, task, saved, there)
     if there is not None:
         first.anywhere = there.anywhere
@@ -248,9 +248,9 @@ def _suits(d: Director, task: Task, seen: list[bool]) -> Callable[[Actor], bool]
     return suits
 
 
-def _may_carry(d: Director, task: Move) -> bool:
+def _may_carry(task: Move) -> bool:
     """Return whether an object may be lifted, carried on foot and set down where no stance serves both its ends."""
-    return task.feet == "auto" and task.hands == "both" and not task.helpers and not d.brief
+    return task.feet == "auto" and task.hands == "both" and not task.helpers
 
 
 def _on_foot(d: Director, task: Move, saved: Saved, why: PlanningFailure) -> PlanningFailure | None:
