@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -29,7 +29,7 @@ def ranked_grips(holding: Holding, hands: Sequence[str], candidates: Sequence[Gr
         for hand in hands:
             ends = T @ np.stack([grips.grasps[hand].T_thing_hand for grips in candidates])
             cost = cost + effort(actor, hand, ends, actor.k)
-    ordered = (candidates[i] for i in np.argsort(cost, kind="stable"))
+    ordered: Iterator[Grips] = (candidates[i] for i in np.argsort(cost, kind="stable"))
     if len(hands) == 1:
         (hand,) = hands
         ordered = (grips for grips in ordered if holds(holding.d, actor, holding.thing, grips.grasps[hand]))

@@ -131,11 +131,11 @@ def walk_to(d: Director, actor: Actor, spot: Spot, request: WalkRequest) -> None
         return
     if actor.away:  # held objects are carried in a comfortable posture
         rest(d, Rest(who=actor.who))
-    for hand in arms_of(actor, None):
-        if held_by(d.world, actor.who, hand, actor.now) is not None:  # a walk would open its fingers
-            actor.keep(joints_of(actor, hand))
-            if not sways_free(d, actor, hand):  # an upper arm at the trunk would meet it in each step
-                rest(d, Rest(who=actor.who, hand=hand))
+    full = [hand for hand in arms_of(actor, None) if held_by(d.world, actor.who, hand, actor.now) is not None]
+    for hand in full:  # a walk would open its fingers
+        actor.keep(joints_of(actor, hand))
+    if not all(sways_free(d, actor, hand) for hand in full):  # an upper arm at the trunk would meet it in each step
+        rest(d, Rest(who=actor.who))
     paths = paths_of(d, actor, [spot.place], request.gait)
     first = paths.find(start, spot.place, request.avoid)
     if first is None:
