@@ -1,10 +1,12 @@
 """Random tasks that smaller means give up on, and how many of them the whole body solves.
 
     python benchmarks/tight_escalation.py [--count 60] [--seed 0] [--away 3] [--only 17 ...]
+    python benchmarks/tight_escalation.py --built 40 [--first 100]
     python benchmarks/tight_escalation.py --repairs 15 [--first 100]
 
 Tasks are those of `random_tasks.py`; with `--away` they are walked up to first, as `fetch` does. Escalation is a second
 plan after everything else has failed: a task that is found without it is planned once, so its motion is the same.
+With `--built`, tasks are reaches in the scenes of `tight.py`, from one posture to the place of the hand in the other.
 With `--repairs`, clips go straight from one posture of the scenes of `tight.py` to the other, through what is between;
 the whole body is the last rung of their ladder, so one whose edits have that tier was given up before.
 """
@@ -14,10 +16,12 @@ from __future__ import annotations
 import argparse
 import time
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+import elbowroom as er
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import continuous
 from elbowroom.motion.clip import Clip
@@ -31,28 +35,49 @@ from tight import scene
 
 
 def one(index: int, seed: int, away: float) -> dict[str, Any] | None:
-    """One task: status and reason of the smaller means, whether the whole body was tried, and the final status."""
+    """A random task, see `noted`."""
     board = task(index, seed, away)
-    if board is None:
+    return None if board is None else noted(board.about, lambda: plan_storyboard(board, seed=0))
+
+
+def built(number: int) -> dict[str, Any] | None:
+    """A reach from one posture of a scene of `tight.py` to the place of the hand in the other, which is free."""
+    gap = (None, 0.16, 0.2)[number % 3]
+    made = scene(number, gap)
+    if made is None:
         return None
+    given, motion = made.problem, made.world.motion("ann")
+    assert isinstance(motion, Clip)
+    still = [np.repeat(rows[None], len(motion), axis=0) for rows in (given.start.root, given.start.rotations)]
+    world = made.world.with_character("ann", motion.with_(root=still[0], rotations=still[1]))
+    joint, T_joint_hand = given.body.hand("right")
+    place = (given.body.skeleton.at(given.goal)[joint] @ T_joint_hand)[:3, 3]
+    task = er.Reach(who="ann", hand="right", to=tuple(place.tolist()), feet="stay")
+    where = "under the board" if given.goal.root[2] < given.start.root[2] else "above the board"
+    lid = "" if gap is None else f", a lid {100 * gap:.0f} cm above it"
+    return noted(f"reach a point {where}{lid}", lambda: er.plan_tasks(world, [task], budget=300.0))
+
+
+def noted(about: str, planned: Callable[[], er.Plan]) -> dict[str, Any]:
+    """One task: status and reason of the smaller means, whether the whole body was tried, and the final status."""
     before: list[tuple[str, str, bool]] = []
     usual = manipulate._escalates
 
-    def noted(director: Any, plan: Any, failed: Any) -> bool:
+    def note(director: Any, plan: Any, failed: Any) -> bool:
         tried = usual(director, plan, failed)
         if not plan.found:
             before.append((plan.status, plan.why, tried))
         return tried
 
     begun = time.process_time()
-    manipulate._escalates = noted  # type: ignore[assignment]
+    manipulate._escalates = note  # type: ignore[assignment]
     try:
-        plan = plan_storyboard(board, seed=0)
+        plan = planned()
     finally:
         manipulate._escalates = usual
     status, why, tried = before[0] if before else (plan.status, plan.why, False)
     parts = sum(edit.tier == "whole-body" for edit in plan.edits)
-    return {"about": board.about, "smaller": status, "why": why, "tried": tried, "status": plan.status,
+    return {"about": about, "smaller": status, "why": why, "tried": tried, "status": plan.status,
             "found": plan.found, "parts": parts, "cpu_s": time.process_time() - begun}  # fmt: skip
 
 
@@ -103,6 +128,7 @@ def main() -> None:
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--away", type=float, default=0.0, help="metres away from which tasks are begun, at most")
     ask.add_argument("--only", nargs="*", type=int, default=None, help="numbers of tasks")
+    ask.add_argument("--built", type=int, default=0, help="reaches in tight rooms, so many")
     ask.add_argument("--repairs", type=int, default=0, help="scenes whose clips are repaired, instead of tasks")
     ask.add_argument("--first", type=int, default=100, help="number of the first scene")
     given = ask.parse_args()
@@ -110,9 +136,10 @@ def main() -> None:
         return repairs(range(given.first, given.first + given.repairs))
     rows, broken = [], 0
     print("| task | smaller means | whole body | processor s |\n|---|---|---|---|", flush=True)
-    for index in given.only if given.only is not None else range(given.count):
+    numbers = range(given.first, given.first + given.built) if given.built else range(given.count)
+    for index in given.only if given.only is not None else numbers:
         try:
-            row = one(index, given.seed, given.away)
+            row = built(index) if given.built else one(index, given.seed, given.away)
         except Exception:  # one broken task must not end the list
             traceback.print_exc()
             broken += 1

@@ -77,10 +77,10 @@ def test_postures_in_angles_count_what_they_stand_for() -> None:
     database = AngleDatabase.of(frames, {"spine": (1,), "right_arm": (2,)})
     assert database.counts.tolist() == [5, 2]
     how = {"sigma": 0.7, "parent_rad": 0.5, "own_rad": 0.4, "near_rad": 0.5}
-    usual, rare = (database.similarity(q, "right_arm", **how) for q in (rest, bent))
+    usual, rare = (database.similarity(q, **how)["right_arm"][0] for q in (rest, bent))
     assert usual == pytest.approx(5 / 7, abs=0.02) and rare == pytest.approx(2 / 7, abs=0.02)
     other = rest.copy()
     other[1] = about((0.0, 1.0, 0.0), 2.0)  # nobody's arm was recorded with such a spine
-    assert database.similarity(other, "right_arm", **how) == 0.0
+    assert database.similarity(other, **how)["right_arm"][0] == 0.0
     with pytest.raises(BadValue, match="at least one posture"):
         AngleDatabase.of(np.zeros((0, 3, 4)), {"spine": (1,)})

@@ -23,7 +23,8 @@ from elbowroom.plan.postures import Postures
 from elbowroom.plan.repair import ladder
 from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path
-from elbowroom.plan.tight.frames import frames_of
+from elbowroom.plan.tight.dynamic_balance import slowed, zero_moment, zmp_margin
+from elbowroom.plan.tight.frames import Planned, frames_of
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin, margin_inside
 from elbowroom.posing.stance import between
@@ -273,3 +274,43 @@ def test_a_hand_on_a_rail_bears_weight_that_the_feet_cannot() -> None:
 def test_a_working_hand_cannot_support_as_well() -> None:
     with pytest.raises(BadValue, match="other one"):
         er.Reach(who="ann", hand="left", to=(0.0, -0.5, 1.0), support=er.Support("left", "rail", (0.0, -0.4, 0.8)))
+
+
+def test_a_motion_too_quick_for_its_feet_is_slowed_until_the_zero_moment_point_is_in_the_support() -> None:
+    given = problem(room(), hand_at((-0.15, -0.36, 0.5), 0.1, 0.6), hand_at((-0.15, -0.4, 0.86), 0.0, 0.1))
+    found = body_path(given, seed=1)
+    assert found.path is not None
+    frames = frames_of(given, found.path, 24)
+    quick = Planned(frames, found.path, found.path, (0.0, 0.0), found.stats, "")
+    before = zmp_margin(given, frames, 30.0) if frames is not None else None
+    assert before is not None and before < -0.01
+    calm = slowed(given, quick, 30.0)
+    assert calm.frames is not None and calm.zmp_m is not None
+    assert len(calm.frames[0]) > 25 and calm.zmp_m >= 0.0
+    # the same at rest: the point is below the centre of mass
+    still = (np.repeat(calm.frames[0][:1], 30, axis=0), np.repeat(calm.frames[1][:1], 30, axis=0))
+    at_rest = zero_moment(given, still, 30.0)
+    assert at_rest is not None
+    np.testing.assert_allclose(at_rest.points, at_rest.centers, atol=1e-6)
+    center = center_of_mass(given.body, given.body.skeleton.at(given.start))
+    np.testing.assert_allclose(at_rest.points[10], center[:2], atol=1e-6)
+
+
+def test_a_fold_on_one_side_lets_nothing_give_way_on_the_other() -> None:
+    world = er.World(floor=-1.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0))
+    body, pose = standing(world)
+    check, exact = BodyCheck(world, "ann", 0.0), Postures(world, "ann", 0.0)
+    soft, rng, pressed = exact.with_soft_tissue(), np.random.default_rng(5), 0
+    for _ in range(120):
+        q = np.array(pose.rotations)
+        q[body.role("spine1")] = about((0.0, 1.0, 0.0), -0.3)  # to the side that folds less
+        for role, low, high in (("spine1", 0.0, 0.7), ("spine2", 0.0, 0.6), ("left_thigh", -2.4, -1.6),
+                                ("right_thigh", -1.7, -1.2)):  # fmt: skip
+            q[body.role(role)] = multiply(about((1.0, 0.0, 0.0), rng.uniform(low, high)), q[body.role(role)])
+        for role in ("left_upper_arm", "right_upper_arm"):
+            q[body.role(role)] = multiply(about((1.0, 0.0, 0.0), -2.6), q[body.role(role)])
+        other = Pose.of(pose.root, q)
+        if check.free(other):
+            assert soft.valid(other)
+            pressed += not exact.valid(other)
+    assert pressed > 3

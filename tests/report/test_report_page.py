@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,6 +22,9 @@ from elbowroom.report.how import TITLES
 from elbowroom.report.parts import counted, light_of
 from elbowroom.report.plots import Curve, plot, thinned, ticks
 from elbowroom.report.shots import worst_moments
+from elbowroom.report.sources import COLORS, drawn_sources
+from elbowroom.studio.page_edits import sources_of
+from elbowroom.world.edit import CaptureBlend, Edit
 from elbowroom.world.world import World
 
 
@@ -224,3 +228,20 @@ def test_pictures_are_of_what_is_wrong_where_something_is():
 
 def test_words_count_well():
     assert counted(1, "pair") == "1 pair" and counted(2, "pair") == "2 pairs" and counted(0, "frame") == "0 frames"
+
+
+def test_sources_of_a_whole_body_motion_are_coloured(walked: Report):
+    parts = (("spine", "planned", (0.0, 0.4)), ("spine", "blended", (0.4, 1.0)), ("right_arm", "captured", (0.0, 1.0)))
+    blend = CaptureBlend((0.2, 0.25), (0.03, 0.02), parts)
+    drawing = ElementTree.fromstring(drawn_sources(blend, now=0.5))
+    bars = list(drawing.iter("rect"))
+    assert [bar.get("fill") for bar in bars] == [COLORS[source] for _, source, _ in parts]
+    widths = [float(bar.get("width", 0)) for bar in bars]
+    assert widths[1] == pytest.approx(1.5 * widths[0], rel=0.01)
+    assert widths[2] == pytest.approx(sum(widths[:2]), rel=0.01)
+    assert bars[0].get("y") == bars[1].get("y") != bars[2].get("y")
+    assert len(list(drawing.iter("line"))) == 1
+    edit = Edit("ann", "right_arm", "take the tin", (0.0, 1.0), "whole-body", blend=blend)
+    html = page(replace(walked, blends=(edit,)))
+    assert COLORS["captured"] in html and "0.200 → 0.250" in html and "0.030 → 0.020" in html
+    assert "planned</span>" in sources_of(blend, 2.0) and "0.200 → 0.250" in sources_of(blend, 2.0)

@@ -7,7 +7,7 @@ a component is to recorded ones whose parent component is alike, and how common 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,15 +25,22 @@ _ALIKE_RAD = 0.12
 @dataclass(frozen=True, eq=False)
 class AngleDatabase:
     """Local rotations (N, J, 4) of postures of one skeleton, how many recorded ones each stands for (N,), and the
-    joints of each component."""
+    joints of each component. `folds` (F, N) are those counts by part of the recordings."""
 
     rotations: Array
     counts: NDArray[np.int64]
     joints: Mapping[str, tuple[int, ...]]
+    folds: NDArray[np.int64]
+    # Rotations (..., K, 4) of each component's joints that were compared last, and their distances: who changes one
+    # component after another asks for the others again.
+    _last: dict[str, tuple[Array, Array]] = field(default_factory=dict, repr=False)
 
     @staticmethod
-    def of(frames: ArrayLike, joints: Mapping[str, Sequence[int]], alike_rad: float = _ALIKE_RAD) -> AngleDatabase:
-        """Clusters of local rotations (T, J, 4)."""
+    def of(
+        frames: ArrayLike, joints: Mapping[str, Sequence[int]], alike_rad: float = _ALIKE_RAD, *,
+        folds: ArrayLike | None = None,
+    ) -> AngleDatabase:  # fmt: skip
+        """Clusters of local rotations (T, J, 4); `folds` (T,) number the part of the recordings that each is from."""
         q = np.asarray(frames, dtype=float)
         own = {name: tuple(some) for name, some in joints.items()}
         if q.ndim != 3 or not len(q) or not np.isfinite(q).all():
@@ -41,18 +48,20 @@ class AngleDatabase:
         every = sorted({j for some in own.values() for j in some})
         angles = log(q[:, every]).reshape(len(q), -1)
         kept: list[int] = []
-        counts: list[int] = []
+        clusters = np.zeros(len(q), np.int64)
         reach = alike_rad * np.sqrt(len(every))
         for k, row in enumerate(angles):
             if kept:
                 far = np.linalg.norm(angles[kept] - row, axis=1)
                 nearest = int(far.argmin())
                 if far[nearest] <= reach:
-                    counts[nearest] += 1
+                    clusters[k] = nearest
                     continue
+            clusters[k] = len(kept)
             kept.append(k)
-            counts.append(1)
-        return AngleDatabase(frozen(q[kept]), np.array(counts, np.int64), own)
+        part = np.zeros(len(q), np.int64) if folds is None else np.asarray(folds, np.int64)
+        each = np.stack([np.bincount(clusters[part == f], minlength=len(kept)) for f in range(part.max() + 1)])
+        return AngleDatabase(frozen(q[kept]), each.sum(axis=0), own, each)
 
     def __len__(self) -> int:
         return len(self.rotations)
@@ -61,8 +70,13 @@ class AngleDatabase:
         """Root-mean-square angles (..., N) in radians from postures (..., J, 4) to all, over a component's joints."""
         mine = list(self.joints[component])
         own = rotations[..., mine, :]
+        known = self._last.get(component)
+        if known is not None and np.array_equal(known[0], own):
+            return known[1]
         between = np.abs(np.einsum("nji,...ji->...nj", self.rotations[:, mine], own)).clip(0.0, 1.0)
-        return np.asarray(np.sqrt(np.mean((2.0 * np.arccos(between)) ** 2, axis=-1)))
+        far = np.asarray(np.sqrt(np.mean((2.0 * np.arccos(between)) ** 2, axis=-1)))
+        self._last[component] = own, far
+        return far
 
     def conditional(self, rotations: Array, component: str, parent_rad: float) -> Array:
         """Distances (N,) in a component of postures whose parent component is within an angle, infinite elsewhere."""
@@ -73,18 +87,24 @@ class AngleDatabase:
         return np.where(self.distances(rotations, parent) <= parent_rad, far, np.inf)
 
     def similarity(
-        self, rotations: Array, component: str, *, sigma: float, parent_rad: float, own_rad: float, near_rad: float
-    ) -> Array:
-        """Posture similarity (...) of a component in postures (..., J, 4), 0 to 1: nearness of the nearest, times how
-        common it is.
+        self, rotations: Array, *, sigma: float, parent_rad: float, own_rad: float, near_rad: float
+    ) -> dict[str, tuple[Array, Array]]:
+        """Posture similarities (...) of components in postures (..., J, 4), 0 to 1, to all recordings, and (F, ...) to
+        each fold: nearness of the nearest, times how common it is.
 
         `parent_rad` is ε, `own_rad` and `near_rad` are ε1 and ε2 of the paper.
         """
-        far = self.distances(rotations, component)
-        parent = PARENTS.get(component)
-        known = parent is not None and parent in self.joints
-        beside = self.distances(rotations, str(parent)) if known else np.zeros_like(far)
-        best = np.where(beside <= parent_rad, far, np.inf).min(axis=-1)
-        alike = (beside <= near_rad) @ self.counts
-        common = ((beside <= near_rad) & (far <= own_rad)) @ self.counts / np.maximum(alike, 1)
-        return np.asarray(np.exp(-best / sigma**2) * common)
+        far = {name: self.distances(rotations, name) for name in self.joints}
+        out = {}
+        for name, own in far.items():
+            beside = far.get(PARENTS.get(name, ""), np.zeros_like(own))
+            nearness = np.exp(-np.where(beside <= parent_rad, own, np.inf) / sigma**2)
+            alike = beside <= near_rad
+            both = alike & (own <= own_rad)
+            rated = [
+                nearness.max(axis=-1, initial=0.0, where=counts > 0)
+                * (both @ counts) / np.maximum(alike @ counts, 1)
+                for counts in (self.counts, *self.folds)
+            ]  # fmt: skip
+            out[name] = (rated[0], np.stack(rated[1:]))
+        return out

@@ -94,7 +94,7 @@ def _by_whole_body(
         stats = done.stats.checks, done.stats.nodes
         d.note(actor, arm, what, during, LimbTrajectory(own, "whole-body", *done.seconds, *stats))
         every = tuple(range(len(actor.body.parents)))
-        d.edits[-1] = replace(d.edits[-1], replanned=every, blend=done.blend)
+        d.edits[-1] = replace(d.edits[-1], replanned=every, blend=done.blend, zmp_m=done.zmp_m)
         try:
             return require_free(d, during, what)
         except PlanningFailure as reason:

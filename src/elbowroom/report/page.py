@@ -14,6 +14,7 @@ from elbowroom.report.measure import Report
 from elbowroom.report.parts import Cell, Light, Measure, counted, table, time_link
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
+from elbowroom.report.sources import drawn_sources
 
 STYLE = """
 :root { color-scheme: light dark; --ground: #f5f5f3; --card: #ffffff; --ink: #1f2429; --soft: #636b74; --line:
@@ -312,9 +313,10 @@ def _section(who: str, key: str, m: Measure) -> str:
 
 def _blends(report: Report) -> str:
     """Card on recordings in whole-body motions: criteria without and with them, and where each part comes from."""
-    rows = []
+    rows, drawings = [], []
     for edit in report.blends:
         assert edit.blend is not None
+        drawings.append(f"<p>{escape(f'{edit.who}, {edit.reason}')}</p>{drawn_sources(edit.blend)}")
         spans = [f"{name.replace('_', ' ')} {source} {begin:.2f}–{end:.2f} s"
                  for name, source, (begin, end) in edit.blend.parts if source != "planned"]  # fmt: skip
         criteria = (f"{before:.3f} → {after:.3f}" for before, after in (edit.blend.similarity, edit.blend.torque))
@@ -324,6 +326,7 @@ def _blends(report: Report) -> str:
         return ""
     shown = table(("motion", "from recordings", "posture similarity", "torque variation"), rows)
     return f"""<h2>Recordings in whole-body motions</h2><section class="measure card">{shown}
+{"".join(drawings)}
 <p class="how">Posture similarity is 1 where each part of the body is as most recorded ones; torque variation is the
 deviation of joint torques from a steady change, as a share of joint strength. Recordings are blended in where
 similarity grows and torques vary no more than without them.</p></section>"""

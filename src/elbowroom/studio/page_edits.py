@@ -10,10 +10,11 @@ import viser
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Plan
+from elbowroom.report.sources import drawn_sources
 from elbowroom.studio.actions import set_strength
 from elbowroom.studio.page_looks import Rows, asked, offer, put
 from elbowroom.studio.studio import Studio, Topic
-from elbowroom.world.edit import Edit
+from elbowroom.world.edit import CaptureBlend, Edit
 from elbowroom.world.world import World
 
 # Seconds shown before and after the edit, and samples of a curve.
@@ -111,6 +112,7 @@ class Edits:
             self._mute = gui.add_checkbox("Mute", False, visible=False, order=_BELOW + 1.0)
             self._joint = gui.add_dropdown("Curves of", ("",), visible=False, order=_BELOW + 2.0)
             self._curves = gui.add_html("", visible=False, order=_BELOW + 3.0)
+            self._sources = gui.add_html("", visible=False, order=_BELOW + 4.0)
         for field in (self._strength, self._mute):
             field.on_update(asked(studio, self._changed))
         self._joint.on_update(asked(studio, self._draw))
@@ -140,6 +142,10 @@ class Edits:
         edit = None if plan is None or self._n is None or studio.live else plan.edits[self._n]
         joints = [] if edit is None else joints_of(edit, studio.world)
         self._joint.visible = self._curves.visible = bool(joints)
+        blend = None if edit is None else edit.blend
+        self._sources.visible = blend is not None
+        if blend is not None and self._sources.content != (bars := sources_of(blend, studio.player.time)):
+            self._sources.content = bars
         if edit is None or not joints:
             return
         offer(self._joint, tuple(joints))
@@ -157,6 +163,14 @@ class Edits:
     def _changed(self) -> None:
         if self._n is not None:
             set_strength(self._studio, self._n, float(self._strength.value), bool(self._mute.value))
+
+
+def sources_of(blend: CaptureBlend, now: float) -> str:
+    """HTML of where the parts of a whole-body motion come from, and of both criteria without and with recordings."""
+    (similar, then_similar), (torque, then_torque) = blend.similarity, blend.torque
+    said = (f"posture similarity {similar:.3f} → {then_similar:.3f}, "
+            f"torque variation {torque:.3f} → {then_torque:.3f}")  # fmt: skip
+    return f'{drawn_sources(blend, now)}<div style="margin:2px 10px;font-size:11px">{said}</div>'
 
 
 def rows_of(plan: Plan) -> dict[str, str]:

@@ -67,7 +67,8 @@ class Edit:
     hand stays at its target afterwards. Its weight is the `strength` of the edit; `muted` ones have no effect. `trees`
     are lines (E, 2, 3) of the limb's end in search trees, from the start and from the goal, if requested by
     `search.birrt.keeping_trees`. `replanned` are the joints whose recorded contacts no longer apply; `contacts` are
-    allowed because of it. `blend` says what recordings have in it, None where none were given.
+    allowed because of it. `blend` says what recordings have in it, None where none were given; `zmp_m` is how far
+    inside of the support the zero moment point of a whole-body motion stays, metres.
     """
 
     who: str
@@ -85,6 +86,7 @@ class Edit:
     replanned: tuple[int, ...] = field(default=(), repr=False)
     contacts: tuple[Contact, ...] = field(default=(), repr=False)
     blend: CaptureBlend | None = field(default=None, repr=False)
+    zmp_m: float | None = None
 
     @property
     def strength(self) -> float:
@@ -117,7 +119,12 @@ class Edit:
             "layer": list(self.layer.during),
             "strength": self.strength,
             "muted": self.muted,
-        } | ({} if self.blend is None else {"blend": self.blend.facts()})
+        } | self._whole_body_facts()
+
+    def _whole_body_facts(self) -> dict[str, Any]:
+        """Facts that only motions of the whole body have."""
+        blend = {} if self.blend is None else {"blend": self.blend.facts()}
+        return blend if self.zmp_m is None else {**blend, "zmp_inside_m": round(self.zmp_m, 4)}
 
 
 def motions(base: Motions, edits: Sequence[Edit]) -> dict[str, Motion]:

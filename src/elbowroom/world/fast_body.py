@@ -6,8 +6,9 @@ left out, so that a planner can check a body that has only some of its limbs yet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_world
 from elbowroom.kernels.fields import FREE
+from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
@@ -26,6 +28,9 @@ from elbowroom.world.world import World
 
 # Depths of soft tissue that are told apart, shares of the largest: between them a fold counts as the lesser one.
 _TISSUE_SHARES = (0.25, 0.5, 0.75, 1.0)
+
+# Sides of a body in the order of what is told by side.
+_SIDES = ("left", "right")
 
 # Makes a check with the first call, and returns the same one with the next.
 _Made = Callable[[], LimbCheck]
@@ -47,18 +52,25 @@ class BodyCheck:
         eyes = {body.roles[role] for role in ("left_eye", "right_eye") if role in body.roles}
         self.joints = tuple(j for j in range(len(body.parents)) if j not in rides | eyes)
         self._rows = list(self.joints)
-        self._least_tissue = 0.0
-        self._depths, worlds = [0.0], [world]
+        self._least_tissue: Array = np.zeros(2)
+        self._depths = [0.0]
+        soft: list[Sequence[Contact]] = [()]
         for share in _TISSUE_SHARES:
-            soft = tissue_contacts(body, who, (-np.inf, np.inf), share * world.caps.tissue)
-            if soft:
+            found = tissue_contacts(body, who, (-np.inf, np.inf), share * world.caps.tissue)
+            if found:
                 self._depths.append(share * world.caps.tissue)
-                worlds.append(world.with_(contacts=(*world.contacts, *soft)))
-        # one check for each depth, made when it is needed: many bodies never fold so far
-        self._checks: list[_Made] = [cache(partial(self._made, one)) for one in worlds]
+                soft.append(found)
+        # one check for each depth on the left and on the right, made when it is needed: many bodies never fold so far
+        levels = range(len(soft))
+        self._checks: dict[tuple[int, int], _Made] = {
+            both: cache(partial(self._made, world, soft, both)) for both in product(levels, levels)
+        }
 
-    def _made(self, world: World) -> LimbCheck:
+    def _made(self, world: World, soft: Sequence[Sequence[Contact]], levels: tuple[int, int]) -> LimbCheck:
         when = (self.time, self.time)
+        for side, level in zip(_SIDES, levels, strict=True):
+            thigh = f"{self.who}.{_thigh(self.body, side)}"
+            world = world.with_(contacts=(*world.contacts, *(c for c in soft[level] if c.on == thigh)))
         check = LimbCheck(world, self.who, self.joints, when, margin=self.margin, exact=ExactWorld(world))
         items = check.around.near.shape[1]
         # a moving root comes near to everything
@@ -70,14 +82,15 @@ class BodyCheck:
         """The same check for a body that has only the parts of some joints, and what they carry."""
         other = object.__new__(BodyCheck)
         vars(other).update(vars(self))
-        other._checks = [cache(partial(_with_parts, made, joints)) for made in self._checks]
+        other._checks = {k: cache(partial(_with_parts, made, joints)) for k, made in self._checks.items()}
         return other
 
     def with_margin(self, margin: float) -> BodyCheck:
         """The same check with a clearance of no more than this one's, metres."""
         other = object.__new__(BodyCheck)
         vars(other).update(vars(self))
-        other.margin, other._checks = margin, [cache(partial(_with_margin, made, margin)) for made in self._checks]
+        other.margin = margin
+        other._checks = {k: cache(partial(_with_margin, made, margin)) for k, made in self._checks.items()}
         return other
 
     def with_folds(self, T: Array) -> BodyCheck:
@@ -109,11 +122,16 @@ class BodyCheck:
     def free_share(self, root: Array, rotations: Array) -> float:
         """Share of postures of one root (3,) and rotations (N, J, 4) that are free for certain, without exact tests."""
         q, free = np.ascontiguousarray(rotations[:, self._rows]), np.zeros(len(rotations), bool)
-        for depth, made in zip(self._depths, self._checks, strict=True):
-            check = made()
-            check.limb.offset[0] = root
-            for k in np.flatnonzero(~free & (check.batch(q, self.time) == FREE)):
-                free[k] = self._tissue(Pose.of(root, rotations[k])) >= depth if depth > 0.0 else True
+        rest, levels = np.arange(len(q)), np.zeros((len(q), 2), np.int64)
+        for soft in (False, True):
+            if soft:
+                rest = np.flatnonzero(~free)
+                levels[rest] = [self._levels(Pose.of(root, rotations[k])) for k in rest] if len(rest) else 0
+                rest = rest[levels[rest].any(axis=1)]
+            for left, right in np.unique(levels[rest], axis=0).tolist():
+                check, own = self._checks[left, right](), rest[(levels[rest] == (left, right)).all(axis=1)]
+                check.limb.offset[0] = root
+                free[own] = check.batch(q[own], self.time) == FREE
         return float(free.mean())
 
     def first_hit(self, root: Array, rotations: Array) -> int | None:
@@ -125,15 +143,17 @@ class BodyCheck:
 
     def _of(self, pose: Pose) -> Iterator[LimbCheck]:
         """The strict check, then that of the deepest soft tissue which gives way in a posture."""
-        yield self._checks[0]()
-        if len(self._checks) > 1:
-            level = int(np.searchsorted(self._depths, self._tissue(pose), side="right")) - 1
-            if level > 0:
-                yield self._checks[level]()
+        yield self._checks[0, 0]()
+        if len(self._checks) > 1 and (levels := self._levels(pose)) != (0, 0):
+            yield self._checks[levels]()
 
-    def _tissue(self, pose: Pose) -> float:
-        """Depth to which soft tissue gives way in a posture, metres."""
-        return max(self._least_tissue, _given_way(self.body, self.body.skeleton.at(pose)))
+    def _levels(self, pose: Pose) -> tuple[int, int]:
+        """Numbers of the depths to which soft tissue gives way in a posture, on the left and on the right."""
+        if len(self._checks) == 1:
+            return 0, 0
+        depths = np.maximum(self._least_tissue, _given_way(self.body, self.body.skeleton.at(pose)))
+        left, right = (np.searchsorted(self._depths, depths, side="right") - 1).tolist()
+        return left, right
 
 
 def _with_margin(made: _Made, margin: float) -> LimbCheck:
@@ -153,9 +173,15 @@ def _with_parts(made: _Made, joints: Collection[int]) -> LimbCheck:
     return one
 
 
-def _given_way(body: Character, T: Array) -> float:
-    """Depth to which soft tissue gives way with joints at T (..., J, 4, 4), the most folded, metres."""
-    return max(tissue_depth(float(np.min(angles))) for angles in folds(body, T).values())
+def _given_way(body: Character, T: Array) -> Array:
+    """Depths (2,) to which soft tissue gives way with joints at T (..., J, 4, 4), the most folded, left and right."""
+    fold = folds(body, T)
+    return np.array([tissue_depth(float(np.min(fold[side]))) for side in _SIDES])
+
+
+def _thigh(body: Character, side: str) -> str:
+    """Name of the shape of a thigh."""
+    return next((shape.name for shape in body.shapes if shape.joint == body.roles.get(f"{side}_thigh")), "")
 
 
 def _present(on: NDArray[np.uint8], carriers: list[int], joints: Collection[int]) -> NDArray[np.uint8]:

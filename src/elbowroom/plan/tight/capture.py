@@ -45,6 +45,8 @@ _POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "r
            "left_upper_arm", "left_forearm", "left_hand", "right_upper_arm", "right_forearm", "right_hand")  # fmt: skip
 # Share of a path at either end over which the blend fades in: both ends stay.
 _FADE = 0.2
+# Parts of the recordings, each of which a blend is to be more like: what is like one alone will not be like others.
+_FOLDS = 2
 # Frame rate of recordings.
 _CAPTURE_FPS = 30.0
 # Half-width of the smoothing of a blend, nodes.
@@ -53,8 +55,9 @@ _EVENED = 6
 _SPEED = 0.5
 # Times that a blend is weakened around colliding nodes.
 _HALVINGS = 6
-# Shares of the chosen strengths that are tried in turn.
-_SCALES = (1.0, 0.5, 0.25)
+# Shares of the chosen strengths that are tried in turn, and whether a path is planned along a blend of that share that
+# is not free even when it is weakened.
+_SCALES = ((1.0, True), (0.5, False), (0.25, False))
 # Sources of a part by the share of recordings in it, and the shares from which on the second and the third apply.
 _SOURCES: tuple[PartSource, ...] = ("planned", "blended", "captured")
 _SOURCES_FROM = (0.05, 0.9)
@@ -64,15 +67,11 @@ _LOCAL = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Capture:
-    """Recordings for one body: postures in joint angles with counts, and clips with positions of some joints.
-
-    `halves` are the postures of every other clip, and of those between, where there are several.
-    """
+    """Recordings for one body: postures in joint angles with counts, and clips with positions of some joints."""
 
     database: AngleDatabase
     clips: tuple[Clip, ...] = ()
     points: tuple[Array, ...] = ()
-    halves: tuple[AngleDatabase, ...] = ()
 
     @staticmethod
     def of(body: Character, clips: Sequence[Clip]) -> Capture:
@@ -83,15 +82,11 @@ class Capture:
             if clip.rotations.shape[1] != len(body.skeleton):
                 raise BadValue(f"a recording has {clip.rotations.shape[1]} joints and {body.name} has "
                                f"{len(body.skeleton)}; retarget it with er.retarget(clip, body) first.")  # fmt: skip
-        joints = component_joints(body)
-
-        def database(some: Sequence[Clip]) -> AngleDatabase:
-            frames = [clip.rotations[:: max(round(clip.fps / 15.0), 1)] for clip in some]
-            return AngleDatabase.of(np.concatenate(frames), joints)
-
-        halves = tuple(database(clips[k::2]) for k in range(2)) if len(clips) > 1 else ()
+        frames = [clip.rotations[:: max(round(clip.fps / 15.0), 1)] for clip in clips]
+        folds = np.repeat(np.arange(len(clips)) % _FOLDS, [len(some) for some in frames])
+        database = AngleDatabase.of(np.concatenate(frames), component_joints(body), folds=folds)
         points = tuple(_points(body, body.transforms(clip.root, clip.rotations)) for clip in clips)
-        return Capture(database(clips), tuple(clips), points, halves)
+        return Capture(database, tuple(clips), points)
 
 
 @lru_cache(maxsize=4)
@@ -162,18 +157,25 @@ def refined(
     inferred = (before.clearance > settings.open_above) & unnatural
     smoothed = _smoothed(problem, planned, settings)
     planned = smoothed if _free(problem, smoothed) else planned
-    base = _nodes(body, planned, settings.nodes)
-    smooth = _criteria(problem, base, timing, capture, settings)
-    blend = _blended(base, capture, match, before, inferred, settings)
     judge = partial(_criteria, problem, timing=timing, capture=capture, settings=settings)
+    base = _nodes(body, planned, settings.nodes)
+    smooth = judge(base)
     reference = Reference.of(before, smooth)
+    if smooth.means[1] > before.means[1]:  # a shortened path has larger movements at once: the longer one may be calmer
+        longer = _smoothed(problem, searched, settings)
+        nodes = _nodes(body, longer, settings.nodes)
+        if _free(problem, longer) and reference.score(judge(nodes)) > reference.score(smooth):
+            base = nodes
+    blend = _blended(base, capture, match, before, inferred, settings)
     strengths = _strengths(base, blend, judge, reference, settings)
     whole = blend.with_(base, strengths, partial(perturbed, names=blend.names, axes=problem.axes, judge=judge,
                                                  reference=reference))  # fmt: skip
     done, after, used = planned, smooth, np.zeros(inferred.shape)
-    for scale in _SCALES:
+    for scale, replan in _SCALES:
         clock.stop("blend")
-        last, share = _followed(problem, base, whole, scale, seed, settings, replan=scale == 1.0)
+        last, share = _weakened(problem, base, whole, scale, settings)
+        if last is None and replan:
+            last, share = _replanned(problem, base, whole, scale, seed, settings), np.ones(used.shape)
         clock.stop("replanning")
         if last is None or not _free(problem, last):
             continue
@@ -210,7 +212,7 @@ class _Blend:
 def _strengths(base: PosePath, blend: _Blend, judge: Judge, reference: Reference, settings: TightSettings) -> Array:
     """Strengths (C,) of a blend by component, the largest with which its postures and torques are better.
 
-    Collisions and balance are left to `_followed`.
+    Collisions and balance are left to `_weakened`.
     """
     strengths, best = np.zeros(blend.weights.shape[1]), reference.score(judge(base))
     for c in range(len(strengths)):
@@ -226,15 +228,10 @@ def _strengths(base: PosePath, blend: _Blend, judge: Judge, reference: Reference
     return strengths
 
 
-def _followed(
-    problem: BodyProblem, nodes: PosePath, blend: _Blend, scale: float, seed: int, settings: TightSettings, *,
-    replan: bool,
-) -> tuple[PosePath | None, Array]:  # fmt: skip
-    """A free path along a blend, or None, and its shares (N, C), weakened in components and nodes that collide.
-
-    The paper re-plans wherever the blend collides. A weakened blend is as free and does not wander, so planning comes
-    last, with `replan`.
-    """
+def _weakened(
+    problem: BodyProblem, nodes: PosePath, blend: _Blend, scale: float, settings: TightSettings
+) -> tuple[PosePath | None, Array]:
+    """A free path along a blend, or None, and its shares (N, C), weakened in components and nodes that collide."""
     share, number, check = np.ones(blend.weights.shape), np.arange(len(nodes)), between_check(problem, nodes)
     apart = np.abs(number[:, None] - number)
     for _ in range(_HALVINGS):
@@ -246,14 +243,18 @@ def _followed(
         near = (bad[None] & (apart <= 1)[..., None]).any(axis=1)
         share = np.where(near, 0.4 * share, share)
         share = (share[None] + apart[..., None] / _EVENED).min(axis=1)
-    if not replan:
-        return None, share
+    return None, share
+
+
+def _replanned(
+    problem: BodyProblem, nodes: PosePath, blend: _Blend, scale: float, seed: int, settings: TightSettings
+) -> PosePath | None:
+    """A path planned along a blend, as the paper does wherever that collides; None where none is found."""
     follow = _balanced(problem, nodes, blend.mixed(nodes, scale))
     found = body_path(problem, seed, settings, follow=follow)
     if found.path is None:
-        return None, share
-    local = shortened(problem, found.path, seed, settings, longest=_LOCAL)
-    return _smoothed(problem, local, settings), np.ones(blend.weights.shape)
+        return None
+    return _smoothed(problem, shortened(problem, found.path, seed, settings, longest=_LOCAL), settings)
 
 
 def _at_fault(problem: BodyProblem, pair: Pair | None, names: Sequence[str]) -> NDArray[np.bool_]:
@@ -311,17 +312,16 @@ def _criteria(
     clock: _Clock | None = None, seed: int = 0,
 ) -> Criteria:  # fmt: skip
     """Criteria of a path's nodes; the slow clearance only with a clock."""
-    similar = similarities(capture.database, nodes, settings)
-    halves = tuple(float(similarities(half, nodes, settings).mean()) for half in capture.halves)
+    similar, folds = similarities(capture.database, nodes, settings)
     if clock is None:
         none = np.zeros((0, similar.shape[1]))
-        return Criteria(similar, *variations(problem.body, nodes, timing, capture.database), none, halves)
+        return Criteria(similar, *variations(problem.body, nodes, timing, capture.database), none, folds)
     clock.stop("PS")
     literal, robust = variations(problem.body, nodes, timing, capture.database)
     clock.stop("TV")
     free = clearances(problem, nodes, blended_components(capture.database), seed, settings)
     clock.stop("CLR")
-    return Criteria(similar, literal, robust, free, halves)
+    return Criteria(similar, literal, robust, free, folds)
 
 
 def _blended(

@@ -33,15 +33,15 @@ class Criteria:
     """Criteria (N, C) of nodes by component in `BLENDED`.
 
     Posture similarity, torque variation as in the paper and relative to joint strength, and clearance, empty unless
-    requested. `halves` are mean similarities to either half of the recordings, where there are several: what is like
-    one recording alone will not be like others.
+    requested. `folds` (F,) are mean similarities to parts of the recordings: what is like one recording alone will not
+    be like others.
     """
 
     similarity: Array
     variation: Array
     robust: Array
     clearance: Array
-    halves: tuple[float, ...] = ()
+    folds: Array
 
     @property
     def means(self) -> tuple[float, float]:
@@ -81,12 +81,14 @@ def blended_components(database: AngleDatabase) -> tuple[str, ...]:
     return tuple(name for name in BLENDED if name in database.joints)
 
 
-def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettings) -> Array:
-    """Posture similarities (N, C) of nodes by component in `BLENDED`."""
+def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettings) -> tuple[Array, Array]:
+    """Posture similarities (N, C) of nodes by component in `BLENDED`, and mean ones (F,) to each fold of recordings."""
+    found = database.similarity(nodes.rotations, sigma=settings.sigma, parent_rad=settings.parent_rad,
+                                own_rad=settings.own_rad, near_rad=settings.near_rad)  # fmt: skip
     names = blended_components(database)
-    how = {"sigma": settings.sigma, "parent_rad": settings.parent_rad, "own_rad": settings.own_rad,
-           "near_rad": settings.near_rad}  # fmt: skip
-    return np.stack([database.similarity(nodes.rotations, name, **how) for name in names], axis=1)
+    return np.stack([found[name][0] for name in names], axis=1), np.mean(
+        [found[n][1].mean(axis=1) for n in names], axis=0
+    )
 
 
 def variations(body: Character, nodes: PosePath, timing: Timing, database: AngleDatabase) -> tuple[Array, Array]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -32,7 +31,8 @@ class Planned:
     """Frames of a whole-body plan, roots (N + 1, 3) and rotations (N + 1, J, 4), or None; its path and statistics.
 
     `searched` is the path before it was shortened to `path`; `seconds` are those of search and smoothing, `blocked` the
-    component that failed; `blend` says what recordings have in it.
+    component that failed; `blend` says what recordings have in it; `zmp_m` is how far inside of the support the zero
+    moment point stays, metres, None where that was not computed.
     """
 
     frames: tuple[Array, Array] | None
@@ -42,6 +42,7 @@ class Planned:
     stats: Stats
     blocked: str
     blend: CaptureBlend | None = None
+    zmp_m: float | None = None
 
 
 def planned_frames(
@@ -74,10 +75,9 @@ def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, 
     even = np.linspace(0.0, 1.0, _PLACES)
     root = np.stack([np.interp(even, path.along, path.root[:, k]) for k in range(3)], axis=1)
     q = continuous(interpolate(path.along, path.rotations, even))
-    window = np.full(_PLACES, _WINDOW)
+    window, closed = np.full(_PLACES, _WINDOW), _ClosedFrames(problem, path, share)
     for _ in range(_HALVINGS + 1):
-        moved, soft = _rounded_root(root, window * _PLACES), rounded(q, window * _PLACES)
-        poses = _closed(problem, path, moved, soft, share)
+        poses = closed.with_(_rounded_root(root, window * _PLACES), rounded(q, window * _PLACES))
         bad = share[[k for k, pose in enumerate(poses) if pose is None]]
         if not len(bad):
             done = [pose for pose in poses if pose is not None]
@@ -101,19 +101,33 @@ def _rounded_root(root: Array, reach: Array) -> Array:
     return out
 
 
-def _closed(problem: BodyProblem, path: PosePath, root: Array, q: Array, share: Array) -> list[Pose | None]:
-    """Frames at shares (N + 1,) of a path, feet in place; None for those that are not free."""
-    even = np.linspace(0.0, 1.0, len(root))
-    roots = np.stack([np.interp(share, even, root[:, k]) for k in range(3)], axis=1)
-    rows = problem.within_limits(interpolate(even, q, share))
-    out: list[Pose | None] = [problem.start]
-    for k in range(1, len(share) - 1):
-        feet = path.feet(float(share[k]))
-        pose = problem.balance.closed(Pose.of(roots[k], rows[k]), feet, path.at(float(share[k])))
-        out.append(pose if pose is not None and problem.check.free(pose) else None)
-    out.append(problem.goal)
-    # a fast hand passes a corner between two frames
-    apart = [k for k, (a, b) in enumerate(pairwise(out)) if a and b and not free_between(problem, a, b)]
-    for k in {k + i for k in apart for i in (0, 1)} - {0, len(out) - 1}:
-        out[k] = None
-    return out
+class _ClosedFrames:
+    """Frames at shares (N + 1,) of a path, feet in place. Those that a rounding does not change are kept."""
+
+    def __init__(self, problem: BodyProblem, path: PosePath, share: Array) -> None:
+        self.problem, self.path, self.share = problem, path, share
+        self._poses: list[Pose | None] = [problem.start, *[None] * (len(share) - 2), problem.goal]
+        self._between = np.ones(len(share) - 1, bool)
+        self._rows = np.full((len(share), 3 + 4 * len(problem.start.rotations)), np.nan)
+
+    def with_(self, root: Array, q: Array) -> list[Pose | None]:
+        """Frames of roots (M, 3) and rotations (M, J, 4) that are even along the path; None for those not free."""
+        even, share = np.linspace(0.0, 1.0, len(root)), self.share
+        roots = np.stack([np.interp(share, even, root[:, k]) for k in range(3)], axis=1)
+        rotations = self.problem.within_limits(interpolate(even, q, share))
+        rows = np.concatenate([roots, rotations.reshape(len(share), -1)], axis=1)
+        changed: list[int] = (np.flatnonzero((rows != self._rows).any(axis=1)[1:-1]) + 1).tolist()
+        self._rows = rows
+        for k in changed:
+            self._poses[k] = self._closed(Pose.of(roots[k], rotations[k]), float(share[k]))
+        # a fast hand passes a corner between two frames
+        for k in sorted({k + i for k in changed for i in (-1, 0)}):
+            a, b = self._poses[k], self._poses[k + 1]
+            self._between[k] = a is None or b is None or free_between(self.problem, a, b)
+        inner = np.concatenate([[True], self._between[:-1] & self._between[1:], [True]])
+        return [pose if free else None for pose, free in zip(self._poses, inner, strict=True)]
+
+    def _closed(self, pose: Pose, share: float) -> Pose | None:
+        """A posture with feet in place, None where it is not balanced or free."""
+        found = self.problem.balance.closed(pose, self.path.feet(share), self.path.at(share))
+        return found if found is not None and self.problem.check.free(found) else None

@@ -29,7 +29,7 @@ Judge = Callable[[PosePath], Criteria]
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Similarities, to all recordings and to each half of them, and torque variation that a path is to improve on."""
+    """Similarities, to all recordings and to each part of them, and torque variation that a path is to improve on."""
 
     similarities: tuple[float, ...]
     torque: float
@@ -40,7 +40,7 @@ class Reference:
         return Reference(tuple(map(max, _similarities(searched), _similarities(smoothed))), searched.means[1])
 
     def better(self, found: Criteria) -> bool:
-        """Return whether postures are more like recorded ones, by halves of them on average, too, and torques vary
+        """Return whether postures are more like recorded ones, by parts of them on average, too, and torques vary
         less.
         """
         new, old = _similarities(found), self.similarities
@@ -57,8 +57,8 @@ class Reference:
 
 
 def _similarities(found: Criteria) -> tuple[float, ...]:
-    """Mean similarities to all recordings, and to each half of them."""
-    return (found.means[0], *found.halves)
+    """Mean similarities to all recordings, and to each part of them."""
+    return (found.means[0], *found.folds.tolist())
 
 
 def perturbed(base: PosePath, names: Sequence[str], axes: Array, judge: Judge, reference: Reference) -> Array:

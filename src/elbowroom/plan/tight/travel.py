@@ -18,6 +18,7 @@ from elbowroom.plan.result import PlanningFailure, Status, blamed
 from elbowroom.plan.tight.capture import capture_for, refined
 from elbowroom.plan.tight.chain import BodyProblem, standing_balance
 from elbowroom.plan.tight.criteria import blended_components
+from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import Planned, frames_of, planned_frames
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.posing.stand import Balance
@@ -46,10 +47,13 @@ def whole_body_frames(
         part = done.blocked.replace("_", " ").replace("+", ", ") or "body"
         why = f"{what}: the whole body finds no balanced path either; it fails at the {part}"
         raise PlanningFailure("no-path", why)
+    done = slowed(problem, done, actor.base.fps)
     if d.settings.capture:
         blended, account = _with_capture(d, actor, problem, done, settings)
         if blended is not None:
-            yield replace(done, frames=blended, blend=account)
+            point = zmp_margin(problem, blended, actor.base.fps)
+            if point is None or done.zmp_m is None or point >= min(done.zmp_m, 0.0):
+                yield replace(done, frames=blended, blend=account, zmp_m=point)
         done = replace(done, blend=account.dropped())
     yield done
 
