@@ -271,6 +271,17 @@ def test_who_follows_somebody_with_a_time_of_arrival_is_planned_after_them() -> 
     assert ordered(standing(standing(World()), "bea", (0.0, 1.5)), [first, then]) == [first, then]
 
 
+def test_a_leader_who_comes_back_is_let_past_by_its_follower() -> None:
+    world = standing(standing(World()), "bea", (0.0, 1.5))
+    there_and_back = [Go(who="ann", to=(0.0, -2.0)), Go(who="ann", to=(2.5, 1.0))]
+    plan = plan_tasks(world, [*there_and_back, Follow(who="bea", whom="ann", distance=1.0)], QUICK, fps=FPS)
+    assert plan.found, plan.why
+    times = np.arange(*plan.world.span, 0.1)
+    ann, bea = (plan.world.motion(who).sample(times)[0][:, :2] for who in ("ann", "bea"))
+    apart = np.linalg.norm(ann - bea, axis=1)
+    assert apart.min() > 0.7 and 0.85 < apart[-1] < 1.4
+
+
 def test_a_task_out_of_reach_is_stepped_up_to_unless_the_feet_stay() -> None:
     world = standing(World())
     far = (0.0, -2.0, 1.2)

@@ -24,6 +24,7 @@ from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target, propose_grasps
 from elbowroom.posing.grasps_settle import MOST
+from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture, GraspMark, Joint
 from elbowroom.world.world import World
@@ -314,3 +315,13 @@ def test_grasps_are_proposed_once_for_a_hand_and_a_mesh(tmp_path: Path, monkeypa
     ):
         with pytest.raises(AssertionError, match="on the disk"):
             propose_grasps(body, "right", mesh, up=up)
+
+
+def test_both_hands_take_a_low_box_on_the_floor_from_above() -> None:
+    body, low = preset("man"), box((0.4, 0.3, 0.13))
+    T = transform([0.0, -0.5, 0.065])
+    pairs = two_hand_grasps(body, low, T, np.array([0.0, -1.0, 0.0]))
+    wrists = [
+        min((T @ grasp.T_thing_hand @ inverse(body.hand(grasp.hand)[1]))[2, 3] for grasp in pair) for pair in pairs
+    ]
+    assert max(wrists) > 0.19  # with level fingers a wrist is hardly higher than the box, and the body folds up to it

@@ -19,9 +19,9 @@ from elbowroom.posing.grasps_settle import Grasp
 
 # Positions of the palms on their sides, from the middle towards the body and down, shares of half the object's size.
 _NEARER = (0.0, 0.45, 0.8)
-_LOWER = (0.0, 0.5, -0.5)
+_LOWER = (0.0, 0.5, -0.5, -0.9)
 # Angles by which fingers point down and inwards, radians: wrists bend little, and forearms stay clear of the object.
-_DOWN_RAD = np.radians([20.0, 45.0, 0.0])
+_DOWN_RAD = np.radians([20.0, 45.0, 0.0, 70.0, 85.0])
 _INWARDS_RAD = np.radians([12.0, 25.0, 0.0])
 # Costs: a palm flat on its side, near the middle, is best.
 _COST = 0.3

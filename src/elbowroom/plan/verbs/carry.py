@@ -123,6 +123,11 @@ def rest(d: Director, task: Rest) -> None:
         _back(d, actor, hands[0])
 
 
+def sways_free(d: Director, actor: Actor, hand: str) -> bool:
+    """Return whether the arm that holds an object has the room that bodies need around it in a walk."""
+    return Postures(d.world, actor.who, actor.now).valid(actor.pose, of=f"{hand}_arm", room=_SWAY_M)
+
+
 def _frames_to(d: Director, actor: Actor, hand: str, goal: Pose) -> int:
     """Number of frames of an unhurried motion of a hand to a posture."""
     way = hand_of(actor, hand, goal)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -11,7 +11,7 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.hands import effort, front_of
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.verbs.grasp_choice import holds
-from elbowroom.plan.verbs.holding import Grips, Holding
+from elbowroom.plan.verbs.holding import ROOM_M, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.grasps import Grasp, grasps_of
 from elbowroom.posing.two_hands import edge_grasps, two_hand_grasps
@@ -29,14 +29,22 @@ def ranked_grips(holding: Holding, hands: Sequence[str], candidates: Sequence[Gr
         for hand in hands:
             ends = T @ np.stack([grips.grasps[hand].T_thing_hand for grips in candidates])
             cost = cost + effort(actor, hand, ends, actor.k)
-    ordered = (candidates[i] for i in np.argsort(cost, kind="stable"))
+    ordered: Iterator[Grips] = (candidates[i] for i in np.argsort(cost, kind="stable"))
     if len(hands) == 1:
         (hand,) = hands
         ordered = (grips for grips in ordered if holds(holding.d, actor, holding.thing, grips.grasps[hand]))
+    else:  # hands that meet the floor beside a low object do so whatever the body does
+        easiest = list(ordered)
+        ordered = iter([grips for grips in easiest if _have_room(holding, grips)] or easiest)
     found = list(islice(ordered, most))
     if not found:
         raise _unfit(holding, f"the {hands[0]} hand of {actor.who} alone does not get hold of it from two sides")
     return found
+
+
+def _have_room(holding: Holding, grips: Grips) -> bool:
+    """Return whether hands on the object are free at its start and at its goal."""
+    return all(holding.carried_blame(grips, T, ROOM_M) is None for T in (holding.T_start, holding.T_goal))
 
 
 def _unfit(holding: Holding, why: str) -> PlanningFailure:

@@ -35,7 +35,7 @@ from elbowroom.world.columns import columns_of
 # Failures that standing elsewhere may resolve.
 _ELSEWHERE: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
 # Failures of hands at a position that was reached.
-_AT_HAND: tuple[Status, ...] = ("target-in-collision", "out-of-balance")
+_AT_HAND: tuple[Status, ...] = ("target-in-collision", "out-of-balance", "too-heavy")
 # Positions that are tried, those to which walks are repaired by all means, or unusual postures searched, and those
 # tried for an easier posture.
 _TRIES, _REPAIRED, _EASIER = 6, 2, 2
@@ -128,7 +128,7 @@ def _stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             d.restore(saved)
             first = stuck
     there = elsewhere()
-    if there is not None and isinstance(task, Move) and _may_carry(d, task):
+    if there is not None and isinstance(task, Move) and _may_carry(task):
         there = _on_foot(d, task, saved, there)
     if there is not None:
         first.anywhere = there.anywhere
@@ -262,9 +262,9 @@ def _suits(d: Director, task: Task, seen: list[bool]) -> Callable[[Actor], bool]
     return suits
 
 
-def _may_carry(d: Director, task: Move) -> bool:
+def _may_carry(task: Move) -> bool:
     """Return whether an object may be lifted, carried on foot and set down where no stance serves both its ends."""
-    return task.feet == "auto" and task.hands == "both" and not task.helpers and not d.brief
+    return task.feet == "auto" and task.hands == "both" and not task.helpers
 
 
 def _on_foot(d: Director, task: Move, saved: Saved, why: PlanningFailure) -> PlanningFailure | None:

@@ -20,6 +20,8 @@ from elbowroom.world.world import World
 _LOOKS, _SWAY_S = 30.0, 0.5
 # Metres between points of the path.
 _SPACED_M = 0.25
+# Distance from a follower at which the leader passes who comes back, metres.
+_PASSES_M = 0.9
 # Speed of a follower that has fallen behind, m/s.
 _SPEED_M_S = 1.6
 
@@ -35,27 +37,47 @@ def follow(d: Director, task: Follow) -> None:
     to_them = paths.find(start, places[0])
     if to_them is None:
         raise no_path(d, actor, paths, start, places[0], what)
-    points = np.concatenate([to_them.points, _spaced(places, far)])
+    way = points = np.concatenate([to_them.points, _spaced(places, far)])
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    length = float(steps.sum()) - task.distance
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    length = _last_apart(points, along, task.distance)
     if length < _SPACED_M:
         raise PlanningFailure(
             "no-path", f"{what}: {task.whom} does not walk farther than {task.distance:g} m "
             f"after {actor.now:.1f} s"
         )  # fmt: skip
-    along = np.concatenate([[0.0], np.cumsum(steps)])
     end = np.array([np.interp(length, along, points[:, k]) for k in (0, 1)])
     points = np.concatenate([points[along < length - 0.5 * _SPACED_M], end[None]])
     begun = actor.now + STANDS_S
 
     def not_before(s: Array) -> Array:
-        """Times at which the leader is far enough ahead of travel (N,), seconds."""
-        ahead = s / s[-1] * length + task.distance - to_them.length
-        return np.where(ahead > 0.0, np.interp(ahead, far, times), actor.now) - begun
+        """Times at which the leader is far enough ahead of travel (N,), and does not come back there, seconds."""
+        travel = s / s[-1] * length
+        ahead = travel + task.distance - to_them.length
+        behind = np.where(ahead > 0.0, np.interp(ahead, far, times), actor.now)
+        there = np.stack([np.interp(travel, along, way[:, k]) for k in (0, 1)], axis=-1)
+        return np.maximum(behind, _left(there, times, places, min(task.distance, _PASSES_M))) - begun
 
     path = WalkPath(points, (WALK,) * len(points), length, length, to_them.columns)
     spot = Spot(path.points[-1], None)
     walked(d, actor, Walk(path, spot, WalkRequest(what), _SPEED_M_S, not_before=not_before, mend=True))
+
+
+def _last_apart(points: Array, along: Array, distance: float) -> float:
+    """Length of a path (N, 2) up to where it last is `distance` metres or more from its end, as the crow flies too: a
+    leader who turns or steps aside before stopping walks more than it gets away."""
+    sampled = np.arange(0.0, max(float(along[-1]) - distance, 0.0) + _SPACED_M / 5.0, _SPACED_M / 5.0)
+    sampled = np.minimum(sampled, max(float(along[-1]) - distance, 0.0))
+    places = np.stack([np.interp(sampled, along, points[:, k]) for k in (0, 1)], axis=-1)
+    apart = np.linalg.norm(places - points[-1], axis=1) >= distance
+    return float(sampled[np.flatnonzero(apart)[-1]]) if apart.any() else 0.0
+
+
+def _left(there: Array, times: Array, places: Array, room: float) -> Array:
+    """Times (N,) from which on a leader at places (M, 2) at times (M,) stays `room` metres away from points (N, 2)."""
+    near = np.linalg.norm(there[:, None] - places[None], axis=-1) < room
+    last = near.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
+    return np.where(near.any(axis=1), times[np.minimum(last + 1, len(times) - 1)], times[0])
 
 
 def _way_of(world: World, whom: str, now: float) -> tuple[Array, Array]:

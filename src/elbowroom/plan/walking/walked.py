@@ -24,7 +24,7 @@ from elbowroom.plan.repair.near import repair_near
 from elbowroom.plan.repair.stretch import within_reach
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
-from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.verbs.carry import rest, sways_free
 from elbowroom.plan.walking.along import crouching_along, manners_along, still_arms_along, trodden
 from elbowroom.plan.walking.crossing import discs_at_rest, discs_of, met, past_people
 from elbowroom.plan.walking.finding import no_path, paths_of
@@ -131,9 +131,11 @@ def walk_to(d: Director, actor: Actor, spot: Spot, request: WalkRequest) -> None
         return
     if actor.away:  # held objects are carried in a comfortable posture
         rest(d, Rest(who=actor.who))
-    for hand in arms_of(actor, None):
-        if held_by(d.world, actor.who, hand, actor.now) is not None:  # a walk would open its fingers
-            actor.keep(joints_of(actor, hand))
+    full = [hand for hand in arms_of(actor, None) if held_by(d.world, actor.who, hand, actor.now) is not None]
+    for hand in full:  # a walk would open its fingers
+        actor.keep(joints_of(actor, hand))
+    if not all(sways_free(d, actor, hand) for hand in full):  # an upper arm at the trunk would meet it in each step
+        rest(d, Rest(who=actor.who))
     paths = paths_of(d, actor, [spot.place], request.gait)
     first = paths.find(start, spot.place, request.avoid)
     if first is None:
