@@ -9,10 +9,10 @@ from elbowroom.errors import BadValue
 from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.library_arrays import recorded_cycles
-from elbowroom.locomotion.route import route
+from elbowroom.locomotion.route import Manner, route
 from elbowroom.locomotion.walk import WalkOptions, walk_route
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.quality import worst_quality
+from elbowroom.motion.quality import peak_jerk, worst_quality
 from elbowroom.motion.stance import foot_slide
 
 WOMAN = er.preset("woman")
@@ -108,12 +108,20 @@ def test_a_way_of_a_few_millimetres_moves_no_foot() -> None:
     assert len(clip) > 1 and np.ptp(clip.root[:, 0]) < 0.05
 
 
-def test_feet_that_land_at_frames_do_not_slide_between_them() -> None:
-    going = route([[0, 0], [2.5, 0]], 0.0, 0.0, "left")
-    slides = []
+@pytest.mark.parametrize(
+    ("path", "face", "manner", "speed"),
+    [([[0, 0], [2.5, 0]], 0.0, "left", 0.6), ([[0, 0], [0, -1.5], [1.5, -2.5], [3, -2.5]], 2.0, "forward", 1.25)],
+)
+def test_feet_that_land_at_frames_do_not_slide_between_them(
+    path: list, face: float, manner: Manner, speed: float
+) -> None:
+    """Nor do knees snap straight for it."""
+    slides, jerks = [], []
     for on_frames in (True, False):
-        options = WalkOptions(fps=30.0, speed=0.6, library=recorded_cycles(), on_frames=on_frames)
-        clip = walk_route(WOMAN, going, options)
+        options = WalkOptions(fps=30.0, speed=speed, library=recorded_cycles(), on_frames=on_frames)
+        clip = walk_route(WOMAN, route(path, 0.0, face, manner), options)
         times = np.arange(0.0, clip.span[1], 1.0 / 240.0)
         slides.append(float(foot_slide(Clip(WOMAN, 240.0, *clip.sample(times))).max()))
-    assert slides[0] < 2e-3 < slides[1]
+        jerks.append(peak_jerk(clip))
+    assert slides[0] < 1.5e-3 < 2e-3 < slides[1]
+    assert jerks[0] < 1.15 * jerks[1]

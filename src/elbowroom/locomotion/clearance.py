@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
 import numpy as np
 import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.room import gap, part
@@ -32,8 +36,10 @@ _BESIDE = {
     "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
     "hand": ("pelvis", "spine1", "spine2", "thigh", "shin"),
 }
-# metres that a foot moves along the floor in a frame next to its stance, and metres above that where it may move freely
-_LANDS_M, _LOW_M = 0.004, 0.03
+# metres that a foot moves along the floor next to its stance, and height over the floor below which that counts
+_SLIDES_M, _BEARS_M = 0.0006, 0.004
+# seconds before landing and after leaving in which it brakes for that
+_BRAKES_S = 0.1
 
 
 def arms_clear(clip: Clip) -> Clip:
@@ -91,20 +97,21 @@ def landing_still(clip: Clip, steps: Steps, begin: float) -> Clip:
     Between these and their neighbours they are as good as down: what is left would be seen as sliding.
     """
     character, T = clip.character, clip.world()
+    count = max(1, round(_BRAKES_S * clip.fps))
+    shares = 1.0 - smootherstep(np.arange(count) / count)
     rows: set[int] = set()
     for side, sole in zip(SIDES, soles(character), strict=True):
+        foot, hip = (T[:, character.role(f"{side}_{part}"), :3, 3] for part in ("foot", "thigh"))
         points = np.concatenate([sole.points(T), sole.tips(T)[:, None]], axis=1)
-        for stance in steps.of(side):
-            first, last = (round((t - begin) * clip.fps) for t in (stance.begin, stance.end))
-            for k, other in ((first, first - 1), (last, last + 1)):
-                if min(k, other) < 0 or max(k, other) >= len(clip):
-                    continue
-                lowest = int(points[k, :, 2].argmin())
-                way = points[k, lowest] - points[other, lowest]
-                far = float(np.linalg.norm(way[:2]))
-                if far > _LANDS_M and abs(way[2]) < _LOW_M:
-                    T[other, character.role(f"{side}_foot"), :2, 3] += way[:2] * (1.0 - _LANDS_M / far)
-                    rows.add(other)
+        stances = [tuple(round((t - begin) * clip.fps) for t in (s.begin, s.end)) for s in steps.of(side)]
+        for k, other, swing in _ends(stances, len(clip)):
+            lowest = int(points[k, :, 2].argmin())
+            by = _steeper(points[k, lowest] - points[other, lowest], foot[other] - hip[other])
+            if by.any():
+                # braked over some frames, not in one
+                soon = other + np.sign(other - k) * np.arange(min(count, max(1, swing // 2)))
+                foot[soon] += shares[: len(soon), None] * by
+                rows.update(soon.tolist())
     some = sorted(rows)
     if not some:
         return clip
@@ -112,6 +119,30 @@ def landing_still(clip: Clip, steps: Steps, begin: float) -> Clip:
     feet = {side: T[some, character.role(f"{side}_foot")] for side in SIDES}
     q[some] = place_feet(character, clip.root[some], q[some], feet)
     return clip.with_(rotations=q)
+
+
+def _ends(stances: Sequence[tuple[int, ...]], count: int) -> Iterator[tuple[int, int, int]]:
+    """Frames in which feet land and leave in a clip of some frames, the frames next to them in the air, and the number
+    of frames in the air.
+    """
+    for (_, leaves), (lands, _) in pairwise(stances):
+        if leaves >= 0 and lands < count and lands - leaves > 1:
+            yield lands, lands - 1, lands - leaves - 1
+            yield leaves, leaves + 1, lands - leaves - 1
+
+
+def _steeper(way: Array, leg: Array) -> Array:
+    """Displacement (3,) of a foot, metres, after which it goes little along the floor on its way (3,) to its stance.
+
+    It turns the leg (3,), from hip to ankle, about the hip: moved along the floor alone, knees would snap straight.
+    """
+    far, high, ratio = float(np.linalg.norm(way[:2])), max(-float(way[2]), 0.0), _SLIDES_M / _BEARS_M
+    if far <= max(_SLIDES_M, ratio * high):
+        return np.zeros(3)
+    along = np.append(way[:2] / far, 0.0)
+    rise = max(float(along @ leg) / max(-float(leg[2]), 0.1), 0.0)
+    by = min((far - ratio * high) / (1.0 + ratio * rise), far - _SLIDES_M)
+    return by * (along + np.array([0.0, 0.0, rise]))
 
 
 def _missing(character: Character, T: Array, side: str) -> Array:

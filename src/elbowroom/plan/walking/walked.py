@@ -279,7 +279,7 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     options = WalkOptions(
         speed=walk.speed, fps=fps, seed=d.settings.seed, last=walk.spot.feet, terrain=ground,
         library=d.settings.library, low=crouching_along(path), still_arms=still_arms_along(path),
-        not_before=walk.not_before,
+        not_before=walk.not_before, on_frames=True,
     )  # fmt: skip
     floor = 0.0 if d.world.floor is None else d.world.floor
     points = trodden(path, actor.body)
