@@ -70,6 +70,14 @@ class Sole:
         # a rounded corner keeps the speed continuous where the lowest point moves from toe to heel
         return 0.5 * (foot + toes + np.sqrt(gap * gap + 0.004**2)) - 0.002
 
+    def reach(self, pitch: Array, toe_pitch: Array) -> Array:
+        """Distance (N,) of the tip of the toes ahead of the ankle."""
+        front = self.foot[self.foot[:, 0].argmax()]
+        if self.rigid:
+            return _turned(front, pitch)[:, 0]
+        tip = self.toes[self.toes[:, 0].argmax()]
+        return np.asarray(_turned(self.ball, pitch)[:, 0] + _turned(tip, toe_pitch)[:, 0])
+
     def _ball(self, toe_pitch: Array) -> Array:
         """The ball (N, 2) relative to the flat foot's ankle on the floor line, after the toes rolled."""
         forward, height = self._roll("_toes", toe_pitch)

@@ -35,6 +35,7 @@ _CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or d
 _STEPS_OVER_M, _UP_DOWN, _UP_DOWN_CLIMBING, _UP_DOWN_LOWER = 0.05, (0.15, 0.15), (0.3, 0.15), (0.02, 0.12)
 # shares of a swing by which the foot is up in time, and clearances when stepping on something and over it, metres
 _ONTO, _OVER = (0.07, 0.0), (0.2, 0.07)
+_BACK_M = 0.015  # distance by which a foot is drawn back from a tread onto which it climbs, metres
 _ROUNDED = 0.035  # share of a swing over which corners of its arc are rounded
 # Lift over an obstacle from which on the trailing knee turns outwards rather than hanging down, range over which that
 # sets in, metres, and the angle, radians.
@@ -92,6 +93,8 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         place, pitch[inside] = carry(a, b, inside)
         place, over = _over_terrain(place, u, a, b, walker)
         toes[inside] = toes_between(a, b, u, walker.sole)
+        if b.z - a.z > _STEPS_OVER_M:
+            place[:, :2] -= _drawn_back(a, u, pitch[inside], toes[inside], walker)
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
         heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         room = np.sin(np.pi * u) ** 2
@@ -104,6 +107,18 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
         splay[inside] = _splayed(ankle[inside], u, float(over.max()) - max(a.z, b.z), walker.hip(t), walker.heading(t))
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes, splay=splay)
+
+
+def _drawn_back(a: Stance, u: Array, pitch: Array, toes: Array, walker: Walker) -> Array:
+    """Distances (N, 2) by which a foot that climbs is drawn back while it goes up in its swing (0..1), metres.
+
+    Its toes would come forward against the tread as it levels off from its angle (N,) and bend of the toes (N,).
+    """
+    left, up = np.array([-a.push]), _UP_DOWN_CLIMBING[0]
+    before = walker.sole.reach(left, left + toes_at(-a.push, walker.sole))
+    ahead = np.maximum(walker.sole.reach(pitch, pitch + toes) - before, 0.0)
+    back = ahead + _BACK_M * walker.scale * smootherstep(2.0 * u / up)
+    return np.outer(back * smootherstep((2.0 * up - u) / up), facing(a.heading))
 
 
 def _splayed(ankle: Array, u: Array, high: float, hip: Array, heading: Array) -> Array:
