@@ -31,6 +31,8 @@ def library(
 ) -> None:
     """Collect the gait cycles of recordings into a library that walks can be blended from.
 
+    It needs walks at three or more speeds or turn rates: one recording is enough only if its walk changes them.
+
     In Python: er.walk_along(character, path, library=er.read_clip_library("my.npz")).
 
     Example: elbowroom library walk*.bvh turn*.bvh -o my.npz --plot my.png
