@@ -20,6 +20,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import hand_of, joints_of
+from elbowroom.plan.places import shut_and_far
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
@@ -108,8 +109,7 @@ def press(d: Director, task: Press) -> None:
 
 def state_asked(d: Director, task: Open | Close) -> float:
     """The state in which opening or closing a fixture ends."""
-    low, high = fixture_of(d, task.fixture).joint.range
-    shut = 0.0 if low <= 0.0 <= high else low
+    shut, _ = shut_and_far(fixture_of(d, task.fixture).joint)
     return shut if isinstance(task, Close) and task.to is None else goal_of(d, task, shut)
 
 
