@@ -19,6 +19,7 @@ from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Open
 from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.plan.walking.finding import NoPath, paths_of
 from elbowroom.plan.walking.paths import Gait, WalkPaths
 from elbowroom.plan.walking.walked import Spot, WalkRequest, walk_to
@@ -96,11 +97,11 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
 
 
 def _led(
-    d: Director, actor: Actor, name: str, states: Array, places: Array, faces: Array, hand: str, what: str
+    d: Director, actor: Actor, name: str, states: Array, places: Array, faces: Array, taking: ReachableGrasp, what: str
 ) -> None:
     """Move a fixture while the body walks over positions (S, 2), from its present one."""
     place, face = stance_of(actor.body, actor.pose)
-    walk_with(d, actor, hand, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
+    walk_with(d, actor, taking, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
 
 
 def _stances(
