@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -202,25 +202,24 @@ def out_of_wall(world: World, name: str, t: float) -> Array:
     return np.zeros(3)
 
 
-def jammed_by(world: World, name: str, joint: Joint) -> tuple[str, float] | None:
-    """Wall that a fixture on a joint moves into, and the state in which it first does; None where it moves freely.
-
-    Walls that it is as deep in when it is shut do not count.
+def jammed_by(
+    world: World, name: str, joint: Joint, ends: tuple[float, float], others: Collection[str], t: float
+) -> str | None:
+    """The first of some walls or objects that a fixture on a joint moves into from one state to another, as everything
+    is at a time; None where it moves freely. What it is as deep in to begin with does not count.
     """
-    fixture, t = world.objects[name], world.span[0]
+    fixture = world.objects[name]
     assert isinstance(fixture, Fixture)
     exact, places = alone(world, name, t)
-    shut, far = shut_and_far(joint)
-    begun: set[str] = set()
-    for state in np.linspace(shut, far, _SWEEP):
-        exact.place_snapshot(Snapshot(t, {}, {**places, name: fixture.T_world_closed @ joint.moved(float(state))}))
+    begun: set[str] | None = None
+    for T in fixture.T_world_closed @ joint.moved_many(np.linspace(*ends, _SWEEP)):
+        exact.place_snapshot(Snapshot(t, {}, {**places, name: T}))
         near = [int(k) for k in exact.near(0.0) if name in exact.pairs[k] and exact.hit(int(k))]
         deep = {other for k in near if exact.separation(k, _JAMMED_M) > _JAMMED_M for other in exact.pairs[k]}
-        walls = deep & set(world.static)
-        if state == shut:
-            begun = walls
-        elif walls - begun:
-            return min(walls - begun), float(state)
+        deep &= set(others)
+        begun = deep if begun is None else begun
+        if deep - begun:
+            return min(deep - begun)
     return None
 
 

@@ -212,17 +212,18 @@ def hung(world: World, opened: Iterable[str]) -> World:
         thing = world.objects.get(name)
         if not isinstance(thing, Fixture):
             continue
-        T_shut = thing.T_world_closed @ thing.joint.moved(shut_and_far(thing.joint)[0])
-        for wall in resting(world, name, world.span[0], T_shut, within=0.0):
+        ends, t = shut_and_far(thing.joint), world.span[0]
+        T_shut = thing.T_world_closed @ thing.joint.moved(ends[0])
+        for wall in resting(world, name, t, T_shut, within=0.0):
             if wall in world.static:
                 always = (-np.inf, np.inf)
                 world = world.with_contact(Contact(name, wall, always, depth=_FRAMED_M, why="touches it when shut"))
-        met = jammed_by(world, name, thing.joint)
+        met = jammed_by(world, name, thing.joint, ends, world.static, t)
         back = replace(thing.joint, axis=-thing.joint.axis)
-        if met is None or jammed_by(world, name, back) is not None:
+        if met is None or jammed_by(world, name, back, ends, world.static, t) is not None:
             continue
         moved = Fixture.at(thing.mesh, back, thing.T_world_closed, thing.state, thing.frames, thing.mass, thing.grasps)
-        note = f"{name} {thing.joint.kind} the other way than given, where it would move into {met[0]}"
+        note = f"{name} {thing.joint.kind} the other way than given, where it would move into {met}"
         world = with_fixture(world, name, moved).with_(notes=(*world.notes, note))
     return world
 

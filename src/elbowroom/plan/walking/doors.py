@@ -15,9 +15,11 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arms_of, beyond_reach, may_step
+from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step
+from elbowroom.plan.places import jammed_by
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Close, Open
+from elbowroom.plan.tasks import Close, Open, Rest
+from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.plan.walking.finding import NoPath, paths_of
@@ -68,8 +70,10 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
 
     `beyond` (2,) is where the actor goes afterwards, if anywhere.
     """
-    actor, saved = d.actor(task.who), d.save()
+    actor = d.actor(task.who)
     task = replace(task, to=state_asked(d, task))
+    _out_of_its_way(d, actor, task)
+    saved = d.save()
     fixture = fixture_of(d, task.fixture)
     handle = _handles(actor, fixture, np.array([fixture.state(actor.now)]))[0]
     missing = min(beyond_reach(actor, hand, handle) for hand in arms_of(actor, task.hand))
@@ -94,6 +98,20 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
             d.restore(saved)
             stuck = there if stuck.missing else stuck
     raise stuck
+
+
+def _out_of_its_way(d: Director, actor: Actor, task: Open | Close) -> None:
+    """Carry what a hand holds in the way of a fixture before the body, as over a drawer that it was taken out of."""
+    fixture, saved = fixture_of(d, task.fixture), d.save()
+    assert task.to is not None
+    ends = float(fixture.state(actor.now)), task.to
+    for hand in arms_of(actor, None):
+        hold = held_by(d.world, actor.who, hand, actor.now)
+        if hold and jammed_by(d.world, task.fixture, fixture.joint, ends, [hold.object], actor.now):
+            try:
+                rest(d, Rest(who=actor.who, hand=hand))
+            except PlanningFailure:
+                d.restore(saved)
 
 
 def _led(
