@@ -301,9 +301,8 @@ class _Builder:
         taken = {getattr(t.arguments, "object", "") for t in self._file.tasks} - {h.object for h in self._file.holds}
         lying = [name for name, part in self._file.objects.items() if part.path is None and part.on is None]
         pressed = [task.press.fixture for task in self._file.tasks if task.press is not None]
-        opened = [
-            task.arguments.fixture for task in self._file.tasks if task.open is not None or task.close is not None
-        ]
+        opened = [task.open.fixture for task in self._file.tasks if task.open is not None]
+        opened += [task.close.fixture for task in self._file.tasks if task.close is not None]
         return things.hung(things.settled(world, [name for name in lying if name in taken], pressed), opened)
 
     def _characters(self, world: World) -> World:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import get_args
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step
 from elbowroom.plan.places import jammed_by
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Close, Open, Rest
+from elbowroom.plan.tasks import Close, Hand, Open, Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
@@ -105,7 +106,7 @@ def _out_of_its_way(d: Director, actor: Actor, task: Open | Close) -> None:
     fixture, saved = fixture_of(d, task.fixture), d.save()
     assert task.to is not None
     ends = float(fixture.state(actor.now)), task.to
-    for hand in arms_of(actor, None):
+    for hand in get_args(Hand):
         hold = held_by(d.world, actor.who, hand, actor.now)
         if hold and jammed_by(d.world, task.fixture, fixture.joint, ends, [hold.object], actor.now):
             try:
