@@ -22,6 +22,7 @@ from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.carry import TeamCarrier
+from elbowroom.search.roadmap import Learning, Roadmap
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -177,6 +178,24 @@ def test_a_goal_without_room_is_told():
     world = scene(people=1).with_static("block", box((1.0, 1.0, 2.0), (2.0, 0.0, 1.0)))
     plan = plan_tasks(world, [Carry(who="ann", object="board", to=(2.0, 0.0, 1.0))], ONCE)
     assert plan.status == "target-in-collision" and "no room for all of them and the object" in plan.why
+
+
+def test_a_gap_too_narrow_for_a_carrier_is_told_without_a_search(monkeypatch):
+    before = Roadmap.learn
+
+    def learn(roadmap: Roadmap, rng: np.random.Generator, limits: Learning, *done: object) -> None:
+        assert not done, "a roadmap is extended to find what widths tell"
+        before(roadmap, rng, limits)
+
+    world = scene(people=1)
+    walls = {"left": ((0.1, 3.0, 2.4), (1.5, 1.65, 1.2)), "right": ((0.1, 3.0, 2.4), (1.5, -1.65, 1.2)),
+             "behind": ((0.1, 6.5, 2.4), (-1.5, 0.0, 1.2)), "after": ((0.1, 6.5, 2.4), (4.5, 0.0, 1.2)),
+             "beside": ((6.1, 0.1, 2.4), (1.5, 3.25, 1.2)), "across": ((6.1, 0.1, 2.4), (1.5, -3.25, 1.2))}  # fmt: skip
+    for name, (size, at) in walls.items():
+        world = world.with_static(name, box(size, at))
+    monkeypatch.setattr(Roadmap, "learn", learn)
+    plan = plan_tasks(world, [Carry(who="ann", object="board", to=(3.0, 0.0, 0.9))], ONCE)
+    assert plan.status == "no-path" and "m wide at its narrowest, and one of them takes" in plan.why
 
 
 def test_what_cannot_be_meant_is_told():

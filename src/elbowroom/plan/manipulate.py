@@ -105,7 +105,11 @@ def plan_tasks(
         if mended is not None:
             return mended
         # each of them would take as long again
-        long = failed.failed_walks >= MOST_FAILED_WALKS or (failed.task and failed.task.planner == "whole-body")
+        long = (
+            failed.failed_walks >= MOST_FAILED_WALKS
+            or (failed.task and failed.task.planner == "whole-body")
+            or any(isinstance(task, Carry) for task in tasks)
+        )
         few = replace(settings, probes=min(settings.probes, 1)) if long else settings
         try:
             known = remedy(world, tasks, few, failed, partial(_probed, fps))

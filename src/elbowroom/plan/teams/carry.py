@@ -107,6 +107,8 @@ def carry(d: Director, task: Carry) -> None:
             # a failed carry is a better reason than missing room to stand
             stuck.insert(0, failed) if there and len(stuck) < 1 else stuck.append(failed)
             d.restore(saved)
+            if failed.anywhere:
+                raise
     raise stuck[0]
 
 

@@ -65,6 +65,8 @@ _BESIDE_M = 0.05
 _SHELL_M = 0.08
 # Distance from a start or goal within which the path for a width message may begin or end, metres.
 _ENDS_M = 0.5
+# Missing width from which on there is no path whatever is sampled, metres: rooms are measured in cells.
+_SURELY_M = 2.0 * CELL_M
 # Widest passage that counts as narrow, metres.
 _WIDEST_M = 1.8
 # Limits of learning at first, and where no way is found yet.
@@ -219,19 +221,18 @@ class TeamPaths:
         """The cheapest path from a state to one of several, rounded and closely spaced; raises `PlanningFailure`."""
         rng = np.random.default_rng(self.seed + 1 + self.failed)
         found = self._found(start, goals)
-        if not found:
+        lack, narrow = (0.0, "") if found else self._narrowest(start, goals)
+        if not found and lack < _SURELY_M:
             for goal in (start, *goals):
                 self.roadmap.add(goal, always=True)
 
-            def done() -> bool:
-                return bool(self._found(start, goals))
-
-            if not done():
-                self.roadmap.learn(rng, _MORE, done)
+            if not self._found(start, goals):
+                self.roadmap.learn(rng, _MORE, lambda: bool(self._found(start, goals)))
             found = self._found(start, goals)
         if not found:
-            why = f"{what}: no path was found for all of them and the object; {self._narrowest(start, goals)}"
-            raise PlanningFailure("no-path", why)
+            why = PlanningFailure("no-path", f"{what}: no path was found for all of them and the object; {narrow}")
+            why.anywhere = lack >= _SURELY_M and not self.failed  # ground may be left out after failures
+            raise why
         best = min(self._across(start, goals), key=lambda path: path[0], default=None)
         for cost, states in found[:_SHORTENED]:
             if best is not None and cost > _HOPELESS * best[0]:
@@ -242,8 +243,8 @@ class TeamPaths:
         assert best is not None
         return self._spaced(best[1])
 
-    def _narrowest(self, start: Array, goals: Sequence[Array]) -> str:
-        """Describe the width of the path at its narrowest, for the carrier that lacks most."""
+    def _narrowest(self, start: Array, goals: Sequence[Array]) -> tuple[float, str]:
+        """Width that the carrier who lacks most lacks where the path is narrowest, metres, and a description."""
         space = self.space
         at = space.carriers(np.array([start, *goals]))[0]
         lacks = []
@@ -253,9 +254,10 @@ class TeamPaths:
             lacks.append((2.0 * bearer.radius - wide, wide, 2.0 * bearer.radius))
         lack, wide, needed = max(lacks)
         if wide == 0.0:
-            return "there is no path on foot"
+            return lack, "there is no path on foot"
         told = f"the widest path is {wide:.2f} m wide at its narrowest"
-        return f"{told}, and one of them takes {needed:.2f} m" if lack > 0.0 else f"{told}, too little with the object"
+        more = f", and one of them takes {needed:.2f} m" if lack > 0.0 else ", too little with the object"
+        return lack, told + more
 
     def _at(self, a: Array, b: Array, share: float) -> Array:
         return np.asarray(self.space.between(a, b, np.array([share]))[0])

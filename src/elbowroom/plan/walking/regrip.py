@@ -29,6 +29,8 @@ _GRID_M = 0.12
 _NEAR_M = (0.7, 1.5)
 # Smallest difference of height from start and goal, metres: on the level of either, grips are those of that end.
 _APART_M = 0.15
+# Directions (2, 8) in which an object's foot is farthest out: its outline is tested there.
+_ALL_SIDES = np.stack([np.cos(np.arange(8) * np.pi / 4), np.sin(np.arange(8) * np.pi / 4)])
 # Unevenness under an object, and the gap below it, metres.
 _LEVEL_M = 0.005
 _ABOVE_M = 0.0005
@@ -89,6 +91,7 @@ def _places_between(d: Director, actor: Actor, task: Move, T_start: Array, T_goa
     mesh = d.world.objects[task.object].mesh
     corners = apply(T_start, mesh.vertices) - T_start[:3, 3]
     foot = corners[corners[:, 2] < corners[:, 2].min() + _LEVEL_M, :2]
+    foot = foot[np.unique((foot @ _ALL_SIDES).argmax(axis=0))]
     middle, below = float(np.mean(corners[:, 2])), float(corners[:, 2].min())
     near, floor = _NEAR_M[may_step(actor, task)], d.world.floor or 0.0
     others = {n: o.mesh.moved(d.world.frame(n, actor.now)) for n, o in d.world.objects.items()
@@ -96,7 +99,7 @@ def _places_between(d: Director, actor: Actor, task: Move, T_start: Array, T_goa
     low, high = sorted(float(T[2, 3]) for T in (T_start, T_goal))
     found = []
     for ground in (*d.world.static.values(), *others.values()):
-        triangles = ground.vertices[ground.faces]
+        triangles = _within(ground.vertices[ground.faces], (T_start, T_goal), near + float(np.abs(foot).max()))
         for xy in _grid(ground.bounds[:, :2] - [foot.min(axis=0), foot.max(axis=0)], (T_start, T_goal), near):
             heights = [highest(triangles, xy[None] + by) for by in foot]
             if max(heights) - min(heights) < _LEVEL_M:
@@ -113,6 +116,13 @@ def _places_between(d: Director, actor: Actor, task: Move, T_start: Array, T_goa
         up[2, 3] += 0.01
         if len(resting(d.world, task.object, actor.now, T)) and not resting(d.world, task.object, actor.now, up):
             yield T
+
+
+def _within(triangles: Array, ends: tuple[Array, Array], near: float) -> Array:
+    """Triangles (F, 3, 3) whose boxes are within some metres of one of two placements (4, 4), seen from above."""
+    low, high = triangles[..., :2].min(axis=1), triangles[..., :2].max(axis=1)
+    here = [((low <= T[:2, 3] + near) & (high >= T[:2, 3] - near)).all(axis=1) for T in ends]
+    return triangles[np.logical_or(*here)]
 
 
 def _grid(bounds: Array, ends: tuple[Array, Array], near: float) -> Iterator[Array]:
