@@ -331,6 +331,38 @@ tasks: [{press: {who: bob, fixture: button}}]
     assert untouched.frame("button", 0.0)[1, 3] == pytest.approx(-2.44)
 
 
+def test_a_door_that_would_swing_into_its_cabinet_opens_the_other_way():
+    text = """
+elbowroom: 1
+scene:
+  meshes: [{box: [0.02, 0.3, 0.6], name: side, at: [0.26, -0.85, 1.3]},
+           {box: [0.5, 0.02, 0.6], name: back, at: [0, -0.99, 1.3]}]
+  floor: 0
+fixtures:
+  door:
+    mesh: [{box: [0.5, 0.02, 0.58]}, {maker: bar_handle, at: [-0.2, 0.01, 0], turn: 180, options: {upright: true}}]
+    at: [0, -0.69, 1.3]
+    turns: {axis: [0, 0, 1], origin: [0.25, 0, 0], range: [0, 100]}
+    handle: {at: [-0.2, 0.055, 0], along: [0, 0, 1], out: [0, 1, 0]}
+objects: {pin: {mesh: {box: [0.01, 0.01, 0.01]}, on: door, at: [-0.2, 0.06, 0.2]}}
+characters: {bob: {body: man}}
+tasks: [{open: {who: bob, fixture: door}}]
+"""
+    world = parse_storyboard(text).world
+    door = world.objects["door"]
+    assert door.joint.axis == pytest.approx([0.0, 0.0, -1.0])
+    assert world.notes[-1] == "door turns the other way than given, where it would move into back"
+    assert world.objects["pin"].path.base is door.path  # rides on the door as it is hung
+    framed = [(c.on, c.depth) for c in world.contacts if c.who == "door"]
+    assert framed == [("side", 5e-4)]  # the edge that they share, and no deeper
+    outwards = parse_storyboard(text.replace("axis: [0, 0, 1]", "axis: [0, 0, -1]")).world
+    assert outwards.objects["door"].joint.axis == pytest.approx([0.0, 0.0, -1.0])
+    assert not any("other way" in note for note in outwards.notes)
+    both = text.replace("meshes: [", "meshes: [{box: [0.1, 0.1, 0.6], name: post, at: [0.2, -0.3, 1.3]}, ")
+    stuck = parse_storyboard(both).world  # neither way is free: it is left as given
+    assert stuck.objects["door"].joint.axis == pytest.approx([0.0, 0.0, 1.0])
+
+
 def test_a_button_that_would_be_pressed_into_its_machine_stands_out_of_it():
     text = """
 elbowroom: 1

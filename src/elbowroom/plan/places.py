@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.paths import places as places_over
-from elbowroom.world.things import Fixture, Thing
+from elbowroom.world.things import Fixture, Joint, Thing
 from elbowroom.world.world import Snapshot, World, key_times
 
 # Gap below an object that is put down, metres.
@@ -29,6 +29,9 @@ _ABOVE = 0.0005
 _BOARD_M = 0.05
 # Unevenness of cushions and mattresses that is evened out below an object, metres.
 _UNEVEN_M = 0.012
+
+# States at which the way of a fixture is looked at, and the depth in a wall from which on it is stuck, metres.
+_SWEEP, _JAMMED_M = 13, 0.003
 
 # Rotations of an object about the vertical that are tried, radians; it stays as level as it is.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
@@ -111,9 +114,11 @@ _IN_WALL_M, _OUT_STEP_M = 0.1, 0.001
 _HEADROOM = (0.06, 0.15, 0.25)
 
 
-def resting(world: World, thing: str, t: float, T_world_thing: Array | None = None) -> list[str]:
+def resting(
+    world: World, thing: str, t: float, T_world_thing: Array | None = None, within: float = _RESTS
+) -> list[str]:
     """Names of what an object rests on or leans against at a time, at its placement or a given one (4, 4)."""
-    return _beside(world, thing, t, T_world_thing, _RESTS)
+    return _beside(world, thing, t, T_world_thing, within)
 
 
 def under_cover(world: World, thing: str, t: float, T_world_thing: Array) -> bool:
@@ -197,6 +202,34 @@ def out_of_wall(world: World, name: str, t: float) -> Array:
     return np.zeros(3)
 
 
+def jammed_by(
+    world: World, name: str, joint: Joint, ends: tuple[float, float], others: Collection[str], t: float
+) -> str | None:
+    """The first of some walls or objects that a fixture on a joint moves into from one state to another, as everything
+    is at a time; None where it moves freely. What it is as deep in to begin with does not count.
+    """
+    fixture = world.objects[name]
+    assert isinstance(fixture, Fixture)
+    exact, places = alone(world, name, t)
+    begun: set[str] | None = None
+    for T in fixture.T_world_closed @ joint.moved_many(np.linspace(*ends, _SWEEP)):
+        exact.place_snapshot(Snapshot(t, {}, {**places, name: T}))
+        near = [int(k) for k in exact.near(0.0) if name in exact.pairs[k] and exact.hit(int(k))]
+        deep = {other for k in near if exact.separation(k, _JAMMED_M) > _JAMMED_M for other in exact.pairs[k]}
+        deep &= set(others)
+        begun = deep if begun is None else begun
+        if deep - begun:
+            return min(deep - begun)
+    return None
+
+
+def shut_and_far(joint: Joint) -> tuple[float, float]:
+    """States in which a fixture is shut, and farthest from that."""
+    low, high = joint.range
+    shut = 0.0 if low <= 0.0 <= high else low
+    return shut, high if abs(high - shut) >= abs(low - shut) else low
+
+
 def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
     """Names of walls and objects that an object would touch, or that are within some metres."""
     exact, places = alone(world, thing, t)
@@ -218,8 +251,9 @@ def alone(world: World, thing: str, t: float) -> tuple[ExactWorld, dict[str, Arr
     """Static meshes and objects at a time without people, for one object that is moved about; and all placements."""
     places = dict(world.at(t).things)
     objects = {name: replace(o, path=Still(places[name])) for name, o in world.objects.items()}
-    # pairs of static things are not tested; this object must be
-    objects[thing] = replace(objects[thing], path=Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+    # pairs of static things are not tested; this object, which may be a fixture in one state, must be
+    along = Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    objects[thing] = Thing(mesh=objects[thing].mesh, path=along)
     return ExactWorld(World(static=world.static, objects=objects, floor=world.floor)), places
 
 

@@ -224,8 +224,7 @@ class _Builder:
     """Builder of the world in steps: scene, objects, characters, holds, contacts."""
 
     def __init__(self, document: Document, file: StoryboardFile) -> None:
-        self._document = document
-        self._file = file
+        self._document, self._file = document, file
         self._folder = document.path.parent
         self.stands: dict[str, int] = {}
         self._made: dict[float | None, tuple[dict[str, Motion], list[str]]] = {}
@@ -296,11 +295,12 @@ class _Builder:
         return world
 
     def _settled(self, world: World) -> World:
-        """World in which objects and buttons of tasks stand on what they were placed a little inside of."""
+        """World in which objects and buttons stand on what they were placed a little inside of; doors move freely."""
         taken = {getattr(t.arguments, "object", "") for t in self._file.tasks} - {h.object for h in self._file.holds}
         lying = [name for name, part in self._file.objects.items() if part.path is None and part.on is None]
         pressed = [task.press.fixture for task in self._file.tasks if task.press is not None]
-        return things.settled(world, [name for name in lying if name in taken], pressed)
+        opened = [getattr(task.arguments, "fixture", "") for task in self._file.tasks if task.press is None]
+        return things.hung(things.settled(world, [name for name in lying if name in taken], pressed), opened)
 
     def _characters(self, world: World) -> World:
         motions, notes = self._motions(world.floor)

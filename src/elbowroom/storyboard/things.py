@@ -16,11 +16,13 @@ from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
-from elbowroom.plan.places import onto_support, out_of_wall
+from elbowroom.plan.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far
+from elbowroom.plan.verbs.fixtures import with_fixture
 from elbowroom.props.makers import made
 from elbowroom.props.mechanisms import FITTING, fitted
 from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
 from elbowroom.storyboard.values import Frame, GraspPart, Handle, MeshPiece, MeshSource
+from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
 from elbowroom.world.paths import Path as ThingPath
 from elbowroom.world.things import Fixture, GraspMark, Joint
@@ -32,6 +34,8 @@ _PARALLEL = 1e-3
 _OFF_MESH_M = 0.03
 # What slides no farther is a button, pressed on its face where it has no handle, metres.
 _BUTTON_M = 0.03
+# Depth to which a fixture may touch the frame that it is shut against, metres.
+_FRAMED_M = 5e-4
 
 _NO_MESH = "give a .glb, .gltf, .fbx, .obj, .stl or .ply"
 
@@ -198,6 +202,29 @@ def settled(world: World, taken: Iterable[str], pressed: Iterable[str]) -> World
         by = 100.0 * float(np.linalg.norm(out))
         note = f"{name} begins {by:.1f} cm farther out than given, on the surface of the wall that it was inside of"
         world = world.with_(objects={**world.objects, name: moved}, notes=(*world.notes, note))
+    return world
+
+
+def hung(world: World, opened: Iterable[str]) -> World:
+    """World in which fixtures that tasks open or close may touch the walls that they touch when they are shut; one that
+    would move into a wall, but not the other way, moves the other way, with a note."""
+    for name in dict.fromkeys(opened):
+        thing = world.objects.get(name)
+        if not isinstance(thing, Fixture):
+            continue
+        ends, t = shut_and_far(thing.joint), world.span[0]
+        T_shut = thing.T_world_closed @ thing.joint.moved(ends[0])
+        for wall in resting(world, name, t, T_shut, within=0.0):
+            if wall in world.static:
+                always = (-np.inf, np.inf)
+                world = world.with_contact(Contact(name, wall, always, depth=_FRAMED_M, why="touches it when shut"))
+        met = jammed_by(world, name, thing.joint, ends, world.static, t)
+        back = replace(thing.joint, axis=-thing.joint.axis)
+        if met is None or jammed_by(world, name, back, ends, world.static, t) is not None:
+            continue
+        moved = Fixture.at(thing.mesh, back, thing.T_world_closed, thing.state, thing.frames, thing.mass, thing.grasps)
+        note = f"{name} {thing.joint.kind} the other way than given, where it would move into {met}"
+        world = with_fixture(world, name, moved).with_(notes=(*world.notes, note))
     return world
 
 

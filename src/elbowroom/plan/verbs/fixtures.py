@@ -19,7 +19,8 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
 from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import hand_of, joints_of
+from elbowroom.plan.hands import hand_of, joints_of, shifted
+from elbowroom.plan.places import shut_and_far
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
@@ -37,13 +38,16 @@ from elbowroom.world.world import World
 # Hand transform (4, 4) for a state of a fixture and a rotation about the bar.
 Place = Callable[[float, float], Array]
 # Moves a fixture with a hand that holds it; the text describes the task.
-Lead = Callable[[str, str], None]
+Lead = Callable[[ReachableGrasp, str], None]
 
 # States on the way at which the whole posture is solved.
 _STOPS = 9
 
 # Largest rotation of a hand about the bar it holds, between two stops and in all, radians.
 _PIVOT_STEP, _PIVOT = np.radians(7.5), np.radians(75.0)
+
+# Distances from a bar at which an open hand that comes off it is looked at, metres.
+_OFF_M = (0.0, 0.02, 0.04, 0.06)
 
 # Cost of such a rotation per radian: on a straight pull the hand need not rotate about the bar.
 _STIFF = {"slides": 4.0, "turns": 0.0}
@@ -74,9 +78,9 @@ def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> N
         take(d, actor, taking, task.fixture, what, task.at)
         actor.keep(joints_of(actor, taking.hand))
         if lead is None:
-            follow(d, actor, taking.hand, task.fixture, to, what, pivot=True)
+            follow(d, actor, taking.hand, task.fixture, to, what, taking)
         else:
-            lead(taking.hand, what)
+            lead(taking, what)
         _leave(d, actor, taking, task)
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
@@ -108,8 +112,7 @@ def press(d: Director, task: Press) -> None:
 
 def state_asked(d: Director, task: Open | Close) -> float:
     """The state in which opening or closing a fixture ends."""
-    low, high = fixture_of(d, task.fixture).joint.range
-    shut = 0.0 if low <= 0.0 <= high else low
+    shut, _ = shut_and_far(fixture_of(d, task.fixture).joint)
     return shut if isinstance(task, Close) and task.to is None else goal_of(d, task, shut)
 
 
@@ -133,8 +136,10 @@ def fixture_of(d: Director, name: str) -> Fixture:
     return fixtures[name]
 
 
-def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str, *, pivot: bool = False) -> None:
-    """Move a fixture along its joint with the hand on it; with `pivot` the hand may rotate about its bar."""
+def follow(
+    d: Director, actor: Actor, hand: str, name: str, to: float, what: str, taking: ReachableGrasp | None = None
+) -> None:
+    """Move a fixture along its joint with the hand on it; a hand that took it by `taking` may rotate about its bar."""
     fixture = fixture_of(d, name)
     begin, place = float(fixture.state(actor.now)), hand_on(d, actor, hand, name)
     states = np.linspace(begin, to, 17)
@@ -145,8 +150,9 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     s = smoothstep(np.linspace(0.0, 1.0, count + 1))
     states = begin + s * (to - begin)
     ik = LimbIK(actor.body, f"{hand}_arm", actor.pose)
+    within = (0.0, 0.0) if taking is None else free_turns(d, actor, taking, name, place)
     for stops in (_STOPS, 2 * _STOPS - 1):
-        poses, angles = _stops(d, actor, hand, name, np.linspace(begin, to, stops), place, what, pivot)
+        poses, angles = _stops(d, actor, hand, name, np.linspace(begin, to, stops), place, what, within)
         root, q = _through(actor, poses, s)
         at = np.linspace(0.0, 1.0, stops)
         targets = np.stack([place(x, a) for x, a in zip(states, np.interp(s, at, angles), strict=True)])
@@ -210,12 +216,11 @@ def _place(d: Director, name: str, T_fixture_hand: Array) -> Place:
 
 
 def _stops(
-    d: Director, actor: Actor, hand: str, name: str, states: Array, place: Place, what: str, pivot: bool
+    d: Director, actor: Actor, hand: str, name: str, states: Array, place: Place, what: str, within: tuple[float, float]
 ) -> tuple[list[Pose], Array]:
-    """Postures at some states of a fixture, and the rotation of the hand about its bar at each."""
+    """Postures at some states of a fixture, and the rotation of the hand about its bar at each, `within` two."""
     poses, angles = [actor.pose], [0.0]
     stiff = _STIFF[fixture_of(d, name).joint.kind]
-    within = free_turns(d, actor, hand, name, place) if pivot else (0.0, 0.0)
     for state in states[1:]:
         postures = _postures_at(d, actor, hand, name, float(state))
         reason: tuple[float, PlanningFailure] | None = None
@@ -241,18 +246,28 @@ def _postures_at(d: Director, actor: Actor, hand: str, name: str, state: float) 
     return Postures(with_fixture(d.world, name, still), actor.who, actor.now, hand=hand, taking=name)
 
 
-def free_turns(d: Director, actor: Actor, hand: str, name: str, place: Place) -> tuple[float, float]:
-    """Smallest and largest rotation of a hand about the bar it holds, radians, up to which it is free of the fixture:
-    the same in every state, whatever the body does."""
-    fixture, motion = fixture_of(d, name), d.world.characters[actor.who]
+def free_turns(d: Director, actor: Actor, taking: ReachableGrasp, name: str, place: Place) -> tuple[float, float]:
+    """Smallest and largest rotation of a hand about the bar it holds, radians, up to which it is free of the fixture,
+    and comes off it with open fingers where it does so as it took it: the same in every state, whatever the body does.
+    """
+    fixture, motion, hand = fixture_of(d, name), d.world.characters[actor.who], taking.hand
     alone = World(floor=None).with_character(actor.who, motion).with_(objects={name: fixture})
-    postures = Postures(alone, actor.who, actor.now, hand=hand, taking=name)
+    closed, opened = (Postures(alone, actor.who, actor.now, hand=hand, taking=name) for _ in range(2))
+    opened.fingers = dict(zip(finger_joints(actor.body, hand), taking.open, strict=True))
     state, ends = float(fixture.state(actor.now)), []
+    off = taking.grasp.T_thing_hand[:3, :3].T @ -taking.grasp.approach
+
+    def comes_off(turn: float) -> bool:
+        T = place(state, turn)
+        ways = [shifted(T, by * T[:3, :3] @ off) for by in _OFF_M]
+        return all(opened.hand_blame(actor.pose, way, hand) is None for way in ways)
+
+    releases = comes_off(0.0)
     for sign in (-1.0, 1.0):
         turn = 0.0
         while turn < _PIVOT:
-            T_hand = place(state, sign * (turn + _PIVOT_STEP))
-            if postures.hand_blame(actor.pose, T_hand, hand) is not None:
+            more = sign * (turn + _PIVOT_STEP)
+            if closed.hand_blame(actor.pose, place(state, more), hand) is not None or releases > comes_off(more):
                 break
             turn += _PIVOT_STEP
         ends.append(sign * turn)

@@ -6,7 +6,7 @@ hand acts on top of the motion.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -32,6 +32,7 @@ from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
 from elbowroom.plan.verbs.tilt import tilt_up
 from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
+from elbowroom.world.contacts import Contact
 
 # Motions of the arm with the object in hand that are tried.
 _HOMES = 3
@@ -129,13 +130,18 @@ def _take_standing(
     T_taken = d.world.frame(thing, actor.now)
     hold(d, actor, taking, thing, actor.now, hand_of(actor, hand, actor.pose), T_taken)
     actor.keep(joints_of(actor, hand))
-    resting_on = supported(thing, under, (-np.inf, FOREVER))
-    d.allow(resting_on)
+    d.allow(supported(thing, under, (-np.inf, FOREVER)))
     T, covered = hand_of(actor, hand, actor.pose), under_cover(d.world, thing, actor.now, T_taken)
     depart(d, actor, hand, [shifted(T, by) for by in departures(out, covered)], f"lift {thing}")
-    # once off, it may no longer touch its support: a bookcase has other boards
-    others = [contact for contact in d.world.contacts if contact not in resting_on]
-    d.world = d.world.with_(contacts=(*others, *supported(thing, under, (-np.inf, actor.now))))
+    # once off, it may no longer touch its support: a bookcase has other boards, a drawer has walls
+    d.world = d.world.with_(contacts=tuple(_until(contact, thing, under, actor.now) for contact in d.world.contacts))
+
+
+def _until(contact: Contact, thing: str, under: Collection[str], t: float) -> Contact:
+    """A contact that ends at a time at the latest if it is that of an object with one of its supports."""
+    bears = contact.kind == "support" and contact.who == thing and contact.on in under
+    begin, end = contact.during
+    return replace(contact, during=(begin, min(end, t))) if bears and begin < t else contact
 
 
 def in_hand(d: Director, task: Grab, t: float) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import get_args
 
 import numpy as np
 
@@ -15,10 +16,13 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arms_of, beyond_reach, may_step
+from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step
+from elbowroom.plan.places import jammed_by
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Close, Open
+from elbowroom.plan.tasks import Close, Hand, Open, Rest
+from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.plan.walking.finding import NoPath, paths_of
 from elbowroom.plan.walking.paths import Gait, WalkPaths
 from elbowroom.plan.walking.walked import Spot, WalkRequest, walk_to
@@ -67,8 +71,10 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
 
     `beyond` (2,) is where the actor goes afterwards, if anywhere.
     """
-    actor, saved = d.actor(task.who), d.save()
+    actor = d.actor(task.who)
     task = replace(task, to=state_asked(d, task))
+    _out_of_its_way(d, actor, task)
+    saved = d.save()
     fixture = fixture_of(d, task.fixture)
     handle = _handles(actor, fixture, np.array([fixture.state(actor.now)]))[0]
     missing = min(beyond_reach(actor, hand, handle) for hand in arms_of(actor, task.hand))
@@ -95,12 +101,26 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
     raise stuck
 
 
+def _out_of_its_way(d: Director, actor: Actor, task: Open | Close) -> None:
+    """Carry what a hand holds in the way of a fixture before the body, as over a drawer that it was taken out of."""
+    fixture, saved = fixture_of(d, task.fixture), d.save()
+    assert task.to is not None
+    ends = float(fixture.state(actor.now)), task.to
+    for hand in get_args(Hand):
+        hold = held_by(d.world, actor.who, hand, actor.now)
+        if hold and jammed_by(d.world, task.fixture, fixture.joint, ends, [hold.object], actor.now):
+            try:
+                rest(d, Rest(who=actor.who, hand=hand))
+            except PlanningFailure:
+                d.restore(saved)
+
+
 def _led(
-    d: Director, actor: Actor, name: str, states: Array, places: Array, faces: Array, hand: str, what: str
+    d: Director, actor: Actor, name: str, states: Array, places: Array, faces: Array, taking: ReachableGrasp, what: str
 ) -> None:
     """Move a fixture while the body walks over positions (S, 2), from its present one."""
     place, face = stance_of(actor.body, actor.pose)
-    walk_with(d, actor, hand, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
+    walk_with(d, actor, taking, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
 
 
 def _stances(

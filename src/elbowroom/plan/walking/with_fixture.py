@@ -27,6 +27,7 @@ from elbowroom.plan.hands import joints_of
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.verbs.fixtures import Place, free_turns, hand_on, moved_along, pivots, softened
+from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.whole_body import FEET, WholeBody
 
 # Speed of a walker who moves a door, m/s, and number of steps relative to usual ones: people take small ones.
@@ -38,13 +39,14 @@ _LEAP_RAD = 0.35
 
 
 def walk_with(
-    d: Director, actor: Actor, hand: str, name: str, states: Array, places: Array, faces: Array, what: str
+    d: Director, actor: Actor, taking: ReachableGrasp, name: str, states: Array, places: Array, faces: Array, what: str
 ) -> None:
-    """Move a fixture through states (S,) with a hand that holds it, the body over positions (S, 2) with headings (S,).
+    """Move a fixture through states (S,) with the hand of `taking`, which holds it.
 
-    Raises `PlanningFailure` where the hand cannot follow, or something collides.
+    The body goes over positions (S, 2) with headings (S,). Raises `PlanningFailure` where the hand cannot follow, or
+    something collides.
     """
-    body, fps = actor.body, actor.base.fps
+    body, fps, hand = actor.body, actor.base.fps, taking.hand
     path = faced_route(places, np.unwrap(faces))
     paths = ways_along(places, np.unwrap(faces))
     library = d.settings.library
@@ -60,7 +62,7 @@ def walk_with(
     gone = np.interp(share * paths[-1], paths, states)
     gone[0] = states[0]
     place = hand_on(d, actor, hand, name)
-    turns = _turns(actor, hand, clip, gone, place, free_turns(d, actor, hand, name, place))
+    turns = _turns(actor, hand, clip, gone, place, free_turns(d, actor, taking, name, place))
     root, q = _held_on(actor, hand, clip, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
     first, begin = actor.k, actor.now
     times = begin + np.arange(len(clip)) / fps
