@@ -23,7 +23,7 @@ from elbowroom.motion.contacts import foot_contacts, steps
 from elbowroom.motion.edit import place
 from elbowroom.motion.retarget import jolts, plant_feet, retarget, without_jolts
 from elbowroom.motion.retarget_pose import carry_over, is_finger, leg_length
-from elbowroom.motion.soles import sole_points
+from elbowroom.motion.soles import sole_points, soles
 from elbowroom.motion.stance import foot_slide
 
 WALKS = real_files(*(f"mocap/cmu_bvh/{name}.bvh" for name in ("02_01", "07_01", "07_12", "16_17")))
@@ -270,3 +270,13 @@ def test_long_arms_stay_above_the_floor(data):
     gorilla = preset("gorilla")
     sunk, made = (retarget(clip, gorilla, floor=0.0, plant=plant).positions()[..., 2].min() for plant in (False, True))
     assert sunk < -0.2 and made > -0.02
+
+
+@pytest.mark.parametrize(("name", "most"), [("woman", 0.002), ("gorilla", 0.02)])
+def test_toes_stay_above_the_floor(data, name, most):
+    """Tips of toes went 27 mm below the ground that heels and balls stand on, and those of a gorilla 48 mm."""
+    clip = walk(data / "mocap/cmu_bvh/16_17.bvh")
+    made = retarget(clip, preset(name))
+    T = made.world()[made.source.lead :]
+    tips = np.stack([sole.tips(T)[:, 2] for sole in soles(made.character)])
+    assert foot_contacts(clip).floor - tips.min() < most

@@ -9,8 +9,7 @@ import scipy
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.rotations import UP, Array
-from elbowroom.geometry.transforms import apply
+from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Contacts, steps
 from elbowroom.motion.edit import without_lead
@@ -20,12 +19,11 @@ from elbowroom.motion.retarget import hips_drop, plant_feet
 from elbowroom.motion.retarget_pose import has_feet
 from elbowroom.motion.soles import SIDES, sole_points, soles
 from elbowroom.motion.stance import foot_slide, slide_ways, stance_contacts
+from elbowroom.motion.toes import soft_frames, softened, toes_above
 
 # Passes at most in which the rest of sliding is taken away; stances are found anew before each, so the last need not
 # be the best. Of 50 spoiled recordings one needed more than 16 (benchmarks/feet.py).
 _PASSES = 24
-# Largest angle between toes that are bent up and the sole, radians, and seconds before and after over which they are.
-_MOST_BENT, _SOFT_S = 1.0, 0.033
 # Sliding and distance from the floor at which no further pass is made, metres.
 _GOOD_M = 0.003
 
@@ -77,7 +75,7 @@ def clean_feet(clip: Clip, floor: float) -> tuple[Clip, FeetReport]:
     contacts = replace(stance_contacts(clip), floor=floor)
     before = feet_measures(clip, contacts, floor)
     straight = plant_feet(clip, contacts, follow=True)  # toes as they are, from which those below the floor are bent
-    cleaned = _toes_bent(straight, floor)
+    cleaned = toes_above(straight, floor)
     toes = [sole.toes for sole in soles(clip.character) if sole.toes >= 0]
     best, after = cleaned, (np.inf, np.inf)
     for _ in range(_PASSES):
@@ -89,7 +87,7 @@ def clean_feet(clip: Clip, floor: float) -> tuple[Clip, FeetReport]:
         settled = _settled(cleaned, contacts)
         q = np.array(settled.rotations)
         q[:, toes] = straight.rotations[:, toes]
-        cleaned = _toes_bent(settled.with_(rotations=q), floor)
+        cleaned = toes_above(settled.with_(rotations=q), floor)
     cleaned = best
     moved = np.linalg.norm(cleaned.root - clip.root, axis=1).max()
     turned = rot.angle(rot.multiply(rot.conjugate(clip.rotations), cleaned.rotations))
@@ -131,53 +129,14 @@ def _settled(clip: Clip, contacts: Contacts) -> Clip:
         if on.any():
             T_foot[:, :3, 3] += bridged(taken[k], on, fps)
         moved = T_foot[:, 2, 3] - T[:, clip.character.role(f"{side}_foot"), 2, 3]
-        ramp = scipy.ndimage.distance_transform_edt(~on) / (_frames(fps) + 1.0) if on.any() else np.ones(len(on))
-        T_foot[:, 2, 3] += np.minimum(ramp, 1.0) * _softened(
+        ramp = scipy.ndimage.distance_transform_edt(~on) / (soft_frames(fps) + 1.0) if on.any() else np.ones(len(on))
+        T_foot[:, 2, 3] += np.minimum(ramp, 1.0) * softened(
             np.where(on, 0.0, np.maximum(-(height[:, k] + moved), 0.0)), fps
         )
         feet[side] = T_foot
     root = np.array(clip.root)
     root[:, 2] -= hips_drop(clip.character, T, np.zeros((len(T), 3)), feet, fps)
     return clip.with_(root=root, rotations=place_feet(clip.character, root, clip.rotations, feet))
-
-
-def _toes_bent(clip: Clip, floor: float) -> Clip:
-    """The clip with toes bent up at the ball wherever they would be below the floor, as those of people are."""
-    T, q = clip.world(), np.array(clip.rotations)
-    for sole in (sole for sole in soles(clip.character) if sole.toes >= 0):
-        T_toes = T[:, sole.toes]
-        turn = rot.multiply(rot.from_matrix(T_toes[:, :3, :3]), rot.conjugate(sole.toes_flat))
-        ahead, across = rot.rotate(turn, sole.ahead), rot.rotate(turn, np.cross(sole.ahead, UP))
-        up = np.cross(across, ahead)
-        points = apply(T_toes, sole.toe_outline) - T_toes[:, None, :3, 3]
-        a, b, c = (np.einsum("tki,ti->tk", points, axis) for axis in (ahead, up, across))
-        # height of a point, once bent by an angle: lift sin(angle + phase) + beside
-        level, rise = (a * ahead[:, None, 2] + b * up[:, None, 2], a * up[:, None, 2] - b * ahead[:, None, 2])
-        lift, phase, beside = np.hypot(level, rise), np.arctan2(level, rise), c * across[:, None, 2]
-        wanted = (floor - T_toes[:, None, 2, 3] - beside) / np.maximum(lift, 1e-9)
-        foot = rot.rotate(rot.multiply(rot.from_matrix(T[:, sole.foot, :3, :3]), rot.conjugate(sole.flat)), sole.ahead)
-        bent = np.arctan2(np.einsum("ti,ti->t", np.cross(foot, ahead), across), np.einsum("ti,ti->t", foot, ahead))
-        left = np.where(np.arange(len(T)) < clip.source.lead, 0.0, np.maximum(_MOST_BENT - bent, 0.0))
-        angle = (np.arcsin(np.clip(wanted, -1.0, 1.0)) - phase).max(axis=1).clip(0.0, left)
-        if angle.any():
-            soft = np.minimum(_softened(angle, clip.fps), left)
-            parent = rot.from_matrix(T[:, clip.character.parents[sole.toes], :3, :3])
-            turned = rot.multiply(rot.about(across, soft), rot.from_matrix(T_toes[:, :3, :3]))
-            q[:, sole.toes] = np.where(
-                soft[:, None] > 0.0, rot.multiply(rot.conjugate(parent), turned), q[:, sole.toes]
-            )
-    return clip.with_(rotations=rot.continuous(q))
-
-
-def _frames(fps: float) -> int:
-    return max(round(_SOFT_S * fps), 1)
-
-
-def _softened(needed: Array, fps: float) -> Array:
-    """Amounts (T,) that change softly in time and are nowhere less than those that are needed."""
-    soft = _frames(fps)
-    most = scipy.ndimage.maximum_filter1d(needed, 2 * soft + 1)
-    return np.asarray(scipy.ndimage.gaussian_filter1d(most, 0.5 * soft, radius=soft, mode="nearest"))
 
 
 def feet_measures(clip: Clip, contacts: Contacts, floor: float) -> tuple[float, float]:

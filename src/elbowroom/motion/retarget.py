@@ -22,6 +22,7 @@ from elbowroom.motion.foot_tracks import HEADING, PLACE, feet_of, pinned, track_
 from elbowroom.motion.legs import place_feet, place_hands
 from elbowroom.motion.retarget_pose import carry_over, has_feet, leg_length
 from elbowroom.motion.soles import Sole, soles
+from elbowroom.motion.toes import toes_above
 
 # Share of its length to which a leg may be stretched: near full stretch a knee angular_accelerations.
 _STRETCH = 0.9965
@@ -191,7 +192,7 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
         source=replace(clip.source, euler={}, notes=notes),
     )
     if plantable and contacts is not None:
-        made = plant_feet(made, contacts)
+        made = toes_above(plant_feet(made, contacts), ground)
     return hands_above(made, ground) if plant else made
 
 
