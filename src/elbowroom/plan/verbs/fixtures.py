@@ -246,9 +246,13 @@ def _postures_at(d: Director, actor: Actor, hand: str, name: str, state: float) 
     return Postures(with_fixture(d.world, name, still), actor.who, actor.now, hand=hand, taking=name)
 
 
-def free_turns(d: Director, actor: Actor, taking: ReachableGrasp, name: str, place: Place) -> tuple[float, float]:
-    """Smallest and largest rotation of a hand about the bar it holds, radians, up to which it is free of the fixture,
-    and comes off it with open fingers where it does so as it took it: the same in every state, whatever the body does.
+def free_turns(
+    d: Director, actor: Actor, taking: ReachableGrasp, name: str, place: Place, *, straight_off: bool = True
+) -> tuple[float, float]:
+    """Smallest and largest rotation of a hand about the bar it holds, radians, up to which it is free of the fixture:
+    the same in every state, whatever the body does.
+
+    With `straight_off`, up to which it also comes straight off with open fingers, where it does so as it took it.
     """
     fixture, motion, hand = fixture_of(d, name), d.world.characters[actor.who], taking.hand
     alone = World(floor=None).with_character(actor.who, motion).with_(objects={name: fixture})
@@ -262,12 +266,14 @@ def free_turns(d: Director, actor: Actor, taking: ReachableGrasp, name: str, pla
         ways = [shifted(T, by * T[:3, :3] @ off) for by in _OFF_M]
         return all(opened.hand_blame(actor.pose, way, hand) is None for way in ways)
 
-    releases = comes_off(0.0)
+    releases = straight_off and comes_off(0.0)
     for sign in (-1.0, 1.0):
         turn = 0.0
         while turn < _PIVOT:
             more = sign * (turn + _PIVOT_STEP)
-            if closed.hand_blame(actor.pose, place(state, more), hand) is not None or releases > comes_off(more):
+            if closed.hand_blame(actor.pose, place(state, more), hand) is not None or (
+                releases and not comes_off(more)
+            ):
                 break
             turn += _PIVOT_STEP
         ends.append(sign * turn)

@@ -62,7 +62,8 @@ def walk_with(
     gone = np.interp(share * paths[-1], paths, states)
     gone[0] = states[0]
     place = hand_on(d, actor, hand, name)
-    turns = _turns(actor, hand, clip, gone, place, free_turns(d, actor, taking, name, place))
+    # the body has stepped aside by the time the hand leaves: it need not come straight off
+    turns = _turns(actor, hand, clip, gone, place, free_turns(d, actor, taking, name, place, straight_off=False))
     root, q = _held_on(actor, hand, clip, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
     first, begin = actor.k, actor.now
     times = begin + np.arange(len(clip)) / fps
