@@ -26,7 +26,7 @@ from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import joints_of
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.verbs.fixtures import Place, free_turns, hand_on, moved_along, pivots, softened
+from elbowroom.plan.verbs.fixtures import Place, fixture_of, free_turns, hand_on, moved_along, pivots, softened
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.whole_body import FEET, WholeBody
 
@@ -34,6 +34,9 @@ from elbowroom.posing.whole_body import FEET, WholeBody
 _SPEED_M_S, _STEPS = 0.45, 1.3
 # Seconds of standing before and after the path in a course.
 _AROUND_S = 2.5
+# Radius of doors that people walk through, metres: the body is beside such a door by the time the hand leaves it, which
+# need not come straight off.
+_WIDE_M = 0.6
 # Largest rotation of a joint between frames at 60 fps, radians: more is a jump.
 _LEAP_RAD = 0.35
 
@@ -62,8 +65,10 @@ def walk_with(
     gone = np.interp(share * paths[-1], paths, states)
     gone[0] = states[0]
     place = hand_on(d, actor, hand, name)
-    # the body has stepped aside by the time the hand leaves: it need not come straight off
-    turns = _turns(actor, hand, clip, gone, place, free_turns(d, actor, taking, name, place, straight_off=False))
+    joint = fixture_of(d, name).joint
+    radius = float(np.linalg.norm(np.cross(joint.axis, taking.grasp.T_thing_hand[:3, 3] - joint.origin)))
+    within = free_turns(d, actor, taking, name, place, straight_off=joint.kind == "slides" or radius < _WIDE_M)
+    turns = _turns(actor, hand, clip, gone, place, within)
     root, q = _held_on(actor, hand, clip, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
     first, begin = actor.k, actor.now
     times = begin + np.arange(len(clip)) / fps
