@@ -1,5 +1,7 @@
 """Going: ways through a scene, round people, under and between things, and steps up to what is out of reach."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,7 @@ from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Put, Reach
 from elbowroom.plan.walking.along import still_arms_along
 from elbowroom.plan.walking.crossing import past_people
+from elbowroom.plan.walking.finding import paths_of
 from elbowroom.plan.walking.paths import WALK, WalkPath, WalkPaths
 from elbowroom.plan.walking.setting_down import _nearer_an_edge
 from elbowroom.plan.walking.stances import suited_first
@@ -150,6 +153,18 @@ def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
     clip = plan.world.motion("ann")
     head = clip.world()[:, woman.role("head"), 2, 3]
     assert head.min() < head[0] - 0.15 and clip.root[:, 2].min() < clip.root[0, 2] - 0.05  # knees, not the neck alone
+
+
+def test_costs_of_modes_decide_between_ducking_and_going_round() -> None:
+    world, goal = standing(World().with_static("bar", box((3.0, 0.1, 0.1), (0.0, -1.5, 1.45)))), np.array([0.0, -3.0])
+    for costs, ducks in (({}, True), ({"duck": 30.0, "stoop": 30.0}, False)):
+        d = Director(world, replace(QUICK, mode_costs=costs), FPS, 0)
+        path = paths_of(d, d.actor("ann"), [goal]).find(np.zeros(2), goal)
+        assert path is not None and ("duck" in {mode.name for mode in path.modes}) == ducks
+    with pytest.raises(BadValue, match="'crawl', which is no mode"):
+        replace(QUICK, mode_costs={"crawl": 1.0})
+    with pytest.raises(BadValue, match="'duck' in mode_costs is 0"):
+        replace(QUICK, mode_costs={"duck": 0.0})
 
 
 def test_a_goal_inside_of_a_wall_is_bad_input_and_named_while_dragging() -> None:

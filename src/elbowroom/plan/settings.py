@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -28,8 +29,9 @@ class Settings:
     `search_budget` limits one search, counted in checks. `style`, a `Style` or its name, is how motion should look;
     None is 'natural' for reaches and 'close' for repairs. `variety` is how many of the best options to take or touch
     something come last, for another motion. `probes` is how many changes are tried after a failure, to recommend one.
-    `gaits` is the clip library for walking, None the built-in one. `capture` are recordings that whole-body motions are
-    blended with.
+    `gaits` is the clip library for walking, None the built-in one. `mode_costs` are costs of a metre of walking by
+    mode, in place of walk 1, sidle 3, duck 3, stoop 6, step over 6, step high over 12. `capture` are recordings that
+    whole-body motions are blended with.
     """
 
     tier: Tier = "auto"
@@ -47,6 +49,7 @@ class Settings:
     variety: int = 0
     probes: int = 3
     gaits: ClipLibrary | None = None
+    mode_costs: Mapping[str, float] = field(default_factory=dict, hash=False)
     capture: tuple[Clip, ...] = ()
 
     def __post_init__(self) -> None:
@@ -60,6 +63,10 @@ class Settings:
         for name in ("variety", "probes"):
             if getattr(self, name) < 0:
                 raise BadValue(f"the {name} of a plan is a whole number from 0 on, not {getattr(self, name)}.")
+        if self.mode_costs:
+            from elbowroom.plan.walking.paths import check_mode_costs  # which is above this file
+
+            check_mode_costs(self.mode_costs)
         style_of(self.style, NATURAL)
 
     @property

@@ -17,7 +17,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.walking.ground import LOW_M
-from elbowroom.plan.walking.paths import AVOID_M, HIGH_OVER, STOOP, WALK, Gait, Mode, WalkPaths
+from elbowroom.plan.walking.paths import AVOID_M, HIGH_OVER, STOOP, WALK, Gait, Mode, WalkPaths, modes_of
 from elbowroom.world.columns import LAYER_M, columns_of
 from elbowroom.world.world import World
 
@@ -52,7 +52,7 @@ def paths_of(
             ended = motion.sample([max(actor.now, motion.span[1])])[0][0]
             if np.linalg.norm(ended[:2] - motion.sample([actor.now])[0][0][:2]) < AVOID_M:
                 columns = columns.with_disc(ended[:2], 0.5 * envelope(motion.body, "forward").width)
-    return WalkPaths(columns, actor.body, gait)
+    return WalkPaths(columns, actor.body, modes=modes_of(gait, d.settings.mode_costs))
 
 
 def paths_to(d: Director, actor: Actor, target: Array, gait: Gait = "any") -> WalkPaths:

@@ -6,7 +6,7 @@ along it is checked with the whole body afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
@@ -16,6 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
 from elbowroom.locomotion.course import facing
@@ -64,13 +65,16 @@ _SQUEEZED = 200.0
 
 @dataclass(frozen=True)
 class Mode:
-    """A mode of passing obstacles: manner of the body, band of its height in shares, cost per metre."""
+    """A mode of passing obstacles: manner of the body, band of its height in shares, cost per metre.
+
+    Modes of different costs are the same.
+    """
 
     name: str
     manner: Manner
     low: float = 0.0
     high: float = 1.0
-    factor: float = 1.0
+    factor: float = field(default=1.0, compare=False)
 
 
 WALK = Mode("walk", "forward")
@@ -89,6 +93,21 @@ _MODES: dict[str, tuple[Mode, ...]] = {
     "sidle": (replace(SIDLE, factor=1.0),),
     "back": (BACK,),
 }
+
+
+def modes_of(gait: Gait, costs: Mapping[str, float]) -> tuple[Mode, ...]:
+    """Modes of a gait, those that are named with other costs per metre."""
+    return tuple(replace(mode, factor=costs.get(mode.name, mode.factor)) for mode in _MODES[gait])
+
+
+def check_mode_costs(costs: Mapping[str, float]) -> None:
+    """Raise `BadValue` unless all are costs above 0 of modes that exist."""
+    known = list(dict.fromkeys(mode.name for modes in _MODES.values() for mode in modes))
+    for name, cost in costs.items():
+        if name not in known:
+            raise BadValue(f"mode_costs has '{name}', which is no mode of walking; there are {', '.join(known)}.")
+        if not 0.0 < cost < np.inf:
+            raise BadValue(f"the cost of '{name}' in mode_costs is {cost:g}; give a number above 0.")
 
 
 # Radius around a failed place that the next path avoids, metres.
