@@ -35,7 +35,7 @@ REFUSED = {
     "too large for one hand": ("feet: stay", "feet: stay, hands: left", "target-out-of-reach", "hand of ann", "both"),
     "goal inside a wall": ("[0.0, -0.62, 0.8605]", "[0.45, -0.62, 0.8605]", "target-in-collision", "screen", "move"),
     "feet that cannot stay": (
-        "[0.0, -0.62, 0.8605]", "[0.2, -1.9, 0.8605]", "target-out-of-reach", "short of", "stand nearer, or move"
+        "[0.0, -0.62, 0.8605]", "[0.2, -1.9, 0.8605]", "target-out-of-reach", "short of", "letting the feet step"
     ),
 }  # fmt: skip
 

@@ -118,6 +118,10 @@ def landing_still(clip: Clip, steps: Steps, begin: float) -> Clip:
     q = np.array(clip.rotations)
     feet = {side: T[some, character.role(f"{side}_foot")] for side in SIDES}
     q[some] = place_feet(character, clip.root[some], q[some], feet)
+    for j in (character.role(f"{side}_foot") for side in SIDES):  # a turned leg may bend an ankle beyond its range
+        limit = character.limits[j]
+        if limit is not None:
+            q[some, j] = limit.clamp(q[some, j])
     return clip.with_(rotations=q)
 
 

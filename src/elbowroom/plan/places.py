@@ -214,9 +214,9 @@ def jammed_by(
     begun: set[str] | None = None
     for T in fixture.T_world_closed @ joint.moved_many(np.linspace(*ends, _SWEEP)):
         exact.place_snapshot(Snapshot(t, {}, {**places, name: T}))
-        near = [int(k) for k in exact.near(0.0) if name in exact.pairs[k] and exact.hit(int(k))]
-        deep = {other for k in near if exact.separation(k, _JAMMED_M) > _JAMMED_M for other in exact.pairs[k]}
-        deep &= set(others)
+        met = [int(k) for k in exact.near(0.0) if name in exact.pairs[k] and set(exact.pairs[k]) & set(others)]
+        met = [k for k in met if exact.hit(k) and exact.separation(k, _JAMMED_M) > _JAMMED_M]
+        deep = {other for k in met for other in exact.pairs[k]} & set(others)
         begun = deep if begun is None else begun
         if deep - begun:
             return min(deep - begun)
