@@ -332,9 +332,8 @@ class Carrier(Holding):
         """Postures at the frames in which hands move straight to the object; raises where a joint leaps."""
         poses = []
         for share in smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1)):
-            near = Pose.of(
-                before.root + share * (there.root - before.root), slerp(before.rotations, there.rotations, share)
-            )
+            root = before.root + share * (there.root - before.root)
+            near = Pose.of(root, slerp(before.rotations, there.rotations, share))
             targets = grips.targets(self.actor, T_object, (1.0 - share) * _BESIDE_M)
             poses.append(self.along(targets, near, T_object, loaded=False))
         for a, b in pairwise(poses):
