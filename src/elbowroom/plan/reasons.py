@@ -17,10 +17,10 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
 from elbowroom.plan.hands import shifted
-from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned
+from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned, wearer_of
 from elbowroom.plan.result import Folded, NoCommonGrip, Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Carry, Hand, Move, Press, Put, Reach, Task, Touch
+from elbowroom.plan.tasks import Carry, Drop, Hand, Move, Press, Put, Reach, Task, Touch
 from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
@@ -232,6 +232,8 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
         return
     if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and isinstance(task, Move)):
         yield from _nearer(world, tasks, settings, failed, task)
+    if isinstance(task, Put) and failed.status in ("target-in-collision", "target-out-of-reach", "no-path"):
+        yield from _dropped(world, tasks, settings, task)
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
         yield from _other_things(world, tasks, settings, failed)
 
@@ -263,6 +265,16 @@ def _raised(world: World, tasks: Sequence[Task], settings: Settings, task: Move)
         raised = replace(thing, path=Still(shifted(T, np.array([0.0, 0.0, up + _GAP_M]))))
         higher = world.with_(objects={**world.objects, task.object: raised}).with_static("a block", block)
         yield Probe(f"putting {task.object} on something {up:.1f} m high", higher, tasks, settings)
+
+
+def _dropped(world: World, tasks: Sequence[Task], settings: Settings, task: Put) -> Iterator[Probe]:
+    """The object is dropped where no hand gets away from it: fingers then need no room beside it."""
+    if task.onto is None or wearer_of(world, task.onto) is not None or task.at is not None or task.to is not None:
+        return
+    over = "the floor" if task.onto == FLOOR else task.onto
+    same = {name: getattr(task, name) for name in ("who", "hand", "object", "feet", "style")}
+    changed = [Drop(**same, over=task.onto) if one is task else one for one in tasks]
+    yield Probe(f"dropping {task.object} over {over} instead (drop: {{over: {task.onto}}})", world, changed, settings)
 
 
 def _lighter(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:
