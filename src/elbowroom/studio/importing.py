@@ -35,12 +35,13 @@ _ON_TOP_M = 0.02
 _BESIDE_M = 0.02
 
 
-def landing(studio: Studio, bounds: Array | None = None) -> list[float]:
-    """Position (3,) for the bottom of a new object, metres: on top of what is selected, as near to its middle as there
-    is room beside other objects. `bounds` (2, 3) is the box of the new one at the origin, by default a point."""
+def landing(studio: Studio, bounds: Array) -> list[float]:
+    """Position (3,) for a new object, metres, so that it stands on top of what is selected, as near to its middle as
+    there is room beside other objects. `bounds` (2, 3) is its box at the origin."""
     surface = _selected(studio)
     if surface is None:
-        return free_spot(studio)
+        x, y, top = free_spot(studio)
+        return [x, y, round(top - float(bounds[0, 2]), _DIGITS)]
     low, high = surface.bounds
     middle = 0.5 * (low + high)
     triangles = surface.vertices[surface.faces]
@@ -48,12 +49,12 @@ def landing(studio: Studio, bounds: Array | None = None) -> list[float]:
     steps = [np.arange(-(n := int(0.5 * length / _SNAP_M)), n + 1) * _SNAP_M for length in (high - low)[:2]]
     spots = middle[:2] + np.stack(np.meshgrid(*steps), axis=-1).reshape(-1, 2)
     spots = spots[np.argsort(np.linalg.norm(spots - middle[:2], axis=1), kind="stable")]
-    own = np.zeros((2, 2)) if bounds is None else bounds[:, :2] + np.array([[-_BESIDE_M], [_BESIDE_M]])
+    own = bounds[:, :2] + np.array([[-_BESIDE_M], [_BESIDE_M]])
     boxes = [box[:, :2] for box in _boxes(studio) if abs(box[0, 2] - top) < _ON_TOP_M]
     free = (p for p in spots if not any(np.all((own + p)[0] < b[1]) and np.all((own + p)[1] > b[0]) for b in boxes))
     level = (p for p in free if abs(highest(triangles, p[None]) - top) < _ON_TOP_M)
     spot = next(level, middle[:2])
-    return [round(float(spot[0]), _DIGITS), round(float(spot[1]), _DIGITS), round(top, _DIGITS)]
+    return [round(float(v), _DIGITS) + 0.0 for v in (*spot, top - bounds[0, 2])]
 
 
 def _boxes(studio: Studio) -> list[Array]:
@@ -175,9 +176,9 @@ def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: Choice
             choice = detected(path, asked)
             chosen[:] = [choice]
             with studio.lock:
-                document, before_it, spot = studio.document, studio.original, landing(studio)
+                document, before_it = studio.document, studio.original
             job.tell(None, f"as {choice.kind}")
-            after = _added(document, path, choice, spot)
+            after = _added(document, path, choice)
             studio.check_files(after)
             board = after.board()
             if choice.kind == "scene":
@@ -208,15 +209,15 @@ def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: Choice
     return studio.run_files(Job(what, work, done))
 
 
-def _added(document: Document, path: Path, choice: Choice, spot: list[float]) -> Document:
-    """Document with the file added; an object at a spot (3,), metres."""
+def _added(document: Document, path: Path, choice: Choice) -> Document:
+    """Document with the file added; an object at the origin."""
     name, stem = os.path.relpath(path, document.path.parent), path.stem[:_LONGEST_NAME]
     source: dict[str, Any] = {"file": name}
     source |= {key: value for key, value in (("units", choice.units), ("up", choice.up)) if value is not None}
     if choice.kind == "scene":
         return add_static(document, stem, source)
     if choice.kind == "object":
-        return add_object(document, stem, source, spot)
+        return add_object(document, stem, source, [0.0, 0.0, 0.0])
     entry = {"clip" if choice.kind == "clip" else "body": source if len(source) > 1 else name}
     return (
         add_character(document, stem, entry) if choice.whom is None else change_character(document, choice.whom, entry)
@@ -224,13 +225,12 @@ def _added(document: Document, path: Path, choice: Choice, spot: list[float]) ->
 
 
 def _standing(studio: Studio, after: Document, board: Storyboard) -> tuple[Document, Storyboard]:
-    """Document with the object added last on a spot that has room for it, raised so that it stands there."""
+    """Document with the object added last where it lands."""
     values = after.edited()
     name = next(reversed(values["objects"]))
     bounds = board.world.objects[name].mesh.bounds
     with studio.lock:
-        spot = landing(studio, bounds)
-    at = [*spot[:2], round(spot[2] - float(bounds[0, 2]), _DIGITS)]
+        at = landing(studio, bounds)
     if np.allclose(at, values["objects"][name]["at"], rtol=0.0, atol=10.0**-_DIGITS):
         return after, board
     values["objects"][name]["at"] = at
