@@ -66,6 +66,7 @@ class Files:
             field.on_update(self._chosen)
         self._doc: Path | None = None
         self._last: Imported | None = None
+        self._rechosen = False  # a choice was made while a file was read
 
     @property
     def name(self) -> str:
@@ -93,7 +94,10 @@ class Files:
             self._fit()
         if topic == "said" and self._last is not self._studio.imported:
             self._last = self._studio.imported
-            if self._last is not None:  # another choice reads the file again
+            if self._last is not None and self._rechosen:  # while it was read
+                self._rechosen = False
+                self._studio.trying(lambda: importing.again(self._studio, self._choice))
+            elif self._last is not None:  # another choice reads the file again
                 put(self._as, self._last.choice.kind)
                 self._read.content = _LINE.format(f"{escape(self._last.text)} Choose otherwise here to read it again.")
                 self._fit()
@@ -101,7 +105,9 @@ class Files:
     def _chosen(self, event: viser.GuiEvent) -> None:
         self._fit()
         if event.client is not None and self._studio.imported is not None:
-            self._studio.trying(lambda: importing.again(self._studio, self._choice))
+            self._rechosen = self._studio.filer.busy
+            if not self._rechosen:
+                self._studio.trying(lambda: importing.again(self._studio, self._choice))
 
     def _fit(self) -> None:
         self._whom.visible = self._as.value in ("clip", "rig")
@@ -118,7 +124,8 @@ class Files:
     def _load(self, upload: viser.UploadedFile) -> None:
         """Import what was uploaded or dropped: as chosen, or detected where the choice was made for an earlier file."""
         choice = self._choice
-        if self._last is not None and choice == self._last.choice:
+        fits = choice.kind == DETECTED or Path(upload.name).suffix.lower() in KINDS[importing.kind_of(choice.kind)]
+        if self._last is not None and (choice == self._last.choice or not fits):
             put(self._as, DETECTED)
             choice = Choice()
         importing.upload(self._studio, upload.name, upload.content, choice)
