@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.spatial
 
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.posing.grasps_form import Form
 
 # Surface points at which bars are searched, and how many bars are enough.
@@ -38,6 +38,8 @@ _OFF_M, _FACING = 0.004, 0.8
 
 # Radius of the pad of a fingertip for a hand of `HAND_LENGTH`, its distance from a surface, metres; most narrow places.
 _PAD_M, _BESIDE_M, _MOST_NARROW = 0.006, 0.0015, 60
+# Places this near to each other are across the same part, metres.
+_AROUND_M = 0.008
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +113,14 @@ def narrow_places(form: Form, scale: float, widest: float) -> list[Bar]:
         thick = thickness(form, p, n, widest, _OFF_M, _FACING)
         if thick is not None and room(p - thick * n, -n):
             found.append(Bar(p - 0.5 * thick * n, n, thick))
-    middles = np.array([b.middle for b in found]).reshape(-1, 3)
+    middles, axes = (np.array(rows).reshape(-1, 3) for rows in ([b.middle for b in found], [b.axis for b in found]))
     far, spread = np.full(len(found), np.inf), list[Bar]()
     while len(spread) < min(_MOST_NARROW, len(found)):
         n = int(np.argmax(far))
-        spread.append(found[n])
-        far = np.minimum(far, np.linalg.norm(middles - middles[n], axis=1))
+        away = np.linalg.norm(middles - middles[n], axis=1)
+        # across what is around: the facets of a round bar slant to both sides
+        near = axes[away < _AROUND_M * scale]
+        mean = normalize((near * np.sign(near @ axes[n])[:, None]).mean(axis=0))
+        spread.append(Bar(found[n].middle, mean, found[n].thick))
+        far = np.minimum(far, away)
     return spread

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.spatial
 
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.posing.grasps_bars import bars, narrow_places
@@ -20,6 +21,10 @@ _AROUND, _AROUND_END = 10, 8
 
 # Directions from which the tips come to two opposite sides, and how far beyond their middle they end, metres.
 _AROUND_TIPS, _BEYOND_M = 10, (0.012, 0.005)
+
+# Distance of the knuckles from the tips then, and least distance of these from the surface, metres, for a hand of
+# `HAND_LENGTH`.
+_KNUCKLES_M, _ROOM_M = 0.08, 0.03
 
 # Tilts of a hand about its palm's normal when it wraps something, and about the line from thumb to fingers when it
 # pinches something, radians; costs per right angle.
@@ -167,8 +172,12 @@ class Maker:
 
     def _parts(self) -> Iterator[Candidate]:
         """Narrow places of something too wide for a hand, between the tips."""
+        tree = scipy.spatial.cKDTree(self.form.points)
         for place in narrow_places(self.form, self.scale, self.seats.widest_tips):
-            yield from self.between_tips(place.middle, place.axis, place.thick)
+            for found in self.between_tips(place.middle, place.axis, place.thick):
+                knuckles = found.T_form_seat[:3, 3] - _KNUCKLES_M * self.scale * found.T_form_seat[:3, 0]
+                if tree.query(knuckles)[0] > _ROOM_M * self.scale:
+                    yield found
 
     def between_tips(self, middle: Array, across: Array, width: float) -> Iterator[Candidate]:
         """The tips of thumb and fingers on both sides of a middle (3,), a width apart along `across` (3,)."""
