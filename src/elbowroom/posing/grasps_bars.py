@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.spatial
+import scipy
+from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.posing.grasps_form import Form
@@ -104,7 +105,7 @@ def narrow_places(form: Form, scale: float, widest: float) -> list[Bar]:
     points, normals = form.points, form.normals
     tree, pad = scipy.spatial.cKDTree(points), _PAD_M * scale
 
-    def room(at: Array, out: Array) -> Array:
+    def room(at: Array, out: Array) -> NDArray[np.bool_]:
         return np.asarray(tree.query(at + (pad + _BESIDE_M) * out)[0]) > pad
 
     found: list[Bar] = []

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.spatial
+import scipy
 
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.posing.grasps_bars import bars, narrow_places
