@@ -337,7 +337,7 @@ def _walked(
     during = (begin, carriers[0].actor.now)
     found = certify(d.world, during=during, clearance=False, contacts="never")
     if not found.free:
-        rolled = partial(_roll, space, robots, begin, states)
+        rolled = partial(_roll, space, robots, begin, states) if robots else None
         Tuning(d, list(zip(carriers, grips, first, strict=True)), made, rolled, may_step_back).tune(during, found)
 
 
