@@ -44,6 +44,9 @@ _MOST_PUSH = np.radians(72.0)
 _SOON_S = 0.004  # step of finite differences at the ends of a swing, seconds
 _SUDDEN_M_S = 1.5  # largest change of a swing's velocity at its ends, m/s
 _SUDDEN_RAD_S = 12.0
+# seconds over which the trunk's rotations are smoothed of those who hold something: quick twists of pelvises that step
+# sideways would move it by millimetres between frames
+_CALM_S = 0.06
 _BRAKES = 24  # power of the share of a swing with which a foot brakes earlier than recorded
 # leg lengths by which a swinging sole clears the floor (Winter 1992), and that of a short step
 _CLEARS = 0.015
@@ -251,6 +254,8 @@ def perform(
     blend = _blend(figure, course, library)
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
+    if not course.arms:
+        turns = rot.normalize(scipy.ndimage.gaussian_filter1d(turns, _CALM_S * rate, axis=0, mode="nearest"))
     offset = offset * figure.leg
     offset[:, 0] += course.leads * _leads(figure, blend, library)
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)

@@ -164,9 +164,7 @@ def ground_under(a: Stance, b: Stance, u: Array) -> tuple[Array, Array]:
     return a.z + (b.z - a.z) * (smootherstep(early) if a.slope == b.slope == 0.0 else smoothstep(u)), slope
 
 
-def _over_terrain(
-    place: Array, u: Array, a: Stance, b: Stance, walker: Walker, heading: Array
-) -> tuple[Array, Array]:
+def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker, heading: Array) -> tuple[Array, Array]:
     """Ankles (N, 3) of a swing (0..1) that rises before it advances where there is something to step on or over.
 
     Also the height (N,) to which the foot is lifted; heading (N,) of the body.

@@ -80,8 +80,8 @@ class Change:
 class Tuning:
     """Frames of a team while blocks of them are changed.
 
-    `rolled` lets robots, if any, follow the object at placements (N, 4, 4); `may_step_back` says whether a carrier, by number,
-    could walk farther from the object on another path.
+    `rolled` lets robots, if any, follow the object at placements (N, 4, 4); `may_step_back` says whether a carrier, by
+    number, could walk farther from the object on another path.
     """
 
     def __init__(
