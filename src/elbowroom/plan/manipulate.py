@@ -315,11 +315,17 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
     verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
     if isinstance(task, Put):
         task = within_reach(d, task)
-    if task.support is not None or (task.who in d.actors and d.actors[task.who].support is not None):
-        from elbowroom.plan.tight.leaning import lean_on
 
-        lean_on(d, task)
-    stepping_up(d, task, partial(verb, d, task))
+    def do(one: Task) -> None:
+        stepping_up(d, one, partial(verb, d, one))
+
+    actor = d.actors.get(task.who)
+    if task.support is not None or (actor is not None and (actor.support, actor.knee) != (None, None)):
+        from elbowroom.plan.tight.supports import supported
+
+        supported(d, task, do)
+    else:
+        do(task)
     _back_by(d, task)
 
 

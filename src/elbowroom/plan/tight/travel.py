@@ -21,6 +21,7 @@ from elbowroom.plan.tight.criteria import blended_components
 from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import Planned, frames_of, planned_frames
 from elbowroom.plan.tight.settings import USUAL, TightSettings
+from elbowroom.posing.kneeling import Kneeling
 from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import Load
 from elbowroom.spaces.component import PosePath
@@ -109,11 +110,20 @@ def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> 
         return Load(mass, sum(m * (T[joint] @ T_hand)[:3, 3] for m, (joint, T_hand) in held) / mass)
 
     carried = load if held else None
+    if actor.knee is not None:
+        return _kneeling(actor.knee, (actor.pose, goal), settings.balance, carried)
     lean = actor.support
     bears: dict[str, Any] = {"load": carried}
     if lean is not None:
         bears |= {"others": lean.corners, "pinned": {lean.end: lean.T_world_hand}}
     return standing_balance(actor.body, floor, (actor.pose, goal), settings.balance, **bears)
+
+
+def _kneeling(knee: Kneeling, ends: tuple[Pose, Pose], least_m: float, load: Any) -> Balance:
+    """Balance on a knee, as far from the border as both ends are, `least_m` at most."""
+    plain = knee.with_(0.0, load=load)
+    corners = plain.support(knee.pose, PosePath(knee.body, [knee.pose, knee.pose]).feet(0.0))
+    return knee.with_(max(min(least_m, *(plain.margin(pose, corners) for pose in ends)), 0.0), load=load)
 
 
 def _frames(d: Director, actor: Actor, path: PosePath) -> int:
