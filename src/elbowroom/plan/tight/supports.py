@@ -20,8 +20,9 @@ from elbowroom.plan.tasks import Hand, Support, Task
 from elbowroom.plan.tight.kneeling import kneel
 from elbowroom.plan.tight.leaning import lean_on
 
-# Failures that a hand which bears weight may resolve: a reach that ends where balance does is out of reach to limbs.
-_HELPED: tuple[Status, ...] = ("out-of-balance", "target-out-of-reach")
+# Failures that a hand which bears weight may resolve. A reach that ends where balance does is out of reach to limbs, and
+# of several grasps the first tells the reason, whatever is wrong with the others.
+_HELPED: tuple[Status, ...] = ("out-of-balance", "target-out-of-reach", "target-in-collision")
 # Distance out of reach beyond which leaning on a hand does not help, metres.
 _FARTHEST_M = 0.6
 # Places of a hand: heights, distances ahead and to its own side, shares of the body's height, and the grid, metres.
