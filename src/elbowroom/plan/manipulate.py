@@ -320,10 +320,11 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
         stepping_up(d, one, partial(verb, d, one))
 
     actor = d.actors.get(task.who)
-    if task.support is not None or (actor is not None and (actor.support, actor.knee) != (None, None)):
-        from elbowroom.plan.tight.supports import supported
+    bears = actor is not None and (actor.support, actor.knee) != (None, None)
+    if task.support is not None or bears or d.whole_body != "never":
+        from elbowroom.plan.tight.supports import supported, waiting
 
-        supported(d, task, do)
+        supported(d, task, partial(waiting, d, do=do))
     else:
         do(task)
     _back_by(d, task)

@@ -1,4 +1,7 @@
-"""Supports of a task besides the feet (P2): a given one, or a hand on a surface where balance fails without it."""
+"""Tasks of whole bodies: on supports besides the feet (P2), and after a wait for what moves.
+
+A support is given, or is a hand on a surface where balance fails without it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 from elbowroom.geometry.mesh import highest
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.departure import stance_of
+from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, front_of, held_by, holder_of
@@ -19,10 +23,14 @@ from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Hand, Support, Task
 from elbowroom.plan.tight.kneeling import kneel
 from elbowroom.plan.tight.leaning import lean_on
+from elbowroom.plan.tight.moving import MovingScene
 
 # Failures that a hand which bears weight may resolve. A reach that ends where balance does is out of reach to limbs, and
 # of several grasps the first tells the reason, whatever is wrong with the others.
 _HELPED: tuple[Status, ...] = ("out-of-balance", "target-out-of-reach", "target-in-collision")
+# Failures that a wait may resolve, and seconds that are waited.
+_WAITED_FOR: tuple[Status, ...] = ("target-in-collision", "start-in-collision", "no-path")
+_WAITS_S = (1.0, 2.0, 3.5, 6.0)
 # Distance out of reach beyond which leaning on a hand does not help, metres.
 _FARTHEST_M = 0.6
 # Places of a hand: heights, distances ahead and to its own side, shares of the body's height, and the grid, metres.
@@ -34,6 +42,31 @@ _ON_WAY, _BESIDE, _EASY = 0.45, 0.13, 0.48
 _PALM_M, _LEVEL_M = 0.03, 0.006
 _APART_M = 0.14
 _TRIED = 4
+
+
+def waiting(d: Director, task: Task, do: Callable[[Task], None]) -> None:
+    """Carry out a task at once, or after a wait where something that moves is in the way; raises `PlanningFailure`."""
+    saved = d.save()
+    try:
+        return do(task)
+    except PlanningFailure as failure:
+        actor = d.actor(task.who)
+        timed = task.at is not None or task.begin is not None
+        if failure.status not in _WAITED_FOR or d.whole_body == "never" or timed or not actor.stands:
+            raise
+        d.restore(saved)
+        if MovingScene.around(d.world, task.who, actor.now, 1.0) is None:
+            raise
+        first = failure
+
+    def later(seconds: float) -> None:
+        acting.wait(d, actor, actor.frames(seconds))
+        do(task)
+
+    try:
+        d.first(_WAITS_S, later)
+    except PlanningFailure:
+        raise first from None
 
 
 def supported(d: Director, task: Task, do: Callable[[Task], None]) -> None:
