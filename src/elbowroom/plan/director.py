@@ -225,7 +225,8 @@ class Director:
         other = free_arm(self.world, actor, hand, k)
         if actor.knee is not None:
             style = replace(style, legs=False, tiptoe=False, balance=False, soft=True)
-            asked = partial(reach, actor.body, hand=hand, T_world_hand=T_world_hand, style=style, floor=floor, orbit=orbit)
+            asked = partial(reach, actor.body, hand=hand, T_world_hand=T_world_hand)
+            asked = partial(asked, style=style, floor=floor, orbit=orbit)
             return self._kneeling_reach(actor, actor.knee, pose, asked, checked, other)
         asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
         if actor.support is not None and checked is not None:  # limbs and trunk alone would take that hand off

@@ -22,8 +22,8 @@ Side = Literal["left", "right"]
 
 # Lift of the heel behind, radians: on bent toes, as people kneel who are about to get up again.
 HEEL_RAD = 1.2
-# Angles from the vertical of the thigh behind, its hip farther back than the knee, and of the shin ahead, radians: upright
-# ones need a step of 0.55 of the height, these one of a third.
+# Angles from the vertical of the thigh behind, its hip farther back than the knee, and of the shin ahead, radians:
+# upright ones need a step of 0.55 of the height, these one of a third.
 _BACK_RAD, _AHEAD_RAD = 0.6, 0.3
 # Turn of the knee ahead outwards, radians: the trunk bends down beside its thigh.
 _APART_RAD = 0.4
@@ -117,7 +117,9 @@ class Kneeling(Balance):
     `pose` is the posture on the knee of a `side`.
     """
 
-    def __init__(self, body: Character, pose: Pose, side: Side, floor: float, margin_m: float = 0.0, **bears: Any) -> None:
+    def __init__(
+        self, body: Character, pose: Pose, side: Side, floor: float, margin_m: float = 0.0, **bears: Any
+    ) -> None:
         T = body.skeleton.at(pose)
         knee = T[body.role(f"{side}_shin"), :2, 3]
         corners = knee + _KNEE_M * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])

@@ -70,7 +70,8 @@ def frames_of(
 ) -> tuple[Array, Array] | None:
     """Roots (N + 1, 3) and rotations (N + 1, J, 4) along a path in `count` frames, slow at both ends.
 
-    With `share` (N + 1,) the path is at these shares instead. Corners are rounded widely, and less around frames that are not free or balanced; None where that is not enough.
+    With `share` (N + 1,) the path is at these shares instead. Corners are rounded widely, and less around frames that
+    are not free or balanced; None where that is not enough.
     """
     problem = replace(problem, check=between_check(problem, path))
     share = smootherstep(np.linspace(0.0, 1.0, count + 1)) if share is None else share

@@ -16,8 +16,8 @@ from elbowroom.geometry.rotations import UP, Array, about, continuous, multiply
 from elbowroom.geometry.transforms import apply
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
-from elbowroom.plan.give_way import require_free
 from elbowroom.plan.freeing import clear_free_arm
+from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import front_of, joints_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
@@ -147,8 +147,8 @@ def _down(actor: Actor, side: Hand, floor: float, goal: Pose, moved: Array) -> t
     times = np.array([key[0] for key in keys])
     share = smootherstep(np.linspace(0.0, 1.0, actor.frames(_DOWN_S) + 1))
     poses = [key[3] for key in keys]
-    root, ball, heel = (PchipInterpolator(times, np.array(rows))(share) for rows in
-                        ([pose.root for pose in poses], [key[1] for key in keys], [key[2] for key in keys]))  # fmt: skip
+    curves = [pose.root for pose in poses], [key[1] for key in keys], [key[2] for key in keys]
+    root, ball, heel = (PchipInterpolator(times, np.array(rows))(share) for rows in curves)
     window = np.full(len(share), _ROUNDED * len(share))
     q = rounded(interpolate(times, continuous(np.array([pose.rotations for pose in poses])), share), window)
     feet = [step.foot(*row) for row in zip(ball, heel, strict=True)]

@@ -36,6 +36,8 @@ _TIMINGS, _APART_S = 3, 0.3
 # Places of a path in the grid; delays, seconds, and slower paces that are tried before stops on the way.
 _PLACES = 40
 _DELAYS_S, _SLOWER = np.arange(0.0, _WAIT_S, 0.2), (1.0, 1.5, 2.2)
+# Places beside one, and samples before and after it, that are free as well where there are stops: timings are evened.
+_ABOUT = (2, 5)
 # Half-width over which a timing with stops is evened, seconds, and how much faster than usual it may be in between.
 _EVENED_S, _FASTER = 0.3, 1.6
 # Seconds between samples of what is swept.
@@ -119,8 +121,19 @@ class _Table:
         """Return whether a timing, shares (N,) of the path at frames, is free, and its end for a while."""
         last = int(np.ceil(((len(share) - 1) / fps + _STAYS_S) / _SAMPLE_S))
         at = np.interp(_SAMPLE_S * np.arange(last + 1), np.arange(len(share)) / fps, share) * _PLACES
+        at = np.clip(at, 0.0, _PLACES)
         # between two places both have to be free
         return all(self._at(int(k), j) for j, s in enumerate(at) for k in {np.floor(s), np.ceil(s)})
+
+    def _roomy(self, place: int, sample: int, most: int) -> bool:
+        """Return whether a place is free for a while before and after a sample, and so are those beside it."""
+        about = range(max(sample - _ABOUT[1], 0), min(sample + _ABOUT[1], most) + 1)
+        beside = range(max(place - _ABOUT[0], 0), min(place + _ABOUT[0], _PLACES) + 1)
+        return (
+            self._at(place, sample)
+            and all(self._at(place, j) for j in about)
+            and all(self._at(k, sample) for k in beside)
+        )
 
     def with_stops(self, usual: float) -> Array | None:
         """Places (N,) on the path at samples by which the goal is reached soonest, with stops and ways back."""
@@ -129,9 +142,9 @@ class _Table:
         reached = np.zeros((most + 1, _PLACES + 1), bool)
         reached[0, 0] = True
         for j in range(1, most + 1):
-            for k in range(_PLACES + 1):
+            for k in range(_PLACES + 1 if j * _SAMPLE_S > _EVENED_S else 1):  # it begins at rest
                 near = reached[j - 1, max(k - step, 0) : k + step + 1]
-                reached[j, k] = bool(near.any()) and self._at(k, j)
+                reached[j, k] = bool(near.any()) and self._roomy(k, j, most)
             if reached[j, -1]:
                 return _back_from(reached[: j + 1], step)
             if not reached[j].any():
@@ -156,8 +169,10 @@ def _evened(stops: Array, fps: float) -> Array:
     frames = int(np.ceil(len(stops) * _SAMPLE_S * fps))
     share = np.interp(np.arange(frames) / fps, _SAMPLE_S * np.arange(len(stops)), stops)
     weight = np.hanning(2 * half + 3)[1:-1]
-    padded = np.concatenate([np.zeros(2 * half), share, np.ones(2 * half)])
-    return np.clip(np.convolve(padded, weight / weight.sum(), "valid"), 0.0, 1.0)
+    padded = np.concatenate([np.zeros(half), share, np.ones(2 * half)])
+    out = np.convolve(padded, weight / weight.sum(), "valid")
+    out[[0, -1]] = 0.0, 1.0
+    return np.clip(out, 0.0, 1.0)
 
 
 class SweptCheck(BodyCheck):

@@ -25,8 +25,8 @@ from elbowroom.plan.tight.kneeling import kneel
 from elbowroom.plan.tight.leaning import lean_on
 from elbowroom.plan.tight.moving import MovingScene
 
-# Failures that a hand which bears weight may resolve. A reach that ends where balance does is out of reach to limbs, and
-# of several grasps the first tells the reason, whatever is wrong with the others.
+# Failures that a hand which bears weight may resolve. A reach that ends where balance does is out of reach to limbs,
+# and of several grasps the first tells the reason, whatever is wrong with the others.
 _HELPED: tuple[Status, ...] = ("out-of-balance", "target-out-of-reach", "target-in-collision")
 # Failures that a wait may resolve, and seconds that are waited.
 _WAITED_FOR: tuple[Status, ...] = ("target-in-collision", "start-in-collision", "no-path")
