@@ -131,9 +131,9 @@ def _down(actor: Actor, side: Hand, floor: float, goal: Pose, moved: Array) -> t
     ground = shrunk(_sole(body, stand, other), _ONE_FOOT_M)
     over = np.append(ground.mean(axis=0) - center_of_mass(body, body.skeleton.at(stand))[:2], 0.0)
     keys = [(0.0, np.zeros(3), 0.0, stand)]
-    for share, at, heel in ((_LIFTS, 0.0, 0.3), (0.5 * (_LIFTS + _LANDS), 0.5, 0.8), (_LANDS, 1.0, HEEL_RAD)):
+    for when, at, raised in ((_LIFTS, 0.0, 0.3), (0.5 * (_LIFTS + _LANDS), 0.5, 0.8), (_LANDS, 1.0, HEEL_RAD)):
         place = at * moved + (lift if at == 0.5 else 0.0)
-        T_foot, toes = step.foot(place, heel)
+        T_foot, toes = step.foot(place, raised)
         root = stand.root + over - (0.1 + 0.4 * at) * (stand.root - goal.root)[2] * UP
         q = np.array(stand.rotations)
         q[0] = multiply(about(np.cross(UP, front), _LEAN_RAD * at), q[0])
@@ -142,7 +142,7 @@ def _down(actor: Actor, side: Hand, floor: float, goal: Pose, moved: Array) -> t
         found = solver.solve(Pose.of(root, q), {f"{side}_foot": T_foot, f"{other}_foot": stays}, support=ground)
         if not found.found:
             return None
-        keys.append((share, place, heel, found.pose))
+        keys.append((when, place, raised, found.pose))
     keys.append((1.0, moved, HEEL_RAD, goal))
     times = np.array([key[0] for key in keys])
     share = smootherstep(np.linspace(0.0, 1.0, actor.frames(_DOWN_S) + 1))

@@ -115,8 +115,8 @@ def _leaning(d: Director, task: Task) -> list[Task]:
     hold = holder_of(d.world, thing, actor.now) if thing in d.world.objects else None
     hands = [hold.hand] if hold is not None and hold.by == task.who else arms_of(actor, task.hand)
     rated: list[tuple[float, Task]] = []
-    for working in hands:
-        other: Hand = "left" if working == "right" else "right"
+    sides: tuple[tuple[Hand, Hand], ...] = (("left", "right"), ("right", "left"))
+    for working, other in (pair for pair in sides if pair[0] in hands):
         if f"{other}_arm" in actor.body.chains and held_by(d.world, task.who, other, actor.now) is None:
             for cost, on, at in _places(d, actor, other, found[1]):
                 rated.append((cost, replace(task, hand=working, support=Support(other, on, at))))
