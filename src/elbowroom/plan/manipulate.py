@@ -313,6 +313,10 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
     from elbowroom.plan.walking.setting_down import within_reach
 
     verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
+    if d.careful and task.who in d.actors and d.actors[task.who].stands and not isinstance(task, Rest):
+        from elbowroom.plan.verbs.carry import lower_idle_hands
+
+        lower_idle_hands(d, d.actors[task.who])  # as the trunk bends, they would be pressed into what they let go of
     if isinstance(task, Put):
         task = within_reach(d, task)
 
