@@ -20,7 +20,7 @@ from elbowroom.plan.hands import shifted
 from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned, wearer_of
 from elbowroom.plan.result import Folded, NoCommonGrip, Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Carry, Drop, Hand, Move, Press, Put, Reach, Task, Touch
+from elbowroom.plan.tasks import Carry, Drop, Grab, Hand, Move, Press, Put, Reach, Task, Touch
 from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
@@ -38,6 +38,8 @@ _IN_HAND_M = 0.05
 _BEHIND_M = 0.05
 # An object deeper than this in a wall does not stand there, metres.
 _PRESSED_M = 0.02
+# Lengths of shifts that part an object from what it stands in, as shares of the deepest contact.
+_SHARES = np.array([1.0, 0.4, 0.2, 0.1, 0.04])
 # Feet deeper than this in the floor stand below it, metres.
 _BELOW_M = 0.02
 # Obstacles that are removed to see whether they are to blame.
@@ -83,12 +85,30 @@ def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None
 def target_failure(world: World, tasks: Sequence[Task]) -> PlanningFailure | None:
     """Failure for a target that lies inside static geometry, whoever goes there; None where there is none."""
     for task in tasks:
-        met = _filled(world, task)
+        met = _wedged(world, task) if isinstance(task, Grab) else _filled(world, task)
         if met is not None:
             why, depth = met
             failed = PlanningFailure("target-in-collision", why, missing=depth)
             failed.who, failed.task = task.who, task
             return failed
+    return None
+
+
+def _wedged(world: World, task: Grab) -> tuple[str, float] | None:
+    """Description and depth in metres of an object to take in something that no contact parts it from."""
+    thing = world.objects.get(task.object)
+    if thing is None or not isinstance(thing.path, Still) or any(hold.object == task.object for hold in world.holds):
+        return None
+    exact, places = alone(world, task.object, world.span[0])
+    exact.place_snapshot(Snapshot(world.span[0], {}, places))
+    for k in exact.near(0.0).tolist():
+        name = next(iter({*exact.pairs[k]} - {task.object}))
+        if task.object not in exact.pairs[k] or name not in world.static or not exact.hit(k):
+            continue
+        shifts = world.caps.contact * _SHARES
+        if not any(np.isfinite(exact.separation(k, float(most))) for most in shifts):
+            depth = -(exact.overlap(k) or 0.0)
+            return f"grab {task.object}: it begins {_inside_text(name, depth)}, out of which it has to be moved", depth
     return None
 
 
