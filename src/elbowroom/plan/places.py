@@ -360,8 +360,13 @@ def moves(world: World, name: str, times: Array) -> bool:
 
 
 def moving_until(world: World, name: str) -> float:
-    """Time of the last keyframe of an object that moves by itself, seconds; 0 of everything else."""
+    """Time of the last keyframe of an object that moves by itself, or of what carries it, seconds; 0 of everything
+    else."""
     owner = world.split(name)[0]
+    left_on = [hold.onto.base for hold in world.holds if hold.object == owner and hold.onto is not None]
+    for other, thing in world.objects.items():
+        if left_on and thing.path is left_on[-1]:
+            owner = other
     keys = key_times(world.objects[owner]) if owner in world.objects else None
     return 0.0 if keys is None else float(keys[-1])
 
