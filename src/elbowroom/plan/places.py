@@ -9,8 +9,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, ElbowroomError
-from elbowroom.geometry.kept import kept
-from elbowroom.geometry.mesh import Mesh, highest
+from elbowroom.geometry.mesh import Mesh, highest, level_middle
 from elbowroom.geometry.rotations import UP, Array, about
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
@@ -30,9 +29,6 @@ _ABOVE = 0.0005
 _BOARD_M = 0.05
 # Unevenness of cushions and mattresses that is evened out below an object, metres.
 _UNEVEN_M = 0.012
-# Radius within which a surface is level where something is put, steps to such a place from the middle, metres, and
-# directions of these.
-_LEVEL_M, _ASIDE_M, _AROUND = 0.06, 0.04, 16
 
 # States at which the way of a fixture is looked at, and the depth in a wall from which on it is stuck, metres.
 _SWEEP, _JAMMED_M = 13, 0.003
@@ -76,30 +72,11 @@ def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array)
         return np.asarray(world.frame(onto, t)[:3, 3])
     xy = ground.bounds.mean(axis=0)[:2] if at is None else np.asarray(at[:2])
     if at is None and onto in world.static:
-        xy = _level_middle(ground)
+        xy = level_middle(ground, _UNEVEN_M)
     # of several boards the one at the given height
     below = np.inf if at is None or len(at) < 3 else float(at[2]) + _BOARD_M
     board = highest(ground.vertices[ground.faces], xy[None], below)
     return np.array([*xy, board if np.isfinite(board) else top_of(ground, xy, onto)])
-
-
-def _level_middle(mesh: Mesh) -> Array:
-    """The position (2,) nearest to the middle of a mesh around which its top is level, as beside the gap between two
-    cushions; the middle itself where there is none."""
-
-    def make() -> Array:
-        middle, triangles = mesh.bounds.mean(axis=0)[:2], mesh.vertices[mesh.faces]
-        angles = np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False)
-        ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        disc = _LEVEL_M * np.concatenate([np.zeros((1, 2)), 0.5 * ring[::2], ring[::2]])
-        far = np.arange(_ASIDE_M, 0.5 * float(np.ptp(mesh.bounds, axis=0)[:2].min()), _ASIDE_M)
-        for at in (middle, *(middle + x * out for x in far for out in ring)):
-            tops = [highest(triangles, (at + off)[None]) for off in disc]
-            if np.isfinite(tops).all() and np.ptp(tops) < _UNEVEN_M:
-                return np.asarray(at)
-        return np.asarray(middle)
-
-    return kept(mesh, "level middle", make)
 
 
 def top_of(mesh: Mesh, xy: Array, name: str) -> float:
@@ -360,13 +337,10 @@ def moves(world: World, name: str, times: Array) -> bool:
 
 
 def moving_until(world: World, name: str) -> float:
-    """Time of the last keyframe of an object that moves by itself, or of what carries it, seconds; 0 of everything
-    else."""
+    """Time of the last keyframe of an object that moves, or of what carries it, seconds; 0 of everything else."""
     owner = world.split(name)[0]
     left_on = [hold.onto.base for hold in world.holds if hold.object == owner and hold.onto is not None]
-    for other, thing in world.objects.items():
-        if left_on and thing.path is left_on[-1]:
-            owner = other
+    owner = next((n for n, thing in world.objects.items() if left_on and thing.path is left_on[-1]), owner)
     keys = key_times(world.objects[owner]) if owner in world.objects else None
     return 0.0 if keys is None else float(keys[-1])
 
