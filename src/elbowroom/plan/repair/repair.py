@@ -328,7 +328,8 @@ def _repair_all(work: Work, found: Sequence[CollisionEpisode]) -> bool:
     for episode in left:
         key = key_of(episode)
         work.repaired[key] += 1
-        done, reason = None, "it collides again whenever it was repaired"
+        done: RepairResult | None = None
+        reason = "it collides again whenever it was repaired"
         if work.repaired[key] <= _TIMES_REPAIRED:
             work.tell(f"repairing: {episode.text}")
             done, reason = repair_episode(work.world, episode, work.options)
