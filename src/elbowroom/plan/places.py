@@ -18,7 +18,7 @@ from elbowroom.plan.tasks import Carry, Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import mesh_surface
-from elbowroom.world.paths import Keyed, Riding, Still
+from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.paths import places as places_over
 from elbowroom.world.things import Fixture, Joint, Thing
 from elbowroom.world.world import Snapshot, World, key_times
@@ -397,18 +397,3 @@ def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
         if value is not None and np.shape(value) == (3,):
             return "the target", np.asarray(value, dtype=float)
     return None
-
-
-def with_fixture(world: World, name: str, fixture: Fixture) -> World:
-    """A world with a replaced fixture and the objects that ride on it."""
-    old = world.objects[name].path
-    objects = {**world.objects, name: fixture}
-    for other, thing in world.objects.items():
-        if isinstance(thing.path, Riding) and thing.path.base is old:
-            objects[other] = replace(thing, path=Riding(fixture.path, thing.path.T))
-    holds = []
-    for hold in world.holds:
-        if hold.onto is not None and hold.onto.base is old:
-            hold = replace(hold, onto=Riding(fixture.path, hold.onto.T))
-        holds.append(hold)
-    return world.with_(objects=objects, holds=tuple(holds))

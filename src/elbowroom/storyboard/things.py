@@ -16,7 +16,7 @@ from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
-from elbowroom.plan.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far, with_fixture
+from elbowroom.plan.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far
 from elbowroom.props.makers import made
 from elbowroom.props.mechanisms import FITTING, fitted
 from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
@@ -223,7 +223,7 @@ def hung(world: World, opened: Iterable[str]) -> World:
             continue
         moved = Fixture.at(thing.mesh, back, thing.T_world_closed, thing.state, thing.frames, thing.mass, thing.grasps)
         note = f"{name} {thing.joint.kind} the other way than given, where it would move into {met}"
-        world = with_fixture(world, name, moved).with_(notes=(*world.notes, note))
+        world = world.with_fixture_as(name, moved).with_(notes=(*world.notes, note))
     return world
 
 

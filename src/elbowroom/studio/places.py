@@ -14,7 +14,6 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place as placed
-from elbowroom.plan.places import with_fixture
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio.document import Document
@@ -173,7 +172,7 @@ def moved_world(document: Document, board: Storyboard, name: str, T: Array, plac
     thing = world.objects.get(name)
     if isinstance(thing, Fixture):
         there = Fixture.at(thing.mesh, thing.joint, T, thing.state, thing.frames, thing.mass, thing.grasps)
-        return with_fixture(world, name, there)
+        return world.with_fixture_as(name, there)
     path = None if thing is None else thing.path
     if isinstance(path, Still):
         path = Still(T)

@@ -18,7 +18,7 @@ from elbowroom.motion.clip import Clip, Motion, still_clip
 from elbowroom.motion.retarget import retarget
 from elbowroom.world.carried import Carried, hands
 from elbowroom.world.contacts import Caps, Contact
-from elbowroom.world.paths import Keyed, KeyedState, Path, Still, places
+from elbowroom.world.paths import Keyed, KeyedState, Path, Riding, Still, places
 from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Linked, Thing
 
 
@@ -202,6 +202,20 @@ class World:
         """A world with one more drawer, door or switch."""
         self._check_free(name, self.objects)
         return replace(self, objects={**self.objects, name: replace(fixture, mesh=known(fixture.mesh))})
+
+    def with_fixture_as(self, name: str, fixture: Fixture) -> World:
+        """A world with a replaced fixture and the objects that ride on it."""
+        old = self.objects[name].path
+        objects = {**self.objects, name: fixture}
+        for other, thing in self.objects.items():
+            if isinstance(thing.path, Riding) and thing.path.base is old:
+                objects[other] = replace(thing, path=Riding(fixture.path, thing.path.T))
+        holds = []
+        for hold in self.holds:
+            if hold.onto is not None and hold.onto.base is old:
+                hold = replace(hold, onto=Riding(fixture.path, hold.onto.T))
+            holds.append(hold)
+        return self.with_(objects=objects, holds=tuple(holds))
 
     def with_hold(
         self,

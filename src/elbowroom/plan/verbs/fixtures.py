@@ -20,7 +20,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import hand_of, joints_of, shifted
-from elbowroom.plan.places import shut_and_far, with_fixture
+from elbowroom.plan.places import shut_and_far
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
@@ -243,7 +243,7 @@ def _postures_at(d: Director, actor: Actor, hand: str, name: str, state: float) 
     """Posture check with a fixture in a state and a hand on it."""
     fixture = fixture_of(d, name)
     still = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, state, fixture.frames)
-    return Postures(with_fixture(d.world, name, still), actor.who, actor.now, hand=hand, taking=name)
+    return Postures(d.world.with_fixture_as(name, still), actor.who, actor.now, hand=hand, taking=name)
 
 
 def free_turns(
@@ -339,7 +339,7 @@ def moved_along(world: World, name: str, times: Array, states: Array) -> World:
     assert isinstance(fixture, Fixture)
     state = _keyed(fixture, times, states)
     moved = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, state, fixture.frames, fixture.mass)
-    return with_fixture(world, name, replace(moved, grasps=fixture.grasps))
+    return world.with_fixture_as(name, replace(moved, grasps=fixture.grasps))
 
 
 def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:
