@@ -16,6 +16,7 @@ from elbowroom.locomotion.walk import run, walk
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs, steps
 from elbowroom.motion.edit import place, without_lead
+from elbowroom.motion.legs import place_feet
 from elbowroom.motion.stance import foot_slide, slid_so_far, stance_contacts
 
 
@@ -55,6 +56,20 @@ def test_a_small_step_within_a_stance_is_no_slide(lifted_m: float, slides_m: flo
     lifts = lifted_m * ((moves > 0.0) & (moves < 1.0))
     moved = still.with_(root=still.root + np.column_stack([0.05 * moves, np.zeros(121), lifts]))
     np.testing.assert_allclose(foot_slide(moved, stance_contacts(still)), slides_m, atol=0.003)
+
+
+def test_a_foot_that_pauses_in_the_air_is_not_in_stance():
+    still = standing(person(), frames=121, fps=60.0)
+    body, k, T = still.character, np.arange(121), still.world()
+    feet = {side: T[:, body.role(f"{side}_foot")].copy() for side in ("left", "right")}
+    # the weight on the right foot, the left one goes ahead, hangs still for a tenth of a second 34 mm up, and goes on
+    root = still.root + np.outer(np.interp(k, [20, 35, 85, 100], [0.0, 1.0, 1.0, 0.0]), [feet["right"][0, 0, 3], 0, 0])
+    high = np.interp(k, [40, 45, 65, 70], [0.0, 0.034, 0.034, 0.0])
+    ahead = np.interp(k, [40, 50, 57, 67], [0.0, 0.14, 0.14, 0.28])
+    feet["left"][:, :3, 3] += np.column_stack([np.zeros(121), -ahead, high])
+    clip = still.with_(root=root, rotations=place_feet(body, root, still.rotations, feet))
+    found = down(clip)
+    assert found[:38, 0].all() and not found[45:62, 0].any() and found[74:, 0].all() and found[:, 1].all()
 
 
 @pytest.mark.parametrize("speed", [0.7, 1.2, 1.6])

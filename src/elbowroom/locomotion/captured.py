@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -43,6 +44,9 @@ _MOST_PUSH = np.radians(72.0)
 _SOON_S = 0.004  # step of finite differences at the ends of a swing, seconds
 _SUDDEN_M_S = 1.5  # largest change of a swing's velocity at its ends, m/s
 _SUDDEN_RAD_S = 12.0
+# seconds over which the trunk's rotations are smoothed of those who hold something: quick twists of pelvises that step
+# sideways would move it by millimetres between frames
+_CALM_S = 0.06
 _BRAKES = 24  # power of the share of a swing with which a foot brakes earlier than recorded
 # leg lengths by which a swinging sole clears the floor (Winter 1992), and that of a short step
 _CLEARS = 0.015
@@ -122,6 +126,12 @@ class Blend:
         return np.tensordot(self.weights, values, axes=1)
 
 
+@lru_cache(maxsize=2)
+def _blend(figure: Figure, course: Course, library: ClipLibrary) -> Blend:
+    """Weights along a course, which is performed several times until its legs are clear of each other."""
+    return Blend.along(figure, course, library)
+
+
 def velocities(course: Course) -> Array:
     """Velocity of the body on a course (N, 3) in its own axes: forwards and left, m/s, turn to the left, rad/s."""
     return _per_metre(course.curve, course.s) * course.speed[:, None]
@@ -183,7 +193,7 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
     """Cadence, stance share, angles and width of steps along a course from the library."""
     times, pace = course.times, np.sqrt(figure.scale)
     rate = 1.0 / (times[1] - times[0])
-    blend = Blend.along(figure, course, library)
+    blend = _blend(figure, course, library)
     style = _style(figure, blend, library)
     fast = _BRISK * scipy.ndimage.maximum_filter1d(
         np.abs(course.speed), 2 * round(_NEARBY_S * rate) + 1, mode="nearest"
@@ -241,9 +251,11 @@ def perform(
     """Rotations by role and pelvis positions (N, 3) over the course's times."""
     times = course.times
     heading = scipy.ndimage.gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
-    blend = Blend.along(figure, course, library)
+    blend = _blend(figure, course, library)
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
+    if not course.arms:
+        turns = rot.normalize(scipy.ndimage.gaussian_filter1d(turns, _CALM_S * rate, axis=0, mode="nearest"))
     offset = offset * figure.leg
     offset[:, 0] += course.leads * _leads(figure, blend, library)
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
@@ -275,12 +287,17 @@ def _leads(figure: Figure, blend: Blend, library: ClipLibrary) -> Array:
     return np.asarray(blend.mean(library.numbers[:, 5]) * figure.leg)
 
 
+@lru_cache(maxsize=4)
+def _knee_curves(library: ClipLibrary, blend: Blend, side: str) -> Array:
+    """Flexion (N, S) of the knee of a standing foot over its stance, blended."""
+    return blend.mean(np.array([node.feet[SIDES.index(side)].knee for node in library.nodes]))
+
+
 def _knees(
     library: ClipLibrary, blend: Blend, stances: tuple[Stance, ...], side: str, times: Array, usual: Array
 ) -> Array:
     """Flexion (N,) of the knee of a standing foot. usual (N,): duration of a stance, seconds."""
-    each = np.array([node.feet[SIDES.index(side)].knee for node in library.nodes])
-    over = blend.mean(each)
+    over = _knee_curves(library, blend, side)
     share = np.full(len(times), 0.5)
     for stance in stances:
         # a long stance has the beginning and end of a recorded one, with its middle held between them
@@ -348,42 +365,32 @@ def _carried(
 
     def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
         middle = int(np.clip(np.searchsorted(times, 0.5 * (a.end + b.begin)), 0, len(times) - 1))
-        foot = library.foot(blend.weights[middle], side)
+        off, step = library.swing(blend.weights[middle], side)
         span, far = b.begin - a.end, float(np.linalg.norm(b.place - a.place))
-        size = min(far / max(foot.step * leg, 1e-3), 1.0)
+        size = min(far / max(step * leg, 1e-3), 1.0)
         ahead = walker.heading(0.5 * (a.end + b.begin))
         aside = float((b.place - a.place) @ leftwards(ahead)) / max(far, 1e-3)
         low = 1.0 - (1.0 - _LOW_ASIDE) * aside * aside
         scale = leg * np.array([size, size, low * (_LOW_STEP + (1.0 - _LOW_STEP) * size)])
-        off = scipy.interpolate.CubicSpline(SHARES, foot.swing)
         axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
         leave = footwork.stood(a, walker.sole, np.array([a.end - _SOON_S, a.end]))
         land = footwork.stood(b, walker.sole, np.array([b.begin, b.begin + _SOON_S]))
         met = np.stack([leave[1], land[0]])
-
-        def path(t: Array) -> Array:
-            """Ankle and angle of the sole (n, 4) before the ends are matched."""
-            u = (t - a.end) / span
-            ease = smoothstep(u)[:, None]
-            own = off(np.clip(u, 0.0, 1.0))
-            place = (1.0 - ease) * met[0, :3] + ease * met[1, :3] + (own[:, :3] * scale) @ axes
-            return np.concatenate([place, own[:, 3:]], axis=1)
-
-        near = path(np.array([a.end, a.end + _SOON_S, b.begin - _SOON_S, b.begin]))
+        # two times next to its beginning, three next to its end, and the frames
+        early, late = a.end + _SOON_S * np.arange(2), b.begin - _SOON_S * np.arange(2, -1, -1)
+        u = ((np.concatenate([early, late, times[frames]]) - a.end) / span)[:, None]
+        own, ease = off(np.clip(u[:, 0], 0.0, 1.0)), smoothstep(u)
+        place = (1.0 - ease) * met[0, :3] + ease * met[1, :3] + (own[:, :3] * scale) @ axes
+        path = np.concatenate([place, own[:, 3:]], axis=1)
+        # places and speeds of both ends are matched
         most = np.array([_SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_RAD_S])
-        sudden = np.stack([leave[1] - leave[0] - near[1] + near[0], land[1] - land[0] - near[3] + near[2]]) / _SOON_S
-        gaps, sudden = met - near[[0, 3]], np.clip(sudden, -most, most)
-
-        def joined(t: Array) -> Array:
-            """The same with places and speeds of both ends matched."""
-            u = ((t - a.end) / span)[:, None]
-            ends = u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1]
-            return path(t) + gaps[0] + smootherstep(u) * (gaps[1] - gaps[0]) + span * ends
-
-        u, whole = ((times[frames] - a.end) / span)[:, None], joined(times[frames])
+        sudden = np.stack([leave[1] - leave[0] - path[1] + path[0], land[1] - land[0] - path[4] + path[3]]) / _SOON_S
+        gaps, sudden = met - path[[0, 4]], np.clip(sudden, -most, most)
+        ends = u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1]
+        joined = path + gaps[0] + smootherstep(u) * (gaps[1] - gaps[0]) + span * ends
+        u, whole = u[5:], joined[5:]
         if a.z == b.z:  # nearly at rest before it lands: heels that brake until they touch slide by up to 2 mm
-            late = joined(b.begin - _SOON_S * np.array([2.0, 1.0, 0.0]))[:, :2]
-            brakes = (late[0] - 2.0 * late[1] + late[2]) / _SOON_S**2
+            brakes = (joined[2] - 2.0 * joined[3] + joined[4])[:2] / _SOON_S**2
             whole[:, :2] -= 0.5 * (span * (1.0 - u)) ** 2 * u**_BRAKES * brakes
         room = np.sin(np.pi * u[:, 0]) ** 2
         whole[:, :2] += room[:, None] * outwards[frames]

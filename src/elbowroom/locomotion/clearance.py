@@ -13,7 +13,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.figure import SIDES
-from elbowroom.locomotion.room import gap, part
+from elbowroom.locomotion.room import gap, lowest, part
 from elbowroom.locomotion.steps import Steps
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
@@ -75,9 +75,8 @@ def feet_clear(clip: Clip) -> Clip:
         joint = character.role(f"{side}_foot")
         # heels and boots of some rigs belong to the shin
         parts = ((character.skeleton.subtree(joint), _SOLES_GIVE), ((character.role(f"{side}_shin"),), -_SHINS_CLEAR))
-        seen = [(part(character, tuple(joints), T_between), give) for joints, give in parts]
-        down = np.array([[[0.0, 0.0, -1.0]]])
-        depths = [np.maximum(one.extent(down)[:, 0] - give, 0.0) for one, give in seen if one is not None]
+        seen = [(lowest(character, joints, T_between), give) for joints, give in parts]
+        depths = [np.maximum(-low - give, 0.0) for low, give in seen if low is not None]
         depth = np.max(depths, axis=0) if depths else np.zeros(count)
         if depth.any():
             # as deep as between a frame and its neighbours, smoothed

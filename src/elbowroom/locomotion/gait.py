@@ -118,12 +118,9 @@ class Going:
         rise = self.steps.rise(self.times) if self.steps.climbs else None
         z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift, rise)
         hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
-        ahead = scipy.interpolate.CubicSpline(self.times, self.heading)
         for side, limb, sole, foot, hip in zip(SIDES, limbs, self.soles, self.feet, hips, strict=True):
-            walker = Walker(
-                limb, sole, scipy.interpolate.CubicSpline(self.times, hip), ahead, figure.scale, self.terrain
-            )
-            moved = swung(foot, self.steps.of(side), walker, self.times, self.carry(side, walker))
+            walker = Walker(limb, sole, self.times, hip, self.heading, figure.scale, self.terrain)
+            moved = swung(foot, self.steps.of(side), walker, self.carry(side, walker))
             turns |= leg(side, limb, moved, hip, pelvis, self.heading)
         return turns, np.concatenate([place, z[:, None]], axis=-1)
 

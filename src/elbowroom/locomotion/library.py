@@ -137,10 +137,24 @@ class ClipLibrary:
             offset[frames] += share[:, None] * _periodic(cycle.offset, at[frames])
         return rot.normalize(turns), offset
 
-    def foot(self, weights: Array, side: str) -> FootCycle:
-        """One foot of the blend with weights (K,) of the nodes."""
+    @cached_property
+    def _swings(self) -> dict[str, tuple[Array, Array]]:
+        """By side: coefficients of the nodes' swings as cubic splines (K, 4, S - 1, 4), and lengths of steps (K,)."""
+        out = {}
+        for k, side in enumerate(SIDES):
+            feet = [node.feet[k] for node in self.nodes]
+            spline = scipy.interpolate.CubicSpline(SHARES, np.stack([foot.swing for foot in feet], axis=1))
+            out[side] = np.moveaxis(spline.c, 2, 0), np.array([foot.step for foot in feet])
+        return out
+
+    def swing(self, weights: Array, side: str) -> tuple[scipy.interpolate.PPoly, float]:
+        """Swing of a foot, offsets and angle of the sole over its time (0..1), and the length of the step in leg
+        lengths, of the blend with weights (K,) of the nodes.
+        """
         some = np.flatnonzero(weights)
-        return _mixed_foot([self.nodes[k].feet[SIDES.index(side)] for k in some], weights[some] / weights[some].sum())
+        share, (swings, steps) = weights[some] / weights[some].sum(), self._swings[side]
+        blended = np.tensordot(share, swings[some], axes=1)
+        return scipy.interpolate.PPoly.construct_fast(blended, SHARES), float(share @ steps[some])
 
 
 @dataclass(frozen=True, eq=False)

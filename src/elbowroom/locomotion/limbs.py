@@ -6,6 +6,8 @@ the hinge stays a hinge: the limb's plane is given by the direction of its hinge
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +26,8 @@ class Hinged(NamedTuple):
     bend: Array
 
 
-class Limb(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Limb:
     """Upper and lower bone (3,) of the standing figure, unit hinge axis (3,) about which a positive rotation bends the
     limb.
     """
@@ -55,12 +58,12 @@ class Limb(NamedTuple):
         kernels.turn_to(upper, lower, ends, axes, least, turns, bend)
         return Hinged(rot.multiply(turns, rot.conjugate(self._frame)), bend)
 
-    @property
+    @cached_property
     def _frame(self) -> Array:
         """The hinge frame as a rotation (4,): its x is the hinge's axis."""
         return rot.arc([1.0, 0.0, 0.0], self.axis)
 
-    @property
+    @cached_property
     def _in_hinge_frame(self) -> tuple[Vector, Vector]:
         """Both bones in the hinge frame."""
         upper, lower = rot.rotate(rot.conjugate(self._frame), np.stack([self.upper, self.lower])).tolist()

@@ -7,6 +7,7 @@ there is no other maximum.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -63,6 +64,19 @@ def part(character: Character, joints: tuple[int, ...], T: Array) -> Part | None
             centers.append(at[:, :3, :3] @ local.T + at[:, :3, 3:])
             radii.append(np.full(len(points), radius))
     return Part(np.concatenate(centers, axis=2), np.concatenate(radii)) if centers else None
+
+
+def lowest(character: Character, joints: Sequence[int], T: Array) -> Array | None:
+    """Height (N,) of the lowest point of all shapes of some joints, world transforms T (N, J, 4, 4); None without
+    any.
+    """
+    each = []
+    for shape in character.shapes:
+        if shape.joint in joints:
+            points, radius = _balls(shape)
+            up = T[:, shape.joint, 2]
+            each.append((up[:, :3] @ apply(shape.T_joint_shape, points).T).min(axis=1) + up[:, 3] - radius)
+    return np.min(each, axis=0) if each else None
 
 
 def gap(a: Part, b: Part, enough: float) -> tuple[Array, Array]:

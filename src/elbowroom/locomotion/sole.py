@@ -39,6 +39,8 @@ class Sole:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_foot", _rolling(self.foot))
         object.__setattr__(self, "_toes", _rolling(self.toes))
+        flat = [self._roll(part, np.zeros(1)) for part in ("_foot", "_toes")]
+        object.__setattr__(self, "_flat", flat)
 
     def toe_pitch(self, pitch: Array) -> Array:
         """Angle of the toes with the floor (toes-up positive) in stance: flat until the ball is bent far."""
@@ -51,7 +53,7 @@ class Sole:
         """Ankle (N, 2), forwards and up, of a standing foot that has rolled to `pitch` (radians, toes-up positive)."""
         up = pitch if self.rigid else np.maximum(pitch, 0.0)
         forward, height = self._roll("_foot", up)
-        base_forward, base_height = self._roll("_foot", np.zeros(1))
+        base_forward, base_height = self._flat[0]
         heel = np.stack([forward - base_forward, height - base_height + self.ankle], axis=-1)
         if self.rigid:
             return heel
@@ -81,7 +83,7 @@ class Sole:
     def _ball(self, toe_pitch: Array) -> Array:
         """The ball (N, 2) relative to the flat foot's ankle on the floor line, after the toes rolled."""
         forward, height = self._roll("_toes", toe_pitch)
-        base_forward, base_height = self._roll("_toes", np.zeros(1))
+        base_forward, base_height = self._flat[1]
         return np.stack([self.ball[0] + forward - base_forward, self.ball[1] + height - base_height], axis=-1)
 
     def _roll(self, part: str, pitch: Array) -> tuple[Array, Array]:
@@ -199,7 +201,12 @@ def rise_power(stance: Stance) -> float:
 
 def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
     """Ankle (N, 3) over a stance."""
-    forward, up = sole.stance(stance_pitch(stance, t)).T
+    return _rolled_ankle(stance, sole, stance_pitch(stance, t))
+
+
+def _rolled_ankle(stance: Stance, sole: Sole, pitch: Array) -> Array:
+    """Ankle (N, 3) of a stance with its sole at angles (N,) with the ground."""
+    forward, up = sole.stance(pitch).T
     if stance.slope != 0.0:
         c, s = np.cos(stance.slope), np.sin(stance.slope)
         forward, up = c * forward - s * (up - sole.ankle), s * forward + c * (up - sole.ankle) + sole.ankle
@@ -208,7 +215,8 @@ def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
 
 def stood(stance: Stance, sole: Sole, t: Array) -> Array:
     """Ankle and angle of the sole (N, 4) of a standing foot."""
-    return np.concatenate([stance_ankle(stance, sole, t), stance_pitch(stance, t)[:, None] + stance.slope], axis=1)
+    pitch = stance_pitch(stance, t)
+    return np.concatenate([_rolled_ankle(stance, sole, pitch), pitch[:, None] + stance.slope], axis=1)
 
 
 def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array) -> Foot:
@@ -226,8 +234,8 @@ def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array
         near = (times > before) & (times <= after)
         t = times[near]
         held = np.clip(t, stance.begin, stance.end)
-        ankle[near] = stance_ankle(stance, sole, held)
         pitch[near] = stance_pitch(stance, held)
+        ankle[near] = _rolled_ankle(stance, sole, pitch[near])
         heading[near], ground[near], slope[near] = stance.heading, stance.z, stance.slope
         on = (t >= stance.begin) & (t <= stance.end)
         planted[near] = on

@@ -285,10 +285,9 @@ def _when(phase: Array, times: Array, at: float) -> float:
     return float(np.interp(at, phase, times))
 
 
-def _over(course: Course, gait: Gait, phase: Array, contact: float) -> float:
-    """Position along the curve at which the body passes over the foot that lands at a phase."""
-    t = _when(phase, course.times, contact)
-    style = gait.style(np.array([t]))
+def _over(course: Course, gait: Gait, phase: Array, contact: float, style: Style | None = None) -> float:
+    """Position along the curve at which the body passes over the foot that lands at a phase, with the style then."""
+    style = style or gait.style(np.array([_when(phase, course.times, contact)]))
     over = _when(phase, course.times, contact + float(style.mix(OVER_WALK, OVER_RUN)[0]))
     s = float(course.along(over))
     # Beyond the sampled times the course continues at its last speed.
@@ -304,7 +303,8 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float,
     end = _when(phase, course.times, contact + duty)
     flat = begin + float(style.mix(0.17, 0.25)[0]) * (end - begin)
     rise = begin + float(style.mix(0.50, 0.42)[0]) * (end - begin)
-    place, heading = _footprint(course, gait, side, _over(course, gait, phase, contact), begin)
+    over = _over(course, gait, phase, contact, style)
+    place, heading = _footprint(course, gait, side, over, begin, style=style)
     forward = float(gait.forward(np.array([begin]))[0])
     # without forward travel the whole foot is put down
     rolled = max(forward, _FLAT)
@@ -316,11 +316,11 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float,
 
 
 def _footprint(
-    course: Course, gait: Gait, side: str, s: float, t: float, half: float | None = None
+    course: Course, gait: Gait, side: str, s: float, t: float, half: float | None = None, style: Style | None = None
 ) -> tuple[Array, float]:
     """Ankle (2,) of a foot that stands flat beside the curve at `s`, and the heading of its toes."""
     sign = 1.0 if side == "left" else -1.0
-    style = gait.style(np.array([t]))
+    style = style or gait.style(np.array([t]))
     at = np.array([s])
     heading = float(course.curve.heading(at)[0])
     half = float(gait.half_width(style, np.array([t]))[0]) if half is None else half

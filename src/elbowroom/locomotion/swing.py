@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -45,14 +46,25 @@ _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """Leg data for a swing: bones, sole, paths of hip (3) and heading over time, leg scale, ground below."""
+    """Leg data for swings: bones, sole, hips (N, 3) and headings (N,) at times (N,), leg scale, ground below."""
 
     limb: Limb
     sole: Sole
-    hip: scipy.interpolate.CubicSpline
-    heading: scipy.interpolate.CubicSpline
+    times: Array
+    hips: Array
+    headings: Array
     scale: float
     terrain: Terrain
+
+    @cached_property
+    def hip(self) -> scipy.interpolate.CubicSpline:
+        """Position of the hip (3,) over time."""
+        return scipy.interpolate.CubicSpline(self.times, self.hips)
+
+    @cached_property
+    def heading(self) -> scipy.interpolate.CubicSpline:
+        """Heading of the body over time."""
+        return scipy.interpolate.CubicSpline(self.times, self.headings)
 
 
 # Path of a foot between two stances: frames (N,) to ankles (N, 3) and angles of the sole (N,), toes up.
@@ -80,18 +92,18 @@ def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry
     return carry
 
 
-def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array, carry: Carry) -> Foot:
+def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, carry: Carry) -> Foot:
     """The foot with its swings filled in, kept off the floor and in reach of the hip."""
     ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
-    splay = np.zeros(len(ankle))
+    splay, times = np.zeros(len(ankle)), walker.times
     for a, b in pairwise(stances):
-        inside = np.flatnonzero((times > a.end) & (times < b.begin))
+        inside = np.arange(np.searchsorted(times, a.end, "right"), np.searchsorted(times, b.begin))
         if not len(inside):
             continue
-        t = times[inside]
-        u = (t - a.end) / (b.begin - a.end)
+        u, hip, ahead = (times[inside] - a.end) / (b.begin - a.end), walker.hips[inside], walker.headings[inside]
         place, pitch[inside] = carry(a, b, inside)
-        place, over = _over_terrain(place, u, a, b, walker)
+        ground, slope = ground_under(a, b, u)
+        place, over = _over_terrain(place, u, a, b, walker, ahead)
         toes[inside] = toes_between(a, b, u, walker.sole)
         if b.z - a.z > _STEPS_OVER_M:
             place[:, :2] -= _drawn_back(a, u, pitch[inside], toes[inside], walker)
@@ -100,12 +112,11 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         room = np.sin(np.pi * u) ** 2
         # without forward travel feet are lifted rather than swung
         clear = _CLEARANCE * (1.0 + _LIFTED * (1.0 - max(min(a.forward, b.forward), 0.0)))
-        ground, slope = ground_under(a, b, u)
         sole = pitch[inside] - slope
         least = walker.sole.lift(sole, sole + toes[inside]) + clear * walker.scale * room + np.maximum(ground, over)
         place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
-        ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
-        splay[inside] = _splayed(ankle[inside], u, float(over.max()) - max(a.z, b.z), walker.hip(t), walker.heading(t))
+        ankle[inside] = _within_reach(place, hip, walker.limb)
+        splay[inside] = _splayed(ankle[inside], u, float(over.max()) - max(a.z, b.z), hip, ahead)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes, splay=splay)
 
 
@@ -126,6 +137,8 @@ def _splayed(ankle: Array, u: Array, high: float, hip: Array, heading: Array) ->
 
     While the ankle is behind the hip the knee would hang down to it.
     """
+    if high <= _HIGH_M:
+        return np.zeros(len(u))
     most = _SPLAY_RAD * float(smoothstep(np.array((high - _HIGH_M) / _HIGHER_M)))
     behind = np.sum((hip[:, :2] - ankle[:, :2]) * facing(heading), axis=1)
     return most * smootherstep(u / 0.12) * smootherstep((0.8 - u) / 0.3) * smootherstep(behind / 0.15 + 0.4)
@@ -151,12 +164,11 @@ def ground_under(a: Stance, b: Stance, u: Array) -> tuple[Array, Array]:
     return a.z + (b.z - a.z) * (smootherstep(early) if a.slope == b.slope == 0.0 else smoothstep(u)), slope
 
 
-def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker) -> tuple[Array, Array]:
+def _over_terrain(place: Array, u: Array, a: Stance, b: Stance, walker: Walker, heading: Array) -> tuple[Array, Array]:
     """Ankles (N, 3) of a swing (0..1) that rises before it advances where there is something to step on or over.
 
-    Also the height (N,) to which the foot is lifted.
+    Also the height (N,) to which the foot is lifted; heading (N,) of the body.
     """
-    heading = walker.heading(a.end + u * (b.begin - a.end))
     ground, slope = ground_under(a, b, u)
     over = walker.terrain.under(place[:, :2], heading, slope)
     if (over - (ground if slope.any() else min(a.z, b.z))).max() < _STEPS_OVER_M:

@@ -340,13 +340,15 @@ def _gait(
         ahead, aside = course.curve.going(course.s).T * course.speed
         # turns and sideways travel are made in small steps
         short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
-        rates = np.maximum(rates, scipy.ndimage.gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
+        short = scipy.ndimage.gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest")
+        rates = np.maximum(course.steps * rates, short)
         moving = np.maximum(np.hypot(np.hypot(ahead, aside), TURN_M * turned), 0.02)
         forward = np.where(moving > 0.02, ahead / moving, 1.0)
         # a step to the side ends before it meets the other foot; so does one into a very tight turn
         wider = 0.25 * np.abs(aside) / rates
         wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
-    rates = course.steps * rates
+    else:
+        rates = course.steps * rates
     if stairs is not None:
         # a step from tread to tread
         tread = stairs.treads(course.s)

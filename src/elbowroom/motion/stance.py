@@ -67,6 +67,12 @@ _SOFT_M = 0.01
 _LIFTED_M = (0.004, 0.015)
 # Time over which the velocity of a foot in stance is averaged, and which does not count at both ends, seconds.
 _DRIFT_S, _ENDS_S = 0.25, 0.10
+# Time over which the point of a sole that moves least is told, seconds: between two frames of a clip all points go to
+# and fro by tenths of a millimetre, and with another one there and back that adds up.
+_ALIKE_S = 1.0 / 30.0
+# A foot that stays higher than this over the other one, in stance, for less than this time pauses in its swing, metres,
+# seconds: before it comes down it may be as slow and level as one that stands.
+_PAUSE_M, _PAUSE_S = 0.02, 0.25
 # Touching down and lifting off are told within this time of a phase's ends, seconds.
 _EDGE_S = 0.08
 
@@ -140,32 +146,33 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
         # and always the lowest: a heel that has just landed lies still, with the ball above it
         lowest = points[inside, side, :, 2].argmin(axis=1)[1:]
         bears |= np.stack([lowest == 0, lowest > 0], axis=1)
-        least = _least(moved, bears, np.zeros((len(moved), 2)))
+        apart = max(1, round(_ALIKE_S * clip.fps))
+        over = scipy.ndimage.uniform_filter1d(moved, apart, axis=0, mode="nearest") if len(moved) else moved
+        least = _least(moved, over, bears, np.zeros((len(moved), 2)))
         if len(least):
             # the mean of what there is: with ends repeated, the frame in which a foot lands would count as sliding
             size = min(width, len(least))
             some = scipy.ndimage.uniform_filter1d(np.ones((len(least), 1)), size, axis=0, mode="constant")
             drift = scipy.ndimage.uniform_filter1d(least, size, axis=0, mode="constant") / some
-            least = _least(moved, bears, drift)
+            least = _least(moved, over, bears, drift)
         out.append(np.concatenate([np.zeros((1, 2)), np.cumsum(least, axis=0)]))
     return out
 
 
-def _least(moved: Array, bears: Flags, against: Array) -> Array:
+def _least(moved: Array, over: Array, bears: Flags, against: Array) -> Array:
     """Motion (N, 2) of the point of a sole that moves least against some other one (N, 2): heel, ball and tip move by
-    (N, 3, 2); heel and ball bear (N, 2)."""
-    heel, ball, tip = (moved[:, k] - against for k in range(3))
+    (N, 3, 2), and by `over` (N, 3, 2) in the mean of some time around, which tells the point; heel and ball bear
+    (N, 2)."""
+    best, least = moved[:, 0], np.full(len(moved), np.inf)
     # of a foot on its heel, on its ball and toes, and flat
-    for first, last, where in ((heel, heel, bears[:, 0]), (ball, tip, bears[:, 1]), (heel, ball, bears.all(axis=1))):
-        along = last - first
+    for a, b, where in ((0, 0, bears[:, 0]), (1, 2, bears[:, 1]), (0, 1, bears.all(axis=1))):
+        first, along = over[:, a] - against, over[:, b] - over[:, a]
         s = -np.einsum("na,na->n", first, along) / np.maximum(np.einsum("na,na->n", along, along), 1e-18)
-        found = first + np.clip(s, 0.0, 1.0)[:, None] * along
-        far = np.where(where, np.linalg.norm(found, axis=-1), np.inf)
-        if first is heel and last is heel:
-            best, least = found, far
-        else:
-            best, least = np.where((far < least)[:, None], found, best), np.minimum(far, least)
-    return best + against
+        s = np.clip(s, 0.0, 1.0)[:, None]
+        far = np.where(where, np.linalg.norm(first + s * along, axis=-1), np.inf)
+        best = np.where((far < least)[:, None], moved[:, a] + s * (moved[:, b] - moved[:, a]), best)
+        least = np.minimum(far, least)
+    return best
 
 
 def slid_so_far(way: Array) -> Array:
@@ -225,7 +232,19 @@ def _phases(clip: Clip, feet: _Feet) -> Flags:
     cost[:, 0] += _HELD * pressed
     cost[:, 1:3] += nearer + _FASTER_MOST * faster + _IDLE * (1.0 - np.minimum(apart, 1.0))[:, None]
     cost[:, 3] += np.minimum(apart**2, 2.0 * _MOST)
-    return _PHASES[_cheapest(cost / fps, _CHANGE_S * np.sqrt(size))]
+    return _without_pauses(_PHASES[_cheapest(cost / fps, _CHANGE_S * np.sqrt(size))], feet.low / size, fps)
+
+
+def _without_pauses(phases: Flags, low: Array, fps: float) -> Flags:
+    """Phases (T, 2) without short ones of a foot that pauses in the air, its lowest points at (T, 2), scaled metres."""
+    out = np.array(phases)
+    for k in range(2):
+        for first, last in runs(phases[:, k]):
+            here = slice(first, last + 1)
+            higher = float((low[here, k] - low[here, 1 - k]).min())
+            if last - first < _PAUSE_S * fps and phases[here, 1 - k].all() and higher > _PAUSE_M:
+                out[here, k] = False
+    return out
 
 
 def _cheapest(cost: Array, change: float) -> NDArray[np.intp]:

@@ -57,7 +57,9 @@ _SHORT_M = (0.1, 0.2, 0.3, 0.4, 0.5)
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
 # Seconds over which the sway of a single carrier is smoothed out of the object's path.
-_FOLLOWS_S = 0.15
+_FOLLOWS_S = 0.4
+# Shares of that which are tried.
+_FOLLOWS = (1.0, 0.7, 0.4, 0.2, 0.0)
 
 
 class TeamCarrier(Carrier):
@@ -173,7 +175,7 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
             if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
                 frame = round((slow + STANDS_S) * actors[0].base.fps)
                 raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
-            _walked(d, lifted, paths.space, timing, paths.may_step_back)
+            _walked(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
             stuck = stuck or failed
@@ -312,8 +314,9 @@ def _wait(d: Director, actors: Sequence[Actor], until: float) -> None:
 
 
 def _walked(
-    d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory, may_step_back: Callable[[int], bool]
-) -> None:
+    d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory, may_step_back: Callable[[int], bool],
+    limits: tuple[float, float],
+) -> None:  # fmt: skip
     """Let everybody walk with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
     carriers, grips, robots = lifted.carriers, lifted.grips, lifted.robots
     fps = carriers[0].actor.base.fps
@@ -324,7 +327,7 @@ def _walked(
     clips = walks(d, carriers, space, timing)
     states = timing.at(np.arange(len(clips[0])) / fps - STANDS_S)
     if lifted.count == 1:
-        _follow(space, states, clips[0])
+        _follow(space, states, clips[0], *limits)
     places = space.places(states)
     made: list[Frames] = []
     for carrier, held, clip in zip(carriers, grips, clips, strict=True):
@@ -337,7 +340,7 @@ def _walked(
     during = (begin, carriers[0].actor.now)
     found = certify(d.world, during=during, clearance=False, contacts="never")
     if not found.free:
-        rolled = partial(_roll, space, robots, begin, states)
+        rolled = partial(_roll, space, robots, begin, states) if robots else None
         Tuning(d, list(zip(carriers, grips, first, strict=True)), made, rolled, may_step_back).tune(during, found)
 
 
@@ -366,8 +369,10 @@ def _hold_still(d: Director, carriers: Sequence[Carrier], seconds: float) -> Non
         carrier.wait(carrier.actor.k + carrier.actor.frames(seconds))
 
 
-def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
-    """Let the object of states (N, W) move before its only carrier, who turns with each step."""
+def _follow(space: TeamSpace, states: Array, walk: Clip, speed: float, accel: float) -> None:
+    """Let the object of states (N, W) move before its only carrier, who turns with each step, as far as that leaves it
+    within its speed and acceleration, m/s and m/s².
+    """
     place, heading = space.carriers(states)
     soft = _FOLLOWS_S * walk.fps
     # the chest turns ahead of the pelvis, and arms with it
@@ -379,7 +384,13 @@ def _follow(space: TeamSpace, states: Array, walk: Clip) -> None:
     moved = scipy.ndimage.gaussian_filter1d(walk.root[:, :2] - place[:, 0], soft, axis=0, mode="nearest")
     k = np.arange(len(walk))
     share = smootherstep(k / (4.0 * soft)) * smootherstep((len(walk) - 1 - k) / (4.0 * soft))
-    space.put_before(states, place[:, 0] + share[:, None] * moved, heading[:, 0] + share * turned)
+    for part in _FOLLOWS:
+        rows = np.array(states)
+        space.put_before(rows, place[:, 0] + part * share[:, None] * moved, heading[:, 0] + part * share * turned)
+        fast = walk.fps * np.linalg.norm(np.gradient(rows[:, :2], axis=0), axis=1)
+        if fast.max() <= speed and np.abs(np.gradient(fast)).max() * walk.fps <= accel:
+            break
+    states[:] = rows
 
 
 def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:

@@ -80,12 +80,12 @@ class Change:
 class Tuning:
     """Frames of a team while blocks of them are changed.
 
-    `rolled` lets robots follow the object at placements (N, 4, 4); `may_step_back` says whether a carrier, by number,
-    could walk farther from the object on another path.
+    `rolled` lets robots, if any, follow the object at placements (N, 4, 4); `may_step_back` says whether a carrier, by
+    number, could walk farther from the object on another path.
     """
 
     def __init__(
-        self, d: Director, team: Team, made: Sequence[Frames], rolled: Callable[[Array], None],
+        self, d: Director, team: Team, made: Sequence[Frames], rolled: Callable[[Array], None] | None,
         may_step_back: Callable[[int], bool],
     ) -> None:  # fmt: skip
         self.d, self.team, self.made, self.rolled, self.may_step_back = d, team, list(made), rolled, may_step_back
@@ -195,25 +195,28 @@ class Tuning:
         """Apply a change, reduced to its minimum; return whether it frees the block. A share of it is `too_little`.
 
         Sizes are compared by the colliding pairs in some frames of the block. What is kept is proven, with the whole
-        change where the minimum lacks something elsewhere.
+        change where the minimum lacks something elsewhere. Where even the whole one leaves the block, smaller ones are
+        not tried.
         """
         chain = _chain(block[0].pair, self.team[number][0].actor.who)
         before = (list(self.made), self.places, self.d.save(), [list(c) for c in self.changes])
         people = {carrier.actor.who for carrier, _, _ in self.team}
         rolls = any(who not in people for met in block for who in met.who)  # else robots follow what is kept
-        if not self._applied(number, change, rolls=rolls) or self._meets(block):
+        apart = change.kind == "object" and self.rolled is not None and not rolls  # robots are elsewhere till then
+        enough = self._applied(number, change, rolls=rolls) and not self._meets(block)
+        if not enough or (not apart and self._too_little(number, block, chain)):
             self._back(before)
             return False
-        enough = 1.0
-        while enough - too_little > _FINE:
-            share = 0.5 * (enough + too_little)
+        most = 1.0
+        while most - too_little > _FINE:
+            share = 0.5 * (most + too_little)
             self._back(before)
             smaller = replace(change, size=share * change.size)
             if self._applied(number, smaller, rolls=rolls) and not self._meets(block):
-                enough = share
+                most = share
             else:
                 too_little = share
-        for share in dict.fromkeys((enough, 1.0)):
+        for share in dict.fromkeys((most, 1.0)):
             self._back(before)
             smaller = replace(change, size=share * change.size)
             if self._applied(number, smaller, rolls=True, whole=True) and self._proven(number, smaller, chain):
@@ -252,7 +255,7 @@ class Tuning:
                 bent = _bent(carrier.actor, self.made[k].like, self.changes[k])
                 self.made[k] = held_frames(carrier, grips, walk, self.places, bent, (a, last, self.made[k]), last - b)
                 replace_frames(self.d, carrier, grips, self.made[k], first)
-            if change.kind == "object" and rolls:
+            if change.kind == "object" and rolls and self.rolled is not None:
                 self.rolled(self.places)
         except Blocked:
             return False
@@ -272,6 +275,12 @@ class Tuning:
             if any(self.exact.collides(int(pair)) for pair in self.exact.near(0.0, among)):
                 return True
         return False
+
+    def _too_little(self, number: int, block: Sequence[Met], chain: str) -> bool:
+        """Return whether collisions of a block's chain are left in it."""
+        found = self._certified((block[0].during[0], max(c.during[1] for c in block)))
+        who = self.team[number][0].actor.who
+        return any(_chain(c.pair, who) == chain and self._known(c) for c in (*found.collisions, *found.unproven))
 
     def _proven(self, number: int, change: Change, chain: str) -> bool:
         """Return whether an applied change has left no collision that it should have solved, and made none."""

@@ -19,7 +19,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import FOREVER
 from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
-from elbowroom.plan.places import resting, supported
+from elbowroom.plan.places import resting, supported, supported_until
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
@@ -226,6 +226,7 @@ class Carrier(Holding):
         goal_under = resting(d.world, self.thing, actor.now, self.T_goal)
         self._add(grips, path.root, path.rotations, f"carry {self.thing}", path.places, path.checks, self.T_goal[:3, 3])
         off, on = (-np.inf, actor.time(begun + path.lifted)), (actor.time(begun + path.set_down), FOREVER)
+        d.world = supported_until(d.world, self.thing, under, off[1])
         d.allow([*supported(self.thing, under, off), *supported(self.thing, goal_under, on)])
 
     def _allow_hands(self, grips: Grips) -> None:
