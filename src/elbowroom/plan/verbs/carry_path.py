@@ -4,6 +4,7 @@ Y6).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -134,7 +135,7 @@ def _path(
     d, T_start, T_goal = lead.d, lead.T_start, lead.T_goal
     turned = angle_between(state_of(T_start)[3:], state_of(T_goal)[3:]) > _SAME_TURN_RAD
     turning: Literal["level", "fixed"] = "level" if turned else "fixed"
-    over = ends_above(lead)
+    over = ends_above(lead, team[0][1], ends[0]) if searched else ends_above(lead)
     states, poses, checks = [state_of(T_start)], [tuple(start for start, _ in ends)], 0
     for T_a, T_b in pairwise([T_start, *over, T_goal]):
         if np.array_equal(T_a, T_b):
@@ -163,12 +164,18 @@ def _path(
         if searched and not found.found:
             found = search(quick, first, last, d.seed(), _BUDGET, _held_there(team, ends, T_b))
         if not found.found:
-            raise PlanningFailure("no-path", f"{lead.what}: no path was found that the body can follow")
+            raise PlanningFailure("no-path", f"{lead.what}: no path was found that the body can follow{_mostly(team)}")
         short = found if straight or not smoothed else smooth(quick, found, d.seed(), budget=_SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
         checks += found.stats.checks + (0 if short is found else short.stats.checks)
     return np.array(states), poses, checks
+
+
+def _mostly(team: Team) -> str:
+    """Words on the collision that ended most steps of a search, the carriers' or none."""
+    met = sum((holding.met for holding, _ in team), Counter[str]())
+    return "".join(f"; mostly {pair}" for pair, _ in met.most_common(1))
 
 
 def _held_there(team: Team, ends: Sequence[tuple[Pose, Pose]], T: Array) -> Poses:
@@ -258,6 +265,7 @@ def _stepped(step: _Step, *, guided: bool, push: tuple[float, ...] = ()) -> Pose
                 return None
             free = holding.freed(step.postures, followed, T, _TURN_RAD, step.room)
             if isinstance(free, Pair):
+                holding.met[blamed(free)] += 1
                 return None
             if angle_between(free.rotations, found.rotations).max() > _TURN_RAD:
                 break

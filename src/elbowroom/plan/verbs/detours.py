@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.kernels.space import CHECKS
 from elbowroom.plan.hands import front_of, shifted
@@ -29,8 +30,9 @@ _ASIDE = (0.24, 0.36)
 # Extra height of the approach to the goal, and heights above what is between; shares of the body's height.
 _HIGHER = (0.0, 0.06)
 _OVER = (0.0, 0.12, 0.22)
-# Metres that an object is lifted before it is carried, and above its place before it is set down.
-_LIFT_M = 0.04
+# Metres that an object is lifted before it is carried, and above its place before it is set down; less at the end of
+# the arms' reach.
+_LIFT_M, _LOW_LIFT_M = 0.04, 0.015
 # Metres from one look at the object to the next, before bodies are looked at.
 _STEP_M = 0.06
 # Looks at the object alone before its goal counts as closed off: three times the steps that any search of benchmarks/
@@ -94,11 +96,23 @@ def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
     return shifted(T, -by * way / max(far, 1e-9))
 
 
-def ends_above(holding: Holding) -> list[Array]:
-    """Places (4, 4) to which the object is lifted off what it lies on, and from which it is set down."""
+def ends_above(holding: Holding, grips: Grips | None = None, ends: Sequence[Pose] = ()) -> list[Array]:
+    """Places (4, 4) to which the object is lifted off what it lies on, and from which it is set down.
+
+    Lower where the body cannot hold it so high, near its postures at the `ends`.
+    """
     here = holding.d.world, holding.thing, holding.actor.now
-    up = np.array([0.0, 0.0, _LIFT_M])
-    return [shifted(T, up) if resting(*here, T) else T for T in (holding.T_start, holding.T_goal)]
+    out = []
+    for k, T in enumerate((holding.T_start, holding.T_goal)):
+        lies = resting(*here, T)
+        high = shifted(T, _LIFT_M * UP) if lies else T
+        if lies and grips is not None:
+            try:
+                holding.held_at(grips, high, ends[k])
+            except PlanningFailure:
+                high = shifted(T, _LOW_LIFT_M * UP)
+        out.append(high)
+    return out
 
 
 def clear(team: Team, stations: Sequence[Array], room: float) -> bool:

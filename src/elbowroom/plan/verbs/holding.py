@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -100,6 +101,7 @@ class Holding:
         self.guide: PostureDatabase | None = next(iter(self.databases), None)
         self.pull = PULLS[0]
         self._postures: dict[object, Postures] = {}
+        self.met = Counter[str]()  # collisions that ended steps of the object's paths
         self._answer: tuple[object, Posture] | None = None
         self.T_feet = {foot: actor.body.skeleton.at(actor.pose)[actor.body.role(foot)] for foot in FEET}
 
