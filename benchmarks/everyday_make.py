@@ -55,6 +55,8 @@ LIFT_M = 0.0003
 # Nothing is nearer to her feet on the floor, or farther back on the shelf: y, metres.
 TOES_M, BACK_M = -0.22, -0.695
 TABLE_M, SHELF_M, BOX_WALL_M, BOARD_M = 0.74, 1.05, 0.10, 0.02
+# Distance of the boards of a shelf, and room above a higher object than that leaves room for, metres.
+BOARDS_M, HEADROOM_M = 0.42, 0.04
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ def world_of(case: Case) -> World:
     elif case.place == "shelf":
         top, y = SHELF_M, max(-0.48 - 0.6 * y, BACK_M - float(turned[0]))
         parts = [([1.0, 0.34, BOARD_M], [0.0, -0.53, top - 0.5 * BOARD_M]),
-                 ([1.0, 0.34, BOARD_M], [0.0, -0.53, top + 0.42]),
+                 ([1.0, 0.34, BOARD_M], [0.0, -0.53, top + max(BOARDS_M, float(size[2]) + HEADROOM_M)]),
                  ([1.0, BOARD_M, 1.5], [0.0, -0.71, 0.75])]  # fmt: skip
         world = world.with_static("shelf", merge([box(s, c) for s, c in parts]))
     else:

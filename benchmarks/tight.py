@@ -4,6 +4,7 @@
     python benchmarks/tight.py --scenes 9 --flat                # beside flat planning by OMPL, equal processor time
     python benchmarks/tight.py --gaps [--flat]                  # success by the width of a gap
     python benchmarks/tight.py --scenes 10 --capture FOLDER     # posture similarity and torque variation (Fig. 7)
+    python benchmarks/tight.py --stages --capture FOLDER        # stages of the paper's three scenes (Table 2)
 
 A scene is a board at table height before a woman, a wall behind her, a ceiling, and a post to each side, at random
 places. She begins with her right hand under the board and ends with it above, or the other way round; both postures
@@ -25,11 +26,13 @@ import numpy as np
 import elbowroom as er
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
+from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import about, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.director import Director
 from elbowroom.plan.settings import Settings
+from elbowroom.plan.tight import travel
 from elbowroom.plan.tight.capture import Capture, refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
@@ -41,6 +44,7 @@ from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import FEET
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.component import PosePath
+from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.allowances import supports
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast_body import BodyCheck
@@ -207,9 +211,12 @@ def main() -> None:
     ask.add_argument("--seconds", type=float, default=5.0, help="processor seconds of a flat plan")
     ask.add_argument("--gaps", action="store_true")
     ask.add_argument("--capture", type=Path)
+    ask.add_argument("--stages", action="store_true", help="needs --capture")
     ask.add_argument("--few", type=int, default=len(FOLLOWED), help="only so many of the recordings are followed")
     ask.add_argument("-o", type=Path)
     given = ask.parse_args()
+    if given.stages:
+        return stages(given.capture)
     usual = replace(TightSettings(), component=Budget(checks=given.checks, nodes=1500))
     out: dict[str, list[dict]] = {}
     numbers = range(given.first, given.first + given.scenes)
@@ -234,6 +241,49 @@ def main() -> None:
             captured([*made.values()], given.capture, given.few, usual)
     if given.o:
         given.o.write_text(json.dumps(out))
+
+
+# Scenes of the paper's Table 2, and its seconds by stage: planning, search and mapping, similarity, torque, clearance,
+# blend, replanning.
+PAPER = {"object-retrieval": 35.3, "object-placement": 44.0, "walking-and-bending": 80.0}
+STAGES = ("planning", "search&mapping", "PS", "TV", "CLR", "blend", "replanning")
+
+
+def stages(folder: Path) -> None:
+    """Stages of all whole-body motions in the scenarios named after the paper's scenes, with recordings to follow."""
+    files = {p.name: p for p in sorted(folder.rglob("*.bvh"))}
+    recordings = tuple(er.read_bvh(files[name]) for name in FOLLOWED if name in files)
+    print(
+        "| scenario | motions | " + " | ".join(STAGES) + " | sum | paper / 20 |\n|" + "---|" * (len(STAGES) + 4),
+        flush=True,
+    )
+    for name, paper in PAPER.items():
+        spent, motions = dict.fromkeys(STAGES, 0.0), 0
+
+        def planned(*args, spent=spent):
+            begun = time.process_time()
+            done = planned_frames(*args)
+            spent["planning"] += time.process_time() - begun
+            return done
+
+        def followed(*args, spent=spent):
+            nonlocal motions
+            done, motions = refined(*args), motions + 1
+            for stage, seconds in done.seconds.items():
+                spent[stage] += seconds
+            return done
+
+        try:
+            travel.planned_frames, travel.refined = planned, followed
+            plan = plan_storyboard(replace(scenario(name).board(), capture=recordings))
+            status = "" if plan.found else f" ({plan.status})"
+        except Exception as error:  # one broken scenario must not end the list
+            status = f" (broke off: {error!r})"
+        finally:
+            travel.planned_frames, travel.refined = planned_frames, refined
+        total = sum(spent.values())
+        print(f"| `{name}`{status} | {motions} | " + " | ".join(f"{s:.2f}" for s in spent.values())
+              + f" | {total:.2f} | {total / max(motions, 1):.2f} | {paper / 20:.2f} |", flush=True)  # fmt: skip
 
 
 def rivals(made: list[Scene], seconds: float) -> None:

@@ -9,6 +9,7 @@ similarity, to recordings that are not followed, and in torque variation over th
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -105,22 +106,28 @@ def main() -> None:
     ask.add_argument("--first", type=int, default=100)
     ask.add_argument("--only", nargs="*", default=[*SEARCH, *CAPTURED], help="names of parameters")
     ask.add_argument("--capture", type=Path, help="folder of recordings; without it only the search is looked at")
+    ask.add_argument("--rows", type=Path, help="JSON to which results are added; what is in it is not run again")
     ask.add_argument("-o", type=Path, help="picture")
     given = ask.parse_args()
     made = {k: s for k in range(given.first, given.first + given.scenes) if (s := scene(k)) is not None}
     rows: dict[str, list[tuple[float, float]]] = {}
+    if given.rows is not None and given.rows.exists():  # go on where an earlier run ended
+        rows = {name: [tuple(both) for both in found] for name, found in json.loads(given.rows.read_text()).items()}
+        given.only = [name for name in given.only if name not in rows]
     print("| parameter | measure | × 0.5 | × 1 | × 2 |\n|---|---|---|---|---|", flush=True)
 
     def told(name: str, found: list[tuple[float, float]], what: tuple[str, str]) -> None:
         rows[name] = found
+        if given.rows is not None:
+            given.rows.write_text(json.dumps(rows))
         for column, measure in enumerate(what):
             print(f"| `{name}` | {measure} | " + " | ".join(f"{both[column]:.3f}" for both in found) + " |", flush=True)
 
-    usual = searched(made, TightSettings())
+    usual = searched(made, TightSettings()) if set(SEARCH) & set(given.only) else (0.0, 0.0)
     for name in (n for n in SEARCH if n in given.only):
         found = [usual if factor == 1.0 else searched(made, with_factor(name, factor)) for factor in FACTORS]
         told(name, found, ("found", "seconds"))
-    if given.capture is not None:
+    if given.capture is not None and set(CAPTURED) & set(given.only):
         body = next(iter(made.values())).problem.body
         mine, judge = (Capture.of(body, clips_of(given.capture, names, body)) for names in (FOLLOWED, JUDGES))
         found_paths = {k: body_path(s.problem, k).path for k, s in made.items()}

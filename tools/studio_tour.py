@@ -114,6 +114,9 @@ class Tour:
         self.window.get_by_role("option", name="before planning").click()
         self.rest()
         self.take("beside")
+        self.field("Compare with").click()
+        self.window.get_by_role("option", name="nothing").click()
+        self.rest()
 
     def target(self) -> None:
         """A target for a hand is dragged: who reaches for it is seen at once."""

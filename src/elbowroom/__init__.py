@@ -78,6 +78,7 @@ _HOME = {
     "Settings": "plan.settings",
     "Reach": "plan.tasks",
     "Support": "plan.tasks",
+    "Knee": "plan.tasks",
     "Grab": "plan.tasks",
     "Put": "plan.tasks",
     "Move": "plan.tasks",

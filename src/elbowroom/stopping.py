@@ -40,6 +40,8 @@ class _Deadline:
 _look: ContextVar[Callable[[], None] | None] = ContextVar("_look", default=None)
 _deadline: ContextVar[_Deadline | None] = ContextVar("_deadline", default=None)
 _watch: ContextVar[Callable[[str, float | None], None] | None] = ContextVar("_watch", default=None)
+# Seconds of work before how long the rest takes is estimated, and the least rest that is told.
+_TELLING_S = 2.0
 _left_out: list[Callable[[], float]] = []
 
 
@@ -122,3 +124,23 @@ def report(doing: str, share: float | None = None) -> None:
     watch = _watch.get()
     if watch is not None:
         watch(doing, share)
+
+
+class Progressing:
+    """Text on work under way: the stage, its part, how much of that is done and about how long the rest takes."""
+
+    def __init__(self, doing: str) -> None:
+        self.doing = doing
+        self._part, self._begun_s, self._share = "", 0.0, 0.0
+
+    def text(self, part: str, share: float | None, now_s: float) -> str:
+        """The line for a part of which a share in 0..1 is done at a time of the clock, seconds."""
+        if share is None:
+            return f"{self.doing}: {part}" if part else self.doing
+        if part != self._part or share < self._share:
+            self._part, self._begun_s = part, now_s
+        self._share = share
+        spent = now_s - self._begun_s
+        rest = spent * (1.0 - share) / share if share > 0.0 else 0.0
+        left = f", about {rest:.0f} s left" if spent > _TELLING_S and rest > _TELLING_S else ""
+        return f"{self.doing}{': ' + part if part else ''}, {100.0 * share:.0f} %{left}"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from elbowroom.character.human import human
-from elbowroom.cli.console import Progressing
 from elbowroom.locomotion.standing import idle
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.tasks import Reach
-from elbowroom.stopping import watched
+from elbowroom.stopping import Progressing, watched
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 

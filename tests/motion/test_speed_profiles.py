@@ -57,6 +57,17 @@ def test_near_obstacles_it_is_slower_there_and_nowhere_faster() -> None:
     assert slower[150:].max() < 1.01
 
 
+def test_a_joint_that_turns_far_slows_the_path_there_and_nowhere_else() -> None:
+    path = line((0.0, 1.0, 0.0))
+    joints = np.full(len(path) - 1, 0.001)
+    joints[60] = 0.9
+    free, slowed = path_times(path), path_times(path, joints=joints)
+    assert np.diff(slowed.times)[60] == pytest.approx(0.9 / 6.0), "6 rad/s at most"
+    slower = np.diff(slowed.times) / np.diff(free.times)
+    assert slower[59] > 1.5 and slower[61] > 1.5, "it is no sudden stop"
+    assert np.allclose(np.delete(slower, np.arange(57, 64)), 1.0)
+
+
 def test_paths_are_compared_by_their_shape_not_by_their_heading_or_side() -> None:
     t = np.linspace(0.0, 1.0, 50)
     path = np.stack([t, 0.3 * np.sin(np.pi * t), 0.5 * t**2], axis=1)

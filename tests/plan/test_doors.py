@@ -11,11 +11,16 @@ from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import apply, transform
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.places import jammed_by
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Go, Open
+from elbowroom.plan.tasks import Go, Grab, Open
+from elbowroom.plan.verbs.fixtures import free_turns, hand_on
+from elbowroom.plan.verbs.grasp_choice import reachable_grasps
+from elbowroom.plan.verbs.take import take
 from elbowroom.plan.walking.doors import _door_before, _stances
 from elbowroom.plan.walking.ground import standing_at
 from elbowroom.plan.walking.walked import Spot
+from elbowroom.plan.walking.with_fixture import comes_straight_off
 from elbowroom.props.cabinets import bar_handle
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World
@@ -92,3 +97,36 @@ def test_stances_keep_out_of_the_way_of_the_door_and_near_its_handle() -> None:
             assert np.linalg.norm(place - along * turn) > 0.15
             handle = HANDLE[0] * turn + HANDLE[1] * np.array([turn[1] * -1.0, turn[0]])
             assert np.linalg.norm(place - handle) < 0.75
+
+
+def test_a_hand_that_rotates_about_a_bar_stays_where_its_open_fingers_come_off_except_on_wide_doors() -> None:
+    d = director((0.75, -0.6))
+    actor = d.actor("ann")
+    asked = Grab(who="ann", hand="right", object="door")
+    taking = next(iter(reachable_grasps(d, actor, "door", asked, "open door")))
+    take(d, actor, taking, "door", "open door", None)
+    place = hand_on(d, actor, "right", "door")
+    low, high = free_turns(d, actor, taking, "door", place, straight_off=True)
+    lowest, highest = free_turns(d, actor, taking, "door", place, straight_off=False)
+    assert lowest <= low <= 0.0 <= high <= highest
+    assert (low, high) != (lowest, highest), "open fingers meet the leaf before closed ones do"
+
+    joint = room().objects["door"].joint
+    assert not comes_straight_off(joint, taking.grasp.T_thing_hand)
+    near = np.array(taking.grasp.T_thing_hand)
+    near[0, 3] = 0.45  # the door of a cabinet
+    assert comes_straight_off(joint, near)
+    assert comes_straight_off(Joint("slides", joint.axis, (0.0, 0.3)), taking.grasp.T_thing_hand)
+
+
+def test_a_door_is_jammed_by_what_it_moves_into_but_not_by_what_it_begins_in() -> None:
+    post, ends = box((0.1, 0.1, 1.0)), (0.0, np.radians(110.0))
+    world = room().with_static("post", post.moved(transform([0.3, -0.4, 0.5])))
+    joint = world.objects["door"].joint
+    assert jammed_by(world, "door", joint, ends, world.static, 0.0) == "post"
+    assert jammed_by(world, "door", joint, ends, ["left", "right"], 0.0) is None, "others do not count"
+    assert jammed_by(world, "door", joint, (0.0, np.radians(20.0)), world.static, 0.0) is None, "it ends before it"
+    inside = room().with_static("post", post.moved(transform([0.05, 0.0, 0.5])))
+    assert jammed_by(inside, "door", joint, ends, inside.static, 0.0) is None
+    thin = room().with_static("post", box((0.02, 0.02, 1.0)).moved(transform([0.5, -0.35, 0.5])))
+    assert jammed_by(thin, "door", joint, ends, thin.static, 0.0) == "post"

@@ -17,6 +17,7 @@ from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.route import towards
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.places import supported, supported_until
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
@@ -25,8 +26,11 @@ from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.walking.stances import staggered, standing_on
 from elbowroom.posing.grasps import closed_on
 from elbowroom.props.kitchen import plate
+from elbowroom.props.ornaments import globe
 from elbowroom.props.wardrobe import hat
-from elbowroom.world.paths import Still
+from elbowroom.world.certificate import certify
+from elbowroom.world.contacts import Contact
+from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.world import World
 
 TOP_M, EDGE_M = 0.74, -0.25
@@ -152,3 +156,54 @@ def test_nothing_is_slid_through_the_wall_of_a_box() -> None:
     d = Director(boxed(box([0.054, 0.086, 0.001])), Settings(), 60.0, 0)
     with pytest.raises(PlanningFailure, match="no edge"):
         slide_to_edge(d, d.actor("ann"), GRAB)
+
+
+def drawer_with_block(aside: float) -> World:
+    """A block that rests in a drawer until 0.3 s, is lifted by 2 cm until 0.4 s, and goes aside below the rim."""
+    walls = [box([0.2, 0.2, 0.008], [0.0, 0.0, -0.004])]
+    for s in (-0.104, 0.104):
+        walls += [box([0.008, 0.2, 0.1], [s, 0.0, 0.05]), box([0.2, 0.008, 0.1], [0.0, s, 0.05])]
+    x = np.array([0.0, 0.0, 0.0, aside, aside])
+    z = 0.02 - 0.0003 + np.array([0.0, 0.0, 0.02, 0.02, 0.02])
+    path = Keyed.along([0.0, 0.3, 0.4, 0.7, 1.0], np.column_stack([x, 0.0 * x, z]))
+    return World(floor=None).with_object("block", box([0.04] * 3), path).with_static("drawer", merge(walls))
+
+
+def test_contact_with_a_drawer_ends_when_what_is_in_it_is_lifted() -> None:
+    forever = tuple(supported("block", ["drawer"], (-np.inf, np.inf)))
+
+    def until(world: World) -> World:
+        return supported_until(world.with_(contacts=forever), "block", ["drawer"], 0.4)
+
+    grazes, passes = drawer_with_block(0.081), drawer_with_block(0.16)
+    assert certify(grazes.with_(contacts=forever)).free, "1 mm in a wall would count as resting"
+    assert not certify(until(grazes)).free
+    assert certify(until(drawer_with_block(0.079))).free, "it rests until it is lifted"
+    # no hand carries it through the wall, whatever it rested on
+    assert not certify(passes.with_(contacts=forever)).free
+    (met,) = {c.pair for c in certify(until(passes)).collisions}
+    assert met == ("block", "drawer")
+
+
+def test_only_contacts_with_a_support_that_began_before_are_ended() -> None:
+    kept = (
+        Contact("block", "drawer", (0.6, 2.0), "support"),  # it is put back
+        Contact("block", "drawer", (0.0, 2.0), "touch"),
+        Contact("block", "table", (0.0, 2.0), "support"),
+        Contact("other", "drawer", (0.0, 2.0), "support"),
+    )
+    world = World(contacts=(*kept, Contact("block", "drawer", (0.0, 2.0), "support")))
+    *same, ended = supported_until(world, "block", ["drawer"], 0.5).contacts
+    assert tuple(same) == kept and ended.during == (0.0, 0.5)
+
+
+def test_a_globe_is_taken_by_its_meridian() -> None:
+    plan = plan_tasks(room(globe(), 0.4), [GRAB])
+    assert plan.found, plan.advice
+    assert plan.certificate is not None and plan.certificate.free
+    hold = plan.world.holds[-1]
+    grip = plan.world.frame("thing", hold.during[0])
+    tips = [j for j, name in enumerate(plan.world.body("ann").joint_names) if "right_thumb" in str(name)]
+    at = plan.world.at(hold.during[0] + 0.01).joints["ann"][tips[-1]][:3, 3] - grip[:3, 3]
+    assert np.linalg.norm(at - [0.0, 0.0, 0.155]) > 0.085, "outside of the ball"
+    assert not any("laid on it" in note for note in plan.world.notes)

@@ -16,6 +16,7 @@ from elbowroom.character.markers import marker_positions
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, ElbowroomError, UnknownName
 from elbowroom.files.open import open_file
+from elbowroom.geometry.rotations import angle_between
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
@@ -126,6 +127,14 @@ def test_a_box_goes_round_boards_from_a_high_place_to_a_low_one_aside():
     """Shoulders turn fast where hands are near them, and flesh of the shoulders is near the neck."""
     plan, _ = benchmark_module("object_moves").one("woman", 7, 2, 2)
     assert plan.status == "found" and plan.certificate is not None and plan.certificate.free
+
+
+def test_no_arm_leaps_beside_a_high_box_or_on_the_way_down():
+    """With legs of 1.5 m an elbow had two branches beside the box: frames alternated between them."""
+    plan, _ = benchmark_module("object_moves").one("long-legs", 6, 0, 0)
+    assert plan.status == "found" and plan.certificate.free
+    q = plan.world.motion("ann").rotations
+    assert angle_between(q[1:], q[:-1]).max() < 0.35
 
 
 def test_what_hands_hold_collides_whatever_the_body_does():

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 import elbowroom as er
-from elbowroom.geometry.solids import box
+from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
@@ -18,7 +18,7 @@ from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.reasons import target_failure
 from elbowroom.plan.result import ADVICE
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Put, Reach, Touch
+from elbowroom.plan.tasks import Grab, Put, Reach, Touch
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -74,6 +74,23 @@ def test_what_is_in_the_way_is_named_where_that_does_without_a_search(monkeypatc
     assert put.status == "target-in-collision" and put.why.endswith("inside of block")
     assert target_failure(full, [Put(who="ann", object="cube", to=(-0.2, -0.5, 1.281))]) is None  # on top of it
     assert target_failure(full, [Reach(who="ann", to=(-0.2, -0.62, 1.1))]) is None  # in a hand about its edge
+
+
+def test_an_object_wedged_between_boards_is_refused_before_anything_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shelf(clear: float) -> World:
+        boards = [box((1.0, 0.3, 0.02), (0.0, -0.6, z)) for z in (0.99, 1.01 + clear)]
+        cube = box((0.06, 0.06, 0.06)), Still(transform([0.0, -0.6, 1.0304]))
+        return world().with_static("shelf", merge(boards)).with_object("cube", *cube)
+
+    grab = Grab(who="ann", object="cube")
+    assert target_failure(shelf(0.3), [grab]) is None
+    assert target_failure(shelf(0.0603), [grab]) is None, "it touches the upper board by less than a contact may"
+    monkeypatch.setattr(manipulate, "_planned", None)
+    plan = plan_tasks(shelf(0.05), [grab], Settings(probes=0))
+    assert plan.status == "target-in-collision"
+    assert plan.why == "grab cube: it begins 10 mm inside of shelf, out of which it has to be moved"
+    lifted = shelf(0.05).with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.0, -0.6, 1.1])))
+    assert target_failure(lifted, [grab]) is None
 
 
 def test_a_point_a_few_centimetres_inside_of_something_is_touched_before_it() -> None:

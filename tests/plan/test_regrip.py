@@ -20,6 +20,7 @@ from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.result import NoCommonGrip, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Move
+from elbowroom.plan.verbs.move import move
 from elbowroom.plan.walking.regrip import by_regripping
 from elbowroom.plan.walking.stances import _free, _places
 from elbowroom.posing.limb_ik import LimbIK
@@ -60,6 +61,22 @@ def test_an_object_is_set_down_on_a_level_support_between_start_and_goal() -> No
     assert via.to is not None and abs(via.to[2] - 0.7005) < 1e-3
     x, y = via.to[:2]
     assert abs(x - 0.35) <= 0.05 + 1e-9 and abs(y + 0.45) <= 0.075 + 1e-9, "all of it is on the table"
+
+
+def test_both_halves_are_carried_out_and_proven() -> None:
+    """The crate goes onto the table with one grip, and from there onto the board with another choice of grip."""
+    d = Director(room(0.6), Settings(probes=0), 30.0, 0)
+    task = Move(who="ann", object="crate", to=GOAL, feet="stay")
+    d.actor("ann")
+    by_regripping(d, task, d.save(), PlanningFailure("no-path", "move crate: no path"), lambda leg: move(d, leg))
+    at = np.array([d.world.frame("crate", t)[:3, 3] for t in np.arange(0.0, d.actor("ann").now + 0.1, 0.1)])
+    assert np.allclose(at[-1], GOAL, atol=1e-6)
+    during = [hold.during for hold in d.world.holds]
+    assert len(set(during)) == 2 and len(during) == 4, "two hands, twice"
+    (_, down), (again, _) = sorted(set(during))
+    lies = d.world.frame("crate", 0.5 * (down + again))
+    assert again > down and abs(lies[2, 3] - 0.7005) < 1e-3, "it lies on the table in between"
+    assert certify(d.world, clearance=False).free
 
 
 @pytest.mark.parametrize("table", [None, 0.35])

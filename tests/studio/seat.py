@@ -14,16 +14,18 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from chromium import on_screen
+import pytest
+from chromium import browser, on_screen
 from PIL import Image
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.studio.page import Page
+from elbowroom.studio.page import Page, opened
 
 # Seconds that anything may take before it counts as not happening.
 PATIENCE = 60.0
@@ -203,6 +205,23 @@ class Seat:
         home = self.studio.places[self.studio.selected or ""].T[:3, 3]
         self.until(lambda: drags.to is not None and (drags.to[:3, 3] - home) @ by > half, "it is dragged")
 
+    def picture(self) -> Array:
+        """Luminance (H, W) of the page, 0 to 255."""
+        with Image.open(io.BytesIO(self.window.screenshot())) as seen:
+            return np.asarray(seen.convert("L"), dtype=float)
+
+    def drop(self, name: str, content: bytes) -> None:
+        """Drop a file onto the page."""
+        self.window.evaluate(
+            """([name, bytes]) => {
+              const files = new DataTransfer();
+              files.items.add(new File([new Uint8Array(bytes)], name));
+              document.body.dispatchEvent(
+                new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
+            }""",
+            [name, list(content)],
+        )
+
     # --- afterwards
 
     def keep_evidence(self, name: str) -> Path:
@@ -215,3 +234,35 @@ class Seat:
             faulthandler.dump_traceback(log, all_threads=True)
         self.window.screenshot(path=folder / f"{name}.png")
         return folder / f"{name}.png"
+
+
+@contextmanager
+def seated(
+    storyboard: str, folder: Path, *, size: tuple[int, int] = (640, 400), shadows: bool = False
+) -> Iterator[Seat]:
+    """Somebody at a studio with a storyboard, which works in `folder`/work, in a window of a size in pixels."""
+    (folder / "work").mkdir(exist_ok=True)
+    with browser(*size) as window:
+        page = opened(storyboard, port=0, folder=folder / "work", state=folder / "state", shadows=shadows)
+        found = Seat(page, window)
+        try:
+            found.sit_down(page)
+            yield found
+        except Exception:
+            print(f"picture and log: {found.keep_evidence('sitting_down')}")
+            raise
+        finally:
+            found.page.close()
+
+
+@contextmanager
+def unharmed(seat: Seat, request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
+    """Nothing goes wrong inside of the page, which would leave it empty, or of the server."""
+    failed = request.session.testsfailed
+    yield
+    said = capfd.readouterr().err
+    seat.log.lines.append(said)
+    if request.session.testsfailed > failed or "Traceback" in said or seat.errors:
+        print(f"picture and log: {seat.keep_evidence(request.node.name)}\n" + "\n".join(seat.log.lines[-40:]))
+    assert "Traceback" not in said and not seat.errors
+    assert seat.window.get_by_role("tab", name="Scene", exact=True).count() == 1

@@ -10,7 +10,7 @@ from elbowroom.geometry.mesh import Mesh, cut_open
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import transform
-from elbowroom.studio.page_camera import view_of
+from elbowroom.studio.page_camera import seen
 from elbowroom.world.extent import action
 from elbowroom.world.world import World
 
@@ -37,7 +37,7 @@ def hidden(mesh: Mesh, eye: Array, points: Array) -> float:
 @pytest.mark.parametrize(("x", "y"), [(6.0, 5.0), (3.0, 12.0)])
 def test_who_is_in_a_room_is_seen_from_outside(x: float, y: float) -> None:
     world = World().with_character("ann", human(skin=False)).with_static("walls", room(x, y))
-    view, points = view_of(world), action(world, [0.0])
+    view, points = seen(world).view(), action(world, [0.0])
     walls = cut_open(world.static["walls"], view.normal, view.limit)
     assert hidden(world.static["walls"], view.eye, points) > 0.5  # as they are
     assert hidden(walls, view.eye, points) == 0.0

@@ -278,7 +278,7 @@ def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
     (studio.folders.work / "stool.obj").write_bytes(TETRA)
     done(importing.bring_in(studio, "room.obj", Choice("scene", None, 1.0)))
     height = 0.3 if floor == 0.3 else 0.0
-    assert f"Its floor, at 0.190 m, was aligned with that of the storyboard, at {height:.3f} m." in studio.said[1]
+    assert f"Its floor, at 0.190 m, was aligned with the floor of the storyboard, at {height:.3f} m." in studio.said[1]
     world = studio.original
     assert world.floor == pytest.approx(height, abs=1e-4)
     assert world.static["room"].vertices[:, 2].min() == pytest.approx(height, abs=1e-4)
@@ -315,3 +315,9 @@ def test_objects_land_upright_on_what_is_selected(studio: Studio) -> None:
     middle = studio.original.static["table"].bounds.mean(axis=0)
     assert placed.bounds[0, 2] == pytest.approx(top, abs=1e-3)
     assert np.allclose(thing.path(0.0)[:2, 3], middle[:2], atol=1e-3)
+    studio.select("table")  # another one has room beside the first
+    assert done(importing.upload(studio, "second.obj", hanging, Choice("object", None, 0.001))).state == "done"
+    second = studio.original.objects["second"]
+    boxes = [m.mesh.moved(m.path(0.0)).bounds for m in (thing, second)]
+    assert boxes[1][0, 2] == pytest.approx(top, abs=1e-3)
+    assert np.any(boxes[0][0, :2] > boxes[1][1, :2]) or np.any(boxes[1][0, :2] > boxes[0][1, :2])

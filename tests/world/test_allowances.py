@@ -149,6 +149,38 @@ def test_a_card_does_not_fall_through_a_thin_table() -> None:
     assert not certify(half).free
 
 
+@pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12])
+def test_a_card_does_not_fall_through_a_gap_between_two_contacts(gap: float) -> None:
+    # in the sheet when one contact ends and the other begins: either half is proven by a shift of its own
+    world = tray(0.699 + np.linspace(0.0045, -0.0045, 61), thick=0.0004).with_(contacts=())
+    for during in ((-np.inf, 0.5 - 0.5 * gap), (0.5 + 0.5 * gap, np.inf)):
+        world = world.with_contact(Contact("tray", "table", during, "support", 0.005))
+    assert not certify(world).free
+
+
+def test_many_ends_of_contacts_close_together_hide_no_gap() -> None:
+    step, count = 0.9e-9, 300
+    world = tray(0.699 + np.linspace(0.0045, -0.0045, 61), thick=0.0004).with_(contacts=())
+    world = world.with_static("crumb", box([0.01] * 3, at=[3.0, 0.0, 0.0]))
+    for during in ((-np.inf, 0.5), (0.5 + count * step, np.inf)):
+        world = world.with_contact(Contact("tray", "table", during, "support", 0.005))
+    ends = tuple(Contact("tray", "crumb", (0.5 + k * step, 1.0), "support") for k in range(1, count))
+    assert not certify(world.with_(contacts=(*world.contacts, *ends))).free
+
+
+def test_a_deep_contact_lends_its_depth_to_no_other() -> None:
+    def world(z: float, *contacts: tuple[tuple[float, float], float]) -> World:
+        made = tray(0.702 + np.array([0.0, 0.0, z, z, z])).with_(contacts=())
+        for during, depth in contacts:
+            made = made.with_contact(Contact("tray", "table", during, "support", depth))
+        return made
+
+    shallow, brief = (ALWAYS, 0.0005), ((0.0, 0.1), 0.005)
+    assert not certify(world(-0.004, shallow, brief)).free
+    assert certify(world(-0.0003, shallow, brief)).free
+    assert certify(world(-0.004, shallow, (ALWAYS, 0.005))).free
+
+
 def test_resting_on_a_board_does_not_excuse_the_board_above() -> None:
     shelf = merge([TABLE, box([1.0, 1.0, 0.002], at=[0.0, 0.0, 0.9])])
     # a block 0.2 high: half a millimetre deep below, and as much above

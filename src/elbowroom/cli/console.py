@@ -14,12 +14,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from elbowroom.stopping import watched
+from elbowroom.stopping import Progressing, watched
 
 out = Console()
 err = Console(stderr=True)
-# Seconds of work before how long the rest takes is estimated, and the least rest that is told.
-_TELLING_S = 2.0
 _WORDS = TextColumn("{task.description}")
 
 
@@ -67,26 +65,6 @@ def compile_first(quiet: bool, *, everything: bool = False) -> None:
             lambda done, count: progress.update(shown, description=f"compiling inner loops, once: {done} of {count}"),
             not everything,
         )
-
-
-class Progressing:
-    """Text on work under way: the stage, its part, how much of that is done and about how long the rest takes."""
-
-    def __init__(self, doing: str) -> None:
-        self.doing = doing
-        self._part, self._begun_s, self._share = "", 0.0, 0.0
-
-    def text(self, part: str, share: float | None, now_s: float) -> str:
-        """The line for a part of which a share in 0..1 is done at a time of the clock, seconds."""
-        if share is None:
-            return f"{self.doing}: {part}"
-        if part != self._part or share < self._share:
-            self._part, self._begun_s = part, now_s
-        self._share = share
-        spent = now_s - self._begun_s
-        rest = spent * (1.0 - share) / share if share > 0.0 else 0.0
-        left = f", about {rest:.0f} s left" if spent > _TELLING_S and rest > _TELLING_S else ""
-        return f"{self.doing}: {part}, {100.0 * share:.0f} %{left}"
 
 
 class Clock:

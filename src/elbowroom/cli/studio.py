@@ -75,7 +75,9 @@ def studio(
 
 def _greet(page: Page, host: str, port: int, seconds: float) -> None:
     """Print the address of the page, with warnings if there are any."""
-    warnings = [page.studio.autosave.warning]
+    from elbowroom.studio.viser_page import page as viser_page
+
+    warnings = [page.studio.autosave.warning, viser_page().warning]
     if not page.private:
         may = f"anyone who has the address below can read and write files in {page.studio.folders.work}"
         warnings.append(f"{host} is reachable from other machines, and {may}.")

@@ -184,9 +184,12 @@ def wait(d: Director, actor: Actor, count: int) -> None:
 
 
 def add(d: Director, actor: Actor, root: Array, q: Array, *, away: bool = True) -> None:
-    """Append frames, the first of which equals the last frame so far; a hand that bears weight stays where it is."""
+    """Append frames, the first of which equals the last frame so far; what bears weight stays where it is."""
     if actor.support is not None:
         q = _leaning(actor, actor.support, root, q)
+    if actor.knee is not None:
+        kneels = [actor.knee.held(Pose.of(*row)) for row in zip(root, q, strict=True)]
+        root, q = np.array([pose.root for pose in kneels]), continuous(np.array([pose.rotations for pose in kneels]))
     actor.done(root, q, away=away)
     d.world = actor.placed(d.world)
     if d.whole_body != "never" or actor.who in d.folded:

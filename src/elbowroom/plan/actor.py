@@ -14,6 +14,7 @@ from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held, to_clip
 from elbowroom.plan.tasks import Support
+from elbowroom.posing.kneeling import Kneeling
 from elbowroom.world.world import World
 
 # A root that stays within this share of the body's height of its first position belongs to a standing character.
@@ -53,7 +54,7 @@ class Actor:
     help is added to the base while the legs follow it. `trunk`: the trunk may help. `left`: the remainder of a paused
     base, from the held frame on. `over`: all further tasks are layered over finished motions. `free_from`: by hand, the
     first frame that the next task may change. `contacts`: by hand, the frames in which it is at its target. `support`:
-    the hand that bears weight.
+    the hand that bears weight; `knee`: the one that does, both legs staying as they are.
     """
 
     def __init__(self, world: World, who: str, fps: float = 60.0) -> None:
@@ -69,6 +70,8 @@ class Actor:
         self.free_from: dict[str, int] = {}
         self.contacts: tuple[tuple[str, int, int], ...] = ()
         self.support: HandSupport | None = None
+        self.knee: Kneeling | None = None
+        self.descent: tuple[Array, Array] | None = None  # frames by which it came down
         legs = {
             j for chain in self.body.chains.values() if chain.kind == "leg" for j in self.body.subtree(chain.joints[0])
         }

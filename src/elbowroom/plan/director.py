@@ -31,7 +31,9 @@ from elbowroom.plan.tasks import Task
 from elbowroom.plan.tight.goals import whole_body_reach
 from elbowroom.plan.tight.settings import BRIEF, USUAL
 from elbowroom.posing.gaze import looking_at
+from elbowroom.posing.kneeling import TILTS_RAD, Kneeling
 from elbowroom.posing.reach import Reached, ReachStatus, reach
+from elbowroom.spaces.component import PosePath
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.columns import columns_of
@@ -220,8 +222,13 @@ class Director:
         # Start the shoulder girdle where the base has it: help on top of help would exceed its range.
         pose = actor.neutral(k, actor.body.chain(f"{hand}_arm").lead)
         orbit = style_of(self.settings.style, NATURAL).orbit if orbit is None else orbit
-        asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
         other = free_arm(self.world, actor, hand, k)
+        if actor.knee is not None:
+            style = replace(style, legs=False, tiptoe=False, balance=False, soft=True)
+            asked = partial(reach, actor.body, hand=hand, T_world_hand=T_world_hand)
+            asked = partial(asked, style=style, floor=floor, orbit=orbit)
+            return self._kneeling_reach(actor, actor.knee, pose, asked, checked, other)
+        asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
         if actor.support is not None and checked is not None:  # limbs and trunk alone would take that hand off
             body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor)
             status: ReachStatus = "out-of-reach" if body.status == "unknown" else body.status
@@ -243,6 +250,25 @@ class Director:
             return replace(found, status=done, pose=body.pose, missing=0.0, why="")
         self._missed.append(_Miss(hand, at, body.status == "out-of-balance"))
         return _unbalanced(found) if self._missed[-1].falls else found
+
+    def _kneeling_reach(
+        self, actor: Actor, knee: Kneeling, pose: Pose, asked: Callable[..., Reached], checked: Postures | None,
+        other: str | None,
+    ) -> Reached:  # fmt: skip
+        """A posture on one knee for a reach request, the pelvis tilted ahead as little as is enough."""
+        balance, first = knee.with_(USUAL.balance), None
+        checked = None if checked is None else checked.with_soft_tissue()
+        corners = balance.support(knee.pose, PosePath(knee.body, [knee.pose, knee.pose]).feet(0.0))
+        for angle in TILTS_RAD:
+            start = knee.tilted(angle, pose)
+            found = self._reach(partial(asked, pose=start), actor, checked, other)
+            if found.found and balance.margin(found.pose, corners) < 0.0:
+                found = replace(found, status="out-of-balance")
+            if found.found:
+                return found
+            first = found if first is None or found.missing < first.missing else first
+        assert first is not None
+        return first
 
     def walled_off(self, task: Task) -> bool:
         """Return whether walls separate a character that does not step for a task from its target, for each hand."""

@@ -122,7 +122,7 @@ def may_step(actor: Actor, task: Task) -> bool:
     stays |= isinstance(task, Move) and bool(task.helpers)
     # in front of the body, or below the hand
     stays |= (isinstance(task, HoldOut) and task.to is None) or (isinstance(task, Drop) and task.over is None)
-    return not (timed or stays or task.feet == "stay" or actor.over) and actor.stands
+    return not (timed or stays or task.feet == "stay" or actor.over or actor.knee is not None) and actor.stands
 
 
 def touches_itself(world: World, actor: Actor) -> list[Contact]:

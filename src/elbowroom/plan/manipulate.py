@@ -313,13 +313,24 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
     from elbowroom.plan.walking.setting_down import within_reach
 
     verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
+    if d.careful and task.who in d.actors and d.actors[task.who].stands and not isinstance(task, Rest):
+        from elbowroom.plan.verbs.carry import lower_idle_hands
+
+        lower_idle_hands(d, d.actors[task.who])  # as the trunk bends, they would be pressed into what they let go of
     if isinstance(task, Put):
         task = within_reach(d, task)
-    if task.support is not None or (task.who in d.actors and d.actors[task.who].support is not None):
-        from elbowroom.plan.tight.leaning import lean_on
 
-        lean_on(d, task)
-    stepping_up(d, task, partial(verb, d, task))
+    def do(one: Task) -> None:
+        stepping_up(d, one, partial(verb, d, one))
+
+    actor = d.actors.get(task.who)
+    bears = actor is not None and (actor.support, actor.knee) != (None, None)
+    if task.support is not None or bears or d.whole_body != "never":
+        from elbowroom.plan.tight.supports import supported, waiting
+
+        supported(d, task, partial(waiting, d, do=do))
+    else:
+        do(task)
     _back_by(d, task)
 
 

@@ -132,6 +132,17 @@ def supported(thing: str, on: Iterable[str], during: tuple[float, float]) -> lis
     return [Contact(thing, other, during, "support", _PRESS, "rests on it") for other in on]
 
 
+def supported_until(world: World, thing: str, on: Collection[str], t: float) -> World:
+    """World in which contacts of an object with its supports end at a time at the latest, if they begin before it."""
+
+    def ended(contact: Contact) -> Contact:
+        begin, end = contact.during
+        bears = contact.kind == "support" and contact.who == thing and contact.on in on and begin < t
+        return replace(contact, during=(begin, min(end, t))) if bears else contact
+
+    return world.with_(contacts=tuple(map(ended, world.contacts)))
+
+
 def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -> Array:
     """A placement (4, 4) of an object raised out of an uneven surface; unchanged if it sits deeper than unevenness
     explains.

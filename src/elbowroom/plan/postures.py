@@ -169,8 +169,10 @@ class Postures:
         """Indices (P,) of pairs with a part of a chain, or with an object held by it."""
         body = self.world.body(self.who)
         moved = set(body.subtree(body.chain(chain).joints[0]))
-        parts = np.array([p.owner == self.who and p.kind == "body" and p.joint in moved for p in self._exact.parts])
-        return np.asarray(parts[self._exact.index].any(axis=1))
+        held = {name for name, (joint, _) in self._held.items() if joint in moved}
+        own = [(p.owner == self.who and p.kind == "body" and p.joint in moved) or p.owner in held
+               for p in self._exact.parts]  # fmt: skip
+        return np.asarray(np.array(own)[self._exact.index].any(axis=1))
 
     def hand_blame(
         self,

@@ -17,10 +17,10 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
 from elbowroom.plan.hands import shifted
-from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned
+from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned, wearer_of
 from elbowroom.plan.result import Folded, NoCommonGrip, Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Carry, Hand, Move, Press, Put, Reach, Task, Touch
+from elbowroom.plan.tasks import Carry, Drop, Grab, Hand, Move, Press, Put, Reach, Task, Touch
 from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
@@ -38,6 +38,8 @@ _IN_HAND_M = 0.05
 _BEHIND_M = 0.05
 # An object deeper than this in a wall does not stand there, metres.
 _PRESSED_M = 0.02
+# Lengths of shifts that part an object from what it stands in, as shares of the deepest contact.
+_SHARES = np.array([1.0, 0.4, 0.2, 0.1, 0.04])
 # Feet deeper than this in the floor stand below it, metres.
 _BELOW_M = 0.02
 # Obstacles that are removed to see whether they are to blame.
@@ -83,12 +85,30 @@ def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None
 def target_failure(world: World, tasks: Sequence[Task]) -> PlanningFailure | None:
     """Failure for a target that lies inside static geometry, whoever goes there; None where there is none."""
     for task in tasks:
-        met = _filled(world, task)
+        met = _wedged(world, task) if isinstance(task, Grab) else _filled(world, task)
         if met is not None:
             why, depth = met
             failed = PlanningFailure("target-in-collision", why, missing=depth)
             failed.who, failed.task = task.who, task
             return failed
+    return None
+
+
+def _wedged(world: World, task: Grab) -> tuple[str, float] | None:
+    """Description and depth in metres of an object to take in something that no contact parts it from."""
+    thing = world.objects.get(task.object)
+    if thing is None or not isinstance(thing.path, Still) or any(hold.object == task.object for hold in world.holds):
+        return None
+    exact, places = alone(world, task.object, world.span[0])
+    exact.place_snapshot(Snapshot(world.span[0], {}, places))
+    for k in exact.near(0.0).tolist():
+        name = next(iter({*exact.pairs[k]} - {task.object}))
+        if task.object not in exact.pairs[k] or name not in world.static or not exact.hit(k):
+            continue
+        shifts = world.caps.contact * _SHARES
+        if not any(np.isfinite(exact.separation(k, float(most))) for most in shifts):
+            depth = -(exact.overlap(k) or 0.0)
+            return f"grab {task.object}: it begins {_inside_text(name, depth)}, out of which it has to be moved", depth
     return None
 
 
@@ -232,6 +252,8 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
         return
     if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and isinstance(task, Move)):
         yield from _nearer(world, tasks, settings, failed, task)
+    if isinstance(task, Put) and failed.status in ("target-in-collision", "target-out-of-reach", "no-path"):
+        yield from _dropped(world, tasks, settings, task)
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
         yield from _other_things(world, tasks, settings, failed)
 
@@ -263,6 +285,16 @@ def _raised(world: World, tasks: Sequence[Task], settings: Settings, task: Move)
         raised = replace(thing, path=Still(shifted(T, np.array([0.0, 0.0, up + _GAP_M]))))
         higher = world.with_(objects={**world.objects, task.object: raised}).with_static("a block", block)
         yield Probe(f"putting {task.object} on something {up:.1f} m high", higher, tasks, settings)
+
+
+def _dropped(world: World, tasks: Sequence[Task], settings: Settings, task: Put) -> Iterator[Probe]:
+    """The object is dropped where no hand gets away from it: fingers then need no room beside it."""
+    if task.onto is None or wearer_of(world, task.onto) is not None or task.at is not None or task.to is not None:
+        return
+    over = "the floor" if task.onto == FLOOR else task.onto
+    same = {name: getattr(task, name) for name in ("who", "hand", "object", "feet", "style")}
+    changed = [Drop(**same, over=task.onto) if one is task else one for one in tasks]
+    yield Probe(f"dropping {task.object} over {over} instead (drop: {{over: {task.onto}}})", world, changed, settings)
 
 
 def _lighter(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:

@@ -32,6 +32,17 @@ class Support:
             raise BadValue("a support is at three finite numbers, a point of the surface.")
 
 
+@dataclass(frozen=True)
+class Knee:
+    """A knee that bears weight on the floor during a task, the foot of the other side flat ahead of it."""
+
+    knee: Hand
+
+    def __post_init__(self) -> None:
+        if self.knee not in ("left", "right"):
+            raise BadValue(f"the knee of a support is 'left' or 'right', not '{self.knee}'.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """One task: who does it, with which hand (None: chosen), and when.
@@ -42,7 +53,8 @@ class Task:
     comes after those that have one. `style`, a `Style` or its name, is how it should look; None is that of the
     settings. `feet` 'stay' in place; with 'auto' a standing character out of reach walks up first, unless the task has
     a time. A move also takes the left and the right footprint. `planner` 'whole-body' plans the whole body at once,
-    which 'auto' does where limbs alone fail. With a `support` the other hand leans on something meanwhile.
+    which 'auto' does where limbs alone fail. With a `support` the other hand leans on something
+    meanwhile, or the body kneels; 'auto' leans where balance fails without.
     """
 
     who: str
@@ -54,14 +66,16 @@ class Task:
     style: StyleLike = None
     feet: Literal["auto", "stay"] | tuple[Footprint, Footprint] = "auto"
     planner: Literal["auto", "whole-body"] = "auto"
-    support: Support | None = None
+    support: Support | Knee | Literal["auto"] | None = None
 
     def __post_init__(self) -> None:
         style_of(self.style, NATURAL)
         self._check_feet()
         if self.planner not in ("auto", "whole-body"):
             raise BadValue(f"the planner of {self.verb} is 'auto' or 'whole-body', not '{self.planner}'.")
-        if self.support is not None and self.support.hand == self.hand:
+        if isinstance(self.support, str) and self.support != "auto":
+            raise BadValue(f"the support of {self.verb} is 'auto', a hand or a knee, not '{self.support}'.")
+        if isinstance(self.support, Support) and self.support.hand == self.hand:
             raise BadValue(f"the {self.hand} hand of {self.verb} cannot support the body as well; give the other one.")
         given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
         for name, t in given:

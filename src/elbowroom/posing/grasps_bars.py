@@ -1,4 +1,6 @@
-"""Bars of a mesh: handles, stems and grips, wherever a short piece of its surface runs around an axis."""
+"""Parts of a mesh that a hand takes it by: bars (handles, stems, grips), wherever a short piece of its surface runs
+around an axis, and narrow places with room for fingertips on both sides (rings, rims, knobs).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.posing.grasps_form import Form
 
 # Surface points at which bars are searched, and how many bars are enough.
@@ -32,6 +36,11 @@ _APART_M = 0.025
 
 # A point is opposite another if it is this near to the line through that, metres, and faces away, as the cosine.
 _OFF_M, _FACING = 0.004, 0.8
+
+# Radius of the pad of a fingertip for a hand of `HAND_LENGTH`, its distance from a surface, metres; most narrow places.
+_PAD_M, _BESIDE_M, _MOST_NARROW = 0.006, 0.0015, 60
+# Places this near to each other are across the same part, metres.
+_AROUND_M = 0.008
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,3 +96,32 @@ def thickness(form: Form, p: Array, n: Array, most: float, off: float, facing: f
     aside = np.linalg.norm(away + deep[:, None] * n, axis=1)
     across = (aside < off) & (form.normals @ n < -facing) & (deep > 1e-4) & (deep < most)
     return float(deep[across].min()) if across.any() else None
+
+
+def narrow_places(form: Form, scale: float, widest: float) -> list[Bar]:
+    """Pairs of opposite sides of a form at most `widest` metres apart, with room for a fingertip before both, spread
+    over it: as bars, whose axis is the line between the sides.
+    """
+    points, normals = form.points, form.normals
+    tree, pad = scipy.spatial.cKDTree(points), _PAD_M * scale
+
+    def room(at: Array, out: Array) -> NDArray[np.bool_]:
+        return np.asarray(tree.query(at + (pad + _BESIDE_M) * out)[0]) > pad
+
+    found: list[Bar] = []
+    for k in np.flatnonzero(room(points, normals)):
+        p, n = points[k], normals[k]
+        thick = thickness(form, p, n, widest, _OFF_M, _FACING)
+        if thick is not None and room(p - thick * n, -n):
+            found.append(Bar(p - 0.5 * thick * n, n, thick))
+    middles, axes = (np.array(rows).reshape(-1, 3) for rows in ([b.middle for b in found], [b.axis for b in found]))
+    far, spread = np.full(len(found), np.inf), list[Bar]()
+    while len(spread) < min(_MOST_NARROW, len(found)):
+        n = int(np.argmax(far))
+        away = np.linalg.norm(middles - middles[n], axis=1)
+        # across what is around: the facets of a round bar slant to both sides
+        near = axes[away < _AROUND_M * scale]
+        mean = normalize((near * np.sign(near @ axes[n])[:, None]).mean(axis=0))
+        spread.append(Bar(found[n].middle, mean, found[n].thick))
+        far = np.minimum(far, away)
+    return spread

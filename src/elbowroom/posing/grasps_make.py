@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
-from elbowroom.posing.grasps_bars import bars
+from elbowroom.posing.grasps_bars import bars, narrow_places
 from elbowroom.posing.grasps_form import Form
 from elbowroom.posing.grasps_seats import PADS_DEEP, Seat, Seats
 
@@ -17,6 +18,13 @@ _HALF_HAND, _HALF_PADS = 0.038, 0.016
 
 # Directions around an axis that are tried.
 _AROUND, _AROUND_END = 10, 8
+
+# Directions from which the tips come to two opposite sides, and how far beyond their middle they end, metres.
+_AROUND_TIPS, _BEYOND_M = 10, (0.012, 0.005)
+
+# Distance of the knuckles from the tips then, and least distance of these from the surface, metres, for a hand of
+# `HAND_LENGTH`.
+_KNUCKLES_M, _ROOM_M = 0.08, 0.03
 
 # Tilts of a hand about its palm's normal when it wraps something, and about the line from thumb to fingers when it
 # pinches something, radians; costs per right angle.
@@ -79,7 +87,7 @@ class Maker:
         """Candidates for the kind of form, cheapest first."""
         made = {"ball": self._ball, "round": self._round, "box": self._box, "irregular": self._box}[self.form.kind]()
         found = sorted([*made, *self._handles()], key=lambda c: c.cost)
-        return found or sorted(self._large(), key=lambda c: c.cost)
+        return found or sorted([*self._parts(), *self._large()], key=lambda c: c.cost)
 
     def bar(self, at: Array) -> list[Candidate] | None:
         """Candidates for taking a bar at a point (3,) of the form; None where the form is no bar."""
@@ -161,6 +169,23 @@ class Maker:
                 for z in (bar.axis, -bar.axis):
                     for seat in seats:
                         yield self.candidate(seat, frame_of(x, z, bar.middle), bar.thick, -_HANDLE)
+
+    def _parts(self) -> Iterator[Candidate]:
+        """Narrow places of something too wide for a hand, between the tips."""
+        tree = scipy.spatial.cKDTree(self.form.points)
+        for place in narrow_places(self.form, self.scale, self.seats.widest_tips):
+            for found in self.between_tips(place.middle, place.axis, place.thick):
+                knuckles = found.T_form_seat[:3, 3] - _KNUCKLES_M * self.scale * found.T_form_seat[:3, 0]
+                if tree.query(knuckles)[0] > _ROOM_M * self.scale:
+                    yield found
+
+    def between_tips(self, middle: Array, across: Array, width: float) -> Iterator[Candidate]:
+        """The tips of thumb and fingers on both sides of a middle (3,), a width apart along `across` (3,)."""
+        seat = self._seats("tips", width, 0.0)[0]
+        for x in circle(across, _AROUND_TIPS):
+            for z in (np.cross(x, across), np.cross(across, x)):
+                for beyond in _BEYOND_M:
+                    yield self.candidate(seat, frame_of(x, z, middle + beyond * self.scale * x), width)
 
     def _large(self) -> Iterator[Candidate]:
         """Flat hand at each side, for objects that no hand can span."""
@@ -248,6 +273,8 @@ class Maker:
             if style == "pinch":
                 wide = depth > 1.7 * _HALF_HAND * self.scale
                 self._made[key] = [self.seats.pinch(key[1], wide), *self.seats.clasps(key[1])]
+            elif style == "tips":
+                self._made[key] = [self.seats.tips(key[1])]
             else:
                 self._made[key] = [self.seats.power(*key[1:])] if style == "power" else self.seats.hooks(key[2])
         return self._made[key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 
 import numpy as np
@@ -59,6 +59,15 @@ def two_hand_grasps(body: Character, mesh: Mesh, T_world_object: Array, ahead: A
 
     The cheapest first; none where the object is too wide for the arms or has no surface.
     """
+    T, way = np.asarray(T_world_object, dtype=float), np.asarray(ahead, dtype=float)
+    return list(_two_hand_grasps(body, mesh, tuple(T.ravel().tolist()), tuple(way.tolist())))
+
+
+@lru_cache(maxsize=8)  # other stances, and grips on the way, ask for those of the same object again
+def _two_hand_grasps(
+    body: Character, mesh: Mesh, placement: tuple[float, ...], facing: tuple[float, ...]
+) -> list[tuple[Grasp, Grasp]]:
+    T_world_object, ahead = np.reshape(placement, (4, 4)), np.array(facing)
     form = form_of(mesh)
     if form is None:
         return []

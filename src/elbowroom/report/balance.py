@@ -100,10 +100,10 @@ class Balance(Measure):
 
 
 def balance_of(subject: Subject, forces: Forces, contacts: Sequence[Contact] = ()) -> Balance:
-    """Measure the balance of a character with feet; hands in supporting `contacts` bear as well."""
+    """Measure the balance of a character with feet; hands and knees in supporting `contacts` bear as well."""
     assert subject.contacts is not None
     feet, left = support_points(subject), feet_of(subject.character)[0]
-    support = np.concatenate([feet, *_hands_bearing(subject, contacts)], axis=1)
+    support = np.concatenate([feet, *_others_bearing(subject, contacts)], axis=1)
     times, fps = subject.times, subject.clip.fps
     on_ground = np.isfinite(support[..., 0]).sum(axis=1) >= 3
     stands = _stands(subject, forces, on_ground)
@@ -157,16 +157,18 @@ def support_points(subject: Subject) -> Array:
     return np.concatenate(feet, axis=1)
 
 
-def _hands_bearing(subject: Subject, contacts: Sequence[Contact]) -> list[Array]:
-    """Points (T, 1, 2) under hands while they support the body, NaN elsewhere."""
+def _others_bearing(subject: Subject, contacts: Sequence[Contact]) -> list[Array]:
+    """Points (T, 1, 2) under hands and knees while they support the body, NaN elsewhere."""
     out, body = [], subject.character
-    for hand in ("left_hand", "right_hand"):
-        spans = {c.during for c in contacts if c.kind == "support" and c.who == f"{subject.name}.{hand}"}
-        if not spans or hand not in body.roles:
+    for role in ("left_hand", "right_hand", "left_shin", "right_shin"):
+        spans = {c.during for c in contacts if c.kind == "support" and c.who == f"{subject.name}.{role}"}
+        if not spans or role not in body.roles:
             continue
         on = np.any([(subject.times >= begin) & (subject.times <= end) for begin, end in spans], axis=0)
-        palm = apply(subject.T_smooth[:, body.role(hand)], grip_frame(body, hand.partition("_")[0])[None, :3, 3])
-        out.append(np.where(on[:, None, None], palm[..., :2], np.nan))
+        side, _, part = role.partition("_")
+        own = grip_frame(body, side)[None, :3, 3] if part == "hand" else np.zeros((1, 3))
+        at = apply(subject.T_smooth[:, body.role(role)], own)
+        out.append(np.where(on[:, None, None], at[..., :2], np.nan))
     return out
 
 

@@ -14,7 +14,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
-from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Support, Task
+from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Knee, Move, Put, Regrasp, Support, Task
 from elbowroom.posing.robot_ik import arm_of
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
@@ -35,6 +35,7 @@ from elbowroom.storyboard.verbs import (
     PutPart,
     ReachPart,
     RepairPart,
+    SupportPart,
     TaskPart,
     TouchPart,
 )
@@ -128,7 +129,7 @@ def _kept(part: str | KeepPart) -> tuple[str, tuple[float, float]]:
 
 def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     args = part.arguments
-    if isinstance(args, HandPart) and args.support is not None:
+    if isinstance(args, HandPart) and isinstance(args.support, SupportPart) and args.support.knee is None:
         with blame("support"):
             if args.support.on not in (*world.static, *world.objects):
                 raise UnknownName("support", args.support.on, [*world.static, *world.objects])
@@ -261,9 +262,8 @@ def _task(part: TaskPart, world: World) -> Task:
     if isinstance(args, GrabPart):
         mark = world.objects[args.object].grasps.get(args.grasp or "")
         given |= {} if mark is None else {"hand": mark.hand}
-    if isinstance(args, HandPart) and args.support is not None:
-        x, y, z = args.support.at
-        given["support"] = Support(args.support.hand, args.support.on, (x, y, z))
+    if isinstance(args, HandPart) and isinstance(args.support, SupportPart):
+        given["support"] = _support(args.support)
     if args.style is not None:
         given["style"] = style_from(args.style)
     for angle in ("turn", "facing"):
@@ -278,6 +278,15 @@ def _task(part: TaskPart, world: World) -> Task:
         assert isinstance(fixture, Fixture)
         given["to"] = args.to if fixture.joint.kind == "slides" else math.radians(args.to)
     return VERBS[part.verb](**given)
+
+
+def _support(part: SupportPart) -> Support | Knee:
+    """Support in the planner's terms."""
+    if part.knee is not None:
+        return Knee(part.knee)
+    assert part.hand is not None and part.on is not None and part.at is not None
+    x, y, z = part.at
+    return Support(part.hand, part.on, (x, y, z))
 
 
 # Context by a task's number and an argument's name: errors raised inside are reported with its line.

@@ -72,11 +72,28 @@ class GoPart(VerbPart):
 
 
 class SupportPart(Part):
-    """A hand that bears weight, flat on a surface."""
+    """A hand that bears weight, flat on a surface, or a knee on the floor."""
 
-    hand: Side
-    on: Text = Field(description="A mesh of the scene or an object.")
-    at: Point = Field(description="Point of its surface.")
+    hand: Side | None = None
+    on: Text | None = Field(default=None, description="A mesh of the scene or an object, under the hand.")
+    at: Point | None = Field(default=None, description="Point of its surface.")
+    knee: Side | None = Field(default=None, description="Instead of a hand: this knee, on the floor.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> SupportPart:
+        given = [key for key in ("hand", "on", "at") if getattr(self, key) is not None]
+        if self.knee is not None and given:
+            raise wrong("is given together with 'knee'; keep one of them", given[0])
+        if self.knee is None and len(given) < 3:
+            raise wrong("needs a hand, on what and at which point, {hand: left, on: table, at: [x, y, z]}; "
+                        "or {knee: left}; or 'auto'")  # fmt: skip
+        return self
+
+
+_SupportChoice = Annotated[
+    Annotated[Literal["auto"], Tag("word")] | Annotated[SupportPart, Tag("keys")],
+    BY_FORM,
+]
 
 
 class HandPart(VerbPart):
@@ -90,8 +107,10 @@ class HandPart(VerbPart):
         default="auto",
         description="'whole-body': plan all of the body at once; 'auto': only if limbs alone find no path.",
     )
-    support: SupportPart | None = Field(
-        default=None, description="The other hand leans on something during the task; tasks in a row keep it there."
+    support: _SupportChoice | None = Field(
+        default=None,
+        description="The other hand leans on something during the task, or a knee is on the floor; tasks in a row keep "
+        "it there. 'auto': a hand, on a surface chosen by the planner, where balance fails without it.",
     )
     begin: Seconds | None = Field(
         default=None, description="Time at which the hand leaves the base motion, in seconds."

@@ -231,19 +231,22 @@ class Choice:
     """Kind of an import, the character that it is for, and how the file is read.
 
     A clip or a rig is for the character `whom`; without one a new character is added. `units` is metres per unit of
-    the file and `up` its axis; None is as the file states or as its content suggests.
+    the file and `up` its axis; None is as the file states or as its content suggests. `floor` is what of a scene comes
+    onto the storyboard's floor: 'zero', 'lowest', or its own floor if None.
     """
 
     kind: str = DETECTED
     whom: str | None = None
     units: float | None = None
     up: str | None = None
+    floor: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Imported:
-    """The last import: its file, what it was taken for, and the document after it."""
+    """The last import: its file, what it was taken for, the document after it, and a text on how it was read."""
 
     path: Path
     choice: Choice
     after: Document
+    text: str

@@ -70,6 +70,7 @@ class Dragging:
         if name not in studio.places:
             raise UnknownName("movable object", name, studio.places)
         studio.worker.cancel()
+        studio.began_drag()
         self._before, self.followed = (studio.plan, studio.live), None
         if Walking.suits(name, studio.document, studio.board):
             self.current, self.short = Walking(name, studio.document, studio.board, studio.plan), ""
@@ -189,7 +190,7 @@ class Dragging:
             plan = drag.prove(plan, T) if plan.found else plan
             if plan.found:
                 return plan
-            job.what, job.lengthy = "searching for a detour", True
+            job.what, job.told, job.lengthy = "searching for a detour", "", True
             studio.tell("job")
             return drag.repair_from_scratch(T)
 

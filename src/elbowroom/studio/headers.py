@@ -89,7 +89,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
 def add_headers(request: Request, response: Response) -> None:
     """Add the headers to a response; in place of viser's page the mended one is sent."""
     if response.headers.get("Content-Type", "").startswith("text/html") and response.status_code == http.HTTPStatus.OK:
-        response.body = _compressed() if response.headers.get("Content-Encoding") == "gzip" else page()[0]
+        response.body = _compressed() if response.headers.get("Content-Encoding") == "gzip" else page().html
         del response.headers["Content-Length"]
         response.headers["Content-Length"] = str(len(response.body))
     for name, value in _FIXED.items():
@@ -119,7 +119,7 @@ def policy(host: str) -> str:
 @cache
 def _scripts() -> str:
     """Hashes of the page's scripts and handlers; any inline script if a future viser packs them differently."""
-    scripts = page()[1]
+    scripts = page().scripts
     if scripts is None:
         return "'unsafe-inline'"
     ours = [handler.encode() for handler in HANDLERS]
@@ -132,7 +132,7 @@ def _hash(code: bytes) -> str:
 
 @cache
 def _compressed() -> bytes:
-    return gzip.compress(page()[0])
+    return gzip.compress(page().html)
 
 
 # Domains that are not in the public DNS, so that no other site can resolve to them.

@@ -15,6 +15,7 @@ from elbowroom.errors import BadFile, BadValue, ElbowroomError
 from elbowroom.files.fbx import RIGGED, read_rigged
 from elbowroom.files.meshes import read_meshes
 from elbowroom.geometry.mesh import Mesh, highest
+from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import DETECTED, Choice, Document, Imported
@@ -28,17 +29,38 @@ from elbowroom.world.world import World
 
 # New objects snap to multiples of this, metres, beside others; heights are exact.
 _SNAP_M = 0.05
+# What stands on a surface, or is as high as its middle, within this; metres.
+_ON_TOP_M = 0.02
+# Metres between the boxes of objects on the same surface.
+_BESIDE_M = 0.02
 
 
-def landing(studio: Studio) -> list[float]:
-    """Position (3,) for the bottom of a new object, metres: the middle of what is selected, on top of it."""
+def landing(studio: Studio, bounds: Array) -> list[float]:
+    """Position (3,) for a new object, metres, so that it stands on top of what is selected, as near to its middle as
+    there is room beside other objects. `bounds` (2, 3) is its box at the origin."""
     surface = _selected(studio)
     if surface is None:
-        return free_spot(studio)
+        x, y, top = free_spot(studio)
+        return [x, y, round(top - float(bounds[0, 2]), _DIGITS)]
     low, high = surface.bounds
     middle = 0.5 * (low + high)
-    top = highest(surface.vertices[surface.faces], middle[None, :2])
-    return [round(float(middle[0]), _DIGITS), round(float(middle[1]), _DIGITS), round(max(top, float(low[2])), _DIGITS)]
+    triangles = surface.vertices[surface.faces]
+    top = max(highest(triangles, middle[None, :2]), float(low[2]))
+    steps = [np.arange(-(n := int(0.5 * length / _SNAP_M)), n + 1) * _SNAP_M for length in (high - low)[:2]]
+    spots = middle[:2] + np.stack(np.meshgrid(*steps), axis=-1).reshape(-1, 2)
+    spots = spots[np.argsort(np.linalg.norm(spots - middle[:2], axis=1), kind="stable")]
+    own = bounds[:, :2] + np.array([[-_BESIDE_M], [_BESIDE_M]])
+    boxes = [box[:, :2] for box in _boxes(studio) if abs(box[0, 2] - top) < _ON_TOP_M]
+    free = (p for p in spots if not any(np.all((own + p)[0] < b[1]) and np.all((own + p)[1] > b[0]) for b in boxes))
+    level = (p for p in free if abs(highest(triangles, p[None]) - top) < _ON_TOP_M)
+    spot = next(level, middle[:2])
+    return [round(float(v), _DIGITS) + 0.0 for v in (*spot, top - bounds[0, 2])]
+
+
+def _boxes(studio: Studio) -> list[Array]:
+    """Boxes (2, 3) of all objects where they are at the start."""
+    world = studio.original
+    return [thing.mesh.moved(thing.path(world.span[0])).bounds for thing in world.objects.values()]
 
 
 def free_spot(studio: Studio) -> list[float]:
@@ -66,6 +88,7 @@ def _selected(studio: Studio) -> Mesh | None:
 GUESSED = "from the file"
 AS = (DETECTED, "scene", "object", "clip", "rig")
 UP = {GUESSED: None, "Y up": "Y", "Z up": "Z"}
+FLOORS = {"detected": None, "at 0 of the file": "zero", "its lowest point": "lowest"}
 # Metres per unit of a file.
 UNITS: Mapping[str, float | None] = {
     GUESSED: None,
@@ -149,17 +172,19 @@ def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: Choice
         path = get()
         file[:] = [path]
         try:
+            job.tell(None, "reading")
             choice = detected(path, asked)
             chosen[:] = [choice]
             with studio.lock:
-                document, before_it, spot = studio.document, studio.original, landing(studio)
-            after = _added(document, path, choice, spot)
+                document, before_it = studio.document, studio.original
+            job.tell(None, f"as {choice.kind}")
+            after = _added(document, path, choice)
             studio.check_files(after)
             board = after.board()
             if choice.kind == "scene":
-                after, board, notes[:] = _onto_floor(before_it, after, board)
+                after, board, notes[:] = _onto_floor(before_it, after, board, choice.floor)
             if choice.kind == "object":
-                after, board = _standing(after, board)
+                after, board = _standing(studio, after, board)
             if choice.kind == "clip" and not document.values.get("characters"):
                 after, board = _at_its_rate(after, board)
             return document, after, board
@@ -177,60 +202,68 @@ def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: Choice
                 studio.run_files(Job(what, work, done))
                 return
             text = "".join([_summary(file[0], studio.original, board, chosen[0]), *notes])
-            studio.imported = Imported(file[0], chosen[0], after)
+            studio.imported = Imported(file[0], chosen[0], after, text)
             studio.edit(f"import {file[0].name}", after, board=board)
         studio.say(text, "good")
 
     return studio.run_files(Job(what, work, done))
 
 
-def _added(document: Document, path: Path, choice: Choice, spot: list[float]) -> Document:
-    """Document with the file added; an object at a spot (3,), metres."""
+def _added(document: Document, path: Path, choice: Choice) -> Document:
+    """Document with the file added; an object at the origin."""
     name, stem = os.path.relpath(path, document.path.parent), path.stem[:_LONGEST_NAME]
     source: dict[str, Any] = {"file": name}
     source |= {key: value for key, value in (("units", choice.units), ("up", choice.up)) if value is not None}
     if choice.kind == "scene":
         return add_static(document, stem, source)
     if choice.kind == "object":
-        return add_object(document, stem, source, spot)
+        return add_object(document, stem, source, [0.0, 0.0, 0.0])
     entry = {"clip" if choice.kind == "clip" else "body": source if len(source) > 1 else name}
     return (
         add_character(document, stem, entry) if choice.whom is None else change_character(document, choice.whom, entry)
     )
 
 
-def _standing(after: Document, board: Storyboard) -> tuple[Document, Storyboard]:
-    """Document with the object added last raised so that it stands on its spot."""
+def _standing(studio: Studio, after: Document, board: Storyboard) -> tuple[Document, Storyboard]:
+    """Document with the object added last where it lands."""
     values = after.edited()
     name = next(reversed(values["objects"]))
-    low = float(board.world.objects[name].mesh.bounds[0, 2])
-    if abs(low) < 10.0**-_DIGITS:
+    bounds = board.world.objects[name].mesh.bounds
+    with studio.lock:
+        at = landing(studio, bounds)
+    if np.allclose(at, values["objects"][name]["at"], rtol=0.0, atol=10.0**-_DIGITS):
         return after, board
-    at = values["objects"][name]["at"]
-    values["objects"][name]["at"] = [*at[:2], round(at[2] - low, _DIGITS)]
+    values["objects"][name]["at"] = at
     after = after.with_values(values)
     return after, after.board()
 
 
-def _onto_floor(before: World, after: Document, board: Storyboard) -> tuple[Document, Storyboard, list[str]]:
+def _onto_floor(
+    before: World, after: Document, board: Storyboard, floor: str | None
+) -> tuple[Document, Storyboard, list[str]]:
     """Document with the scene added last raised to the previous floor height, and notes on that.
 
     The scene's floor is detected as on the command line, which puts a clip onto it: here characters and objects already
-    have their positions, and the scene is put below their feet.
+    have their positions, and the scene is put below their feet. `floor` is a choice of another height of the scene.
     """
     if before.floor is None:
         return after, board, []
     static = {name: mesh for name, mesh in board.world.static.items() if name not in before.static}
-    scenes = scene_floor(static, foot_places(before.characters.values()))
-    if not scenes.found:
-        return after, board, [f" {scenes.note.partition(';')[0]}."] if scenes.note else []
-    lift = round(before.floor - scenes.height, _DIGITS) + 0.0
+    what, height = "floor", 0.0
+    if floor is None:
+        scenes = scene_floor(static, foot_places(before.characters.values()))
+        if not scenes.found:
+            return after, board, [f" {scenes.note.partition(';')[0]}."] if scenes.note else []
+        height = scenes.height
+    elif floor == "lowest":
+        what, height = "lowest point", min(float(mesh.bounds[0, 2]) for mesh in static.values())
+    lift = round(before.floor - height, _DIGITS) + 0.0
     if lift == 0.0:
-        return after, board, []
+        return after, board, [f" Its {what} is at {height:.3f} m."]
     values = after.edited()
     values["scene"]["meshes"][-1]["at"] = [0.0, 0.0, lift]
     after = after.with_values(values)
-    note = f" Its floor, at {scenes.height:.3f} m, was aligned with that of the storyboard, at {before.floor:.3f} m."
+    note = f" Its {what}, at {height:.3f} m, was aligned with the floor of the storyboard, at {before.floor:.3f} m."
     return after, after.board(), [note]
 
 
@@ -266,6 +299,18 @@ def _summary(path: Path, before: World, board: Storyboard, choice: Choice) -> st
         facts = seconds(people[0].span[1] - people[0].span[0])
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n and ": " in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
-    kept = dict.fromkeys(plain)  # a retargeted clip has them twice
+    kept = dict.fromkeys([*plain, *_stated(path, choice)])  # a retargeted clip has them twice
     summary = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
     return summary + "".join(f" {note}." for note in kept)
+
+
+def _stated(path: Path, choice: Choice) -> list[str]:
+    """Units and up axis that were chosen, or that the format or the file states."""
+    chosen = [name for name, units in UNITS.items() if units is not None and units == choice.units]
+    chosen += [name for name, up in UP.items() if up is not None and up == choice.up]
+    said = [f"{' and '.join(chosen).capitalize()}, as chosen"] if chosen else []
+    if not chosen and path.suffix.lower() in (".glb", ".gltf"):
+        said.append("Metres and Y up, as in all glTF files")
+    if not chosen and path.suffix.lower() == ".fbx":
+        said.append("Units and up axis as the file states them")
+    return said

@@ -13,16 +13,17 @@ from elbowroom.studio.autosave import state_folder
 from elbowroom.studio.filing import document_of
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.headers import check_token, is_loopback, kept_token
-from elbowroom.studio.page_camera import Camera
+from elbowroom.studio.page_camera import Camera, View
 from elbowroom.studio.page_extras import Extras
 from elbowroom.studio.page_files import Files
 from elbowroom.studio.page_gizmo import Gizmo
-from elbowroom.studio.page_scene import SceneView, light
+from elbowroom.studio.page_lights import Lights
+from elbowroom.studio.page_scene import SceneView
 from elbowroom.studio.page_status import KeptWork, Status
 from elbowroom.studio.page_tasks import Tasks
 from elbowroom.studio.page_things import Things
 from elbowroom.studio.page_timeline import Timeline
-from elbowroom.studio.page_view import Keys, View
+from elbowroom.studio.page_view import Keys, ViewTab
 from elbowroom.studio.server import LOOPBACK, StudioServer, check_host
 from elbowroom.studio.studio import Studio, Topic
 
@@ -40,7 +41,7 @@ class Panel:
         files = tabs.add_tab("Files", viser.Icon.FILE)
         self.things = Things(server, studio, page, things)
         self.tasks = Tasks(server, studio, tasks)
-        self.view = View(server, studio, page, view)
+        self.view = ViewTab(server, studio, page, view)
         self.files = Files(server, studio, files)
 
     def notify(self, topic: Topic) -> None:
@@ -63,10 +64,10 @@ class Page:
         self.theme()
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(WIDTH)
-        light(server.scene)
+        self.lights = Lights(server, shadows=shadows)
         self.scene = SceneView(server, studio.select, shadows=shadows)
         self.gizmo = Gizmo(server, studio)
-        self.camera = Camera(server, studio, self.scene.cut_open)
+        self.camera = Camera(server, studio, self._framed)
         self.extras = Extras(server, studio)
         self.timeline = Timeline(server, studio)
         self.keys = Keys(server, studio, self)
@@ -95,7 +96,7 @@ class Page:
             studio = self.studio
             if topic == "scene":
                 self.scene.build(studio.world, studio.places)
-                self.camera.frame()
+                self.look()
             if topic in ("scene", "motion"):
                 self.scene.fit_ghosts(studio.world, studio.original)
             if topic in ("scene", "motion", "time"):
@@ -136,19 +137,26 @@ class Page:
         """Light or dark."""
         self.dark = self.timeline.dark = self.scene.dark = dark
         self.theme()
-        light(self.server.scene, dark=dark)
+        self.lights.set_dark(dark)
         self.scene.lay_floor()
         self.notify("motion")
 
+    def _framed(self, view: View) -> None:
+        """Cut walls open in front of what the camera has been turned to, and light it."""
+        self.scene.cut_open(view.normal, view.limit)
+        self.lights.aim(view.middle, view.radius)
+
     def look(self) -> None:
         """Frame the whole action."""
+        self.camera.covered = self.timeline.height
         self.camera.frame()
 
     def _connected(self, client: viser.ClientHandle) -> None:
-        """Fit the timeline to the scene, whose width is sent again when the panel has been laid out."""
+        """Fit timeline and camera to the scene, whose width is sent again when the panel has been laid out."""
 
         async def fit(camera: viser.CameraHandle) -> None:
             self.timeline.place(camera.image_width)
+            self.camera.fit(client.client_id, camera)
 
         self.timeline.place(client.camera.image_width)
         client.camera.on_update(fit)

@@ -19,8 +19,11 @@ from elbowroom.world.viewpoint import axes_towards, best_azimuth, nearest_eye
 from elbowroom.world.world import World
 
 FIELD_OF_VIEW = float(np.radians(35.0))
-# Share of the window's height that the timeline covers: the action is framed above it.
-_COVERED = 0.26
+# Share of the window's height that the timeline usually covers, and at most: the action is framed above it.
+_COVERED, _MOST_COVERED = 0.26, 0.7
+# Share of the rest that the action fills, and the usual shape of a window: its width over its height.
+_FILLED, _USUAL_SHAPE = 0.92, 1.2
+_NO_SIZE = (0, 0)
 # Elevations to look from, radians: usually, and among walls, where things stand before each other.
 _RISE, _RISE_INSIDE = float(np.radians(16.0)), float(np.radians(28.0))
 # Metres between the action and the cut through walls.
@@ -29,13 +32,18 @@ _CURTAIN = 0.35
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Eye, target and direction to the right, (3,) each; walls are cut open in front of normal (3,) · p = limit."""
+    """Eye, target and direction to the right, (3,) each; walls are cut open in front of normal (3,) · p = limit.
+
+    What is seen lies around `middle` (3,) within `radius`.
+    """
 
     eye: Array
     at: Array
     right: Array
     normal: Array
     limit: float
+    middle: Array
+    radius: float
 
 
 class Camera:
@@ -45,24 +53,42 @@ class Camera:
         self,
         server: viser.ViserServer,
         studio: Studio,
-        cut: Callable[[Array, float], None] = lambda normal, limit: None,
+        framed: Callable[[View], None] = lambda view: None,
     ) -> None:
-        self._server, self._studio, self._cut = server, studio, cut
+        self._server, self._studio, self._framed = server, studio, framed
         self._whom: str | None = None
         self._before: Array | None = None
         self._beside = np.zeros(3)
+        self._action: Action | None = None
+        self._eyes: dict[int, tuple[tuple[int, int], Array]] = {}  # of browsers: size of the window, place of the eye
+        self.covered = 0  # pixels of all windows that the timeline covers
 
     def frame(self, beside: Array | None = None) -> None:
         """Frame the whole action, in current and future browsers; another one at the distance `beside` (3,) as well."""
         self._beside = self._beside if beside is None else beside
-        view = view_of(self._studio.world, self._beside)
-        eye, at = view.eye, view.at
-        self._cut(view.normal, view.limit)
+        self._action = seen(self._studio.world, self._beside)
+        view = self._action.view()
+        self._framed(view)
         first = self._server.initial_camera
-        first.position, first.look_at, first.fov, first.near = eye, at, FIELD_OF_VIEW, 0.02
+        first.position, first.look_at, first.fov, first.near = view.eye, view.at, FIELD_OF_VIEW, 0.02
+        self._eyes = {}
         for client in self._server.get_clients().values():
-            client.camera.position, client.camera.look_at = eye, at
+            self._turn(client.client_id, client.camera)
         self._before = None
+
+    def fit(self, client_id: int, camera: viser.CameraHandle) -> None:
+        """Frame the action for a window of another size, unless the user has moved the camera."""
+        first = self._server.initial_camera.position
+        size, eye = self._eyes.get(client_id, (_NO_SIZE, np.zeros(3) if first is None else np.asarray(first)))
+        if _size(camera) != size and np.allclose(camera.position, eye, atol=1e-3):
+            self._turn(client_id, camera)
+
+    def _turn(self, client_id: int, camera: viser.CameraHandle) -> None:
+        if self._action is not None:
+            width, height = _size(camera)
+            view = self._action.view(width / height, min(self.covered / height, _MOST_COVERED))
+            self._eyes[client_id] = (width, height), view.eye
+            camera.position, camera.look_at = view.eye, view.at
 
     def follow(self, whom: str | None) -> None:
         """Follow a character; None stops following."""
@@ -85,8 +111,35 @@ class Camera:
         self._before = now
 
 
-def view_of(world: World, beside: ArrayLike = (0.0, 0.0, 0.0)) -> View:
-    """View that shows the whole action above the timeline, and another like it at a distance `beside` (3,)."""
+def _size(camera: viser.CameraHandle) -> tuple[int, int]:
+    """Width and height of a window, pixels."""
+    return max(camera.image_width, 1), max(camera.image_height, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Action:
+    """Points (N, 3) to be seen, those that move (M, 3), and axes (3, 3) of the camera: right, up, backwards."""
+
+    points: Array
+    moving: Array
+    axes: Array
+
+    def view(self, shape: float = _USUAL_SHAPE, covered: float = _COVERED) -> View:
+        """View that shows all of it in a window of a shape, its width over its height, of whose height the timeline
+        covers a share."""
+        points, axes, slope = self.points, self.axes, float(np.tan(0.5 * FIELD_OF_VIEW))
+        eye = nearest_eye(points, axes, _FILLED * slope * np.array([shape, 1.0 - covered]))
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        far = float((eye - middle) @ axes[2])
+        eye = eye - axes[1] * far * slope * covered
+        normal = axes[2] * [1.0, 1.0, 0.0]
+        curtain = float((self.moving @ normal).max()) + _CURTAIN
+        radius = float(np.linalg.norm(points - middle, axis=1).max())
+        return View(eye, eye - axes[2] * far, axes[0], normal, curtain, middle, radius)
+
+
+def seen(world: World, beside: ArrayLike = (0.0, 0.0, 0.0)) -> Action:
+    """The whole action of a world, and another like it at a distance `beside` (3,), from where it is seen best."""
     begin, end = world.span
     some = np.linspace(begin, end, 24)
     moving = action(world, some)
@@ -96,11 +149,5 @@ def view_of(world: World, beside: ArrayLike = (0.0, 0.0, 0.0)) -> View:
     points = np.concatenate([points, points + np.asarray(beside)])
     front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
     rise = _RISE_INSIDE if inside else _RISE
-    slope = float(np.tan(0.5 * FIELD_OF_VIEW))
     axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
-    eye = nearest_eye(points, axes, np.array([1.1 * slope, 0.92 * (1.0 - _COVERED) * slope]))
-    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    far = float((eye - middle) @ axes[2])
-    eye = eye - axes[1] * far * slope * _COVERED
-    normal = axes[2] * [1.0, 1.0, 0.0]
-    return View(eye, eye - axes[2] * far, axes[0], normal, float((moving @ normal).max()) + _CURTAIN)
+    return Action(points, moving, axes)

@@ -14,7 +14,7 @@ from elbowroom.files.text import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import transform
-from elbowroom.studio.page_camera import view_of
+from elbowroom.studio.page_camera import seen
 from elbowroom.studio.page_looks import asked, offer, put
 from elbowroom.studio.page_scene import Skins
 from elbowroom.studio.studio import Studio, Topic
@@ -138,7 +138,7 @@ class Compare:
         """Set a distance at which the two are seen beside each other, and show the choice."""
         if self._with.value != NOTHING:
             world = self._studio.world
-            self._right = view_of(world).right
+            self._right = seen(world).axes[0]
             times = np.linspace(*world.span, _SAMPLES)  # both move in step: the width at one time is what counts
             width = max(float(np.ptp(action(world, t) @ self._right)) for t in times)
             put(self._apart, round(width + _GAP_M, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from elbowroom.studio.page_looks import asked, offer, put
 from elbowroom.studio.studio import Studio, Topic
 
 _REPORT = "Measures the quality of the motion, on one page that opens offline."
-_DROP = (
-    '<div style="margin:2px 10px 6px 10px;font-size:12.5px;opacity:.8">Drop files anywhere on the page, or choose one. '
-    "What it is, its units and its up axis are detected; choose others here to read it again.</div>"
+_FLOOR = "What of a scene comes onto the floor of the storyboard."
+_LINE = '<div style="margin:2px 10px 6px 10px;font-size:12.5px;opacity:.8">{}</div>'
+_DROP = _LINE.format(
+    "Drop files anywhere on the page, or choose one. What it is, its units, its up axis and its floor are detected; "
+    "choose others here to read it again."
 )
 _NOBODY = "a new character"
 
@@ -36,12 +39,13 @@ class Files:
                 self._name = gui.add_text("Name", filing.suggested_name(studio))
                 saves = gui.add_button("Save", icon=viser.Icon.DEVICE_FLOPPY)
             with gui.add_folder("Import", expand_by_default=False):
-                gui.add_html(_DROP)
+                self._read = gui.add_html(_DROP)
                 self._as = gui.add_dropdown("As", importing.AS)
                 self._whom = gui.add_dropdown("For", (_NOBODY,), visible=False)
                 self._path = gui.add_text("Path", "", hint=f"A file in {studio.folders.work}.")
                 self._units = gui.add_dropdown("Units", tuple(importing.UNITS))
                 self._up = gui.add_dropdown("Up axis", tuple(importing.UP))
+                self._floor = gui.add_dropdown("Floor", tuple(importing.FLOORS), hint=_FLOOR)
                 brings = gui.add_button("Import", icon=viser.Icon.FILE_IMPORT, color="gray")
                 loads = gui.add_upload_button("Upload", icon=viser.Icon.UPLOAD, color="gray", mime_type=_accepted())
             with gui.add_folder("Export"):
@@ -58,10 +62,11 @@ class Files:
         exports.on_click(asked(studio, self._export))
         reports.on_click(asked(studio, lambda: report_on(studio, self._stem.value)))
         copies.on_click(asked(studio, self._show_code))
-        for field in (self._as, self._units, self._up, self._whom):
+        for field in (self._as, self._units, self._up, self._floor, self._whom):
             field.on_update(self._chosen)
         self._doc: Path | None = None
         self._last: Imported | None = None
+        self._rechosen = False  # a choice was made while a file was read
 
     @property
     def name(self) -> str:
@@ -89,28 +94,38 @@ class Files:
             self._fit()
         if topic == "said" and self._last is not self._studio.imported:
             self._last = self._studio.imported
-            if self._last is not None:  # another choice reads the file again
+            if self._last is not None and self._rechosen:  # while it was read
+                self._rechosen = False
+                self._studio.trying(lambda: importing.again(self._studio, self._choice))
+            elif self._last is not None:  # another choice reads the file again
                 put(self._as, self._last.choice.kind)
+                self._read.content = _LINE.format(f"{escape(self._last.text)} Choose otherwise here to read it again.")
+                self._fit()
 
     def _chosen(self, event: viser.GuiEvent) -> None:
         self._fit()
         if event.client is not None and self._studio.imported is not None:
-            self._studio.trying(lambda: importing.again(self._studio, self._choice))
+            self._rechosen = self._studio.filer.busy
+            if not self._rechosen:
+                self._studio.trying(lambda: importing.again(self._studio, self._choice))
 
     def _fit(self) -> None:
         self._whom.visible = self._as.value in ("clip", "rig")
+        self._floor.visible = self._as.value in (DETECTED, "scene")
         offer(self._whom, (_NOBODY, *self._studio.original.characters))
 
     @property
     def _choice(self) -> Choice:
         """Hints for the import of a file, from the form."""
         whom = None if self._whom.value == _NOBODY or not self._whom.visible else self._whom.value
-        return Choice(self._as.value, whom, importing.UNITS[self._units.value], importing.UP[self._up.value])
+        floor = importing.FLOORS[self._floor.value] if self._floor.visible else None
+        return Choice(self._as.value, whom, importing.UNITS[self._units.value], importing.UP[self._up.value], floor)
 
     def _load(self, upload: viser.UploadedFile) -> None:
         """Import what was uploaded or dropped: as chosen, or detected where the choice was made for an earlier file."""
         choice = self._choice
-        if self._last is not None and choice == self._last.choice:
+        fits = choice.kind == DETECTED or Path(upload.name).suffix.lower() in KINDS[importing.kind_of(choice.kind)]
+        if self._last is not None and (choice == self._last.choice or not fits):
             put(self._as, DETECTED)
             choice = Choice()
         importing.upload(self._studio, upload.name, upload.content, choice)

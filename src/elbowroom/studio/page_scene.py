@@ -105,7 +105,6 @@ _GHOSTLY: dict[str, Any] = {
 _DIFFERS = 0.01
 # Colours of the floor: cells, sections, the plane.
 _DARK = ((122, 126, 131), (134, 138, 143), (112, 116, 121))
-_DARK_BACKGROUND = (78, 81, 85)
 _LIGHT = ((216, 218, 221), (190, 193, 197), (226, 228, 230))
 # Height above the floor below which large meshes are never cut open, metres: floors, thresholds.
 _THRESHOLD = 0.1
@@ -343,19 +342,6 @@ def _part(skin: Skin, joints: frozenset[int]) -> Skin:
 
 def _place(frame: viser.FrameHandle, T: Array) -> None:
     frame.position, frame.wxyz = T[:3, 3], from_matrix(T[:3, :3])
-
-
-def light(scene: viser.SceneApi, *, dark: bool = False) -> None:
-    """Set up soft lights; viser's own environment map washes colours out.
-
-    In the dark the background is grey as in other programs, and lights are stronger, so that dark objects stand out.
-    """
-    scene.set_up_direction("+z")
-    scene.configure_environment_map(None)
-    sky, fill = (4.2, 2.0) if dark else (2.4, 0.9)
-    scene.add_light_hemisphere("/light/sky", ground_color=(178, 170, 162), intensity=sky)
-    scene.add_light_directional("/light/fill", intensity=fill, position=(-3.0, -4.0, 5.0))
-    scene.set_background_image(np.full((2, 2, 3), _DARK_BACKGROUND, np.uint8) if dark else None)
 
 
 def _floor(scene: viser.SceneApi, height: float, *, dark: bool) -> viser.GridHandle:

@@ -69,17 +69,18 @@ class Status:
         if long and job is not None and job.what == MEASURING and studio.certified:
             text = f"{text}; {job.what} …"
         elif long and job is not None:
-            color, text = _WAIT, f"{job.what.capitalize()}{': ' + job.step if job.step else ''} … {job.seconds:.1f} s"
+            line = job.told or job.what
+            color, text = _WAIT, f"{line[:1].upper()}{line[1:]} … {job.seconds:.1f} s"
         name = studio.document.name + (" •" if studio.session.unsaved else "")
         tone, said = studio.said
         done = job.progress if long and job is not None else None
-        # two lines of text at any time: the tabs below stay where they are while something is dragged
+        # room for two lines of text, the bar and a message of two lines at any time: the tabs below stay where they are
         content = (
             f'<div id="{_TOP}" style="padding:8px 10px 2px 10px;font-size:13px"><div style="opacity:.65;'
             f'padding-right:84px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap">{escape(name)}</div>'
             f'<div style="margin-top:2px;line-height:1.5;min-height:3em"><span style="display:inline-block;width:8px;'
             f'height:8px;border-radius:4px;background:{color};margin-right:7px"></span>{escape(text)}</div>'
-            f"{_bar(done)}{_boxed(said, tone)}</div>"
+            f'{_bar(done)}<div style="min-height:3.9em">{_boxed(said, tone)}</div></div>'
         )
         if self._line.content != content:
             self._line.content = content
@@ -123,12 +124,11 @@ def _summary(studio: Studio) -> tuple[str, str]:
 
 
 def _bar(done: float | None) -> str:
-    """HTML progress bar, from 0 to 1, empty if unknown."""
-    if done is None:
-        return ""
+    """HTML progress bar, from 0 to 1; its room alone if unknown."""
+    rail = "transparent" if done is None else f"{_WAIT}30"
     return (
-        f'<div style="margin:5px 0 1px;height:4px;border-radius:2px;background:{_WAIT}30"><div style="height:4px;'
-        f'border-radius:2px;background:{_WAIT};width:{100.0 * done:.1f}%"></div></div>'
+        f'<div style="margin:5px 0 1px;height:4px;border-radius:2px;background:{rail}"><div style="height:4px;'
+        f'border-radius:2px;background:{_WAIT};width:{100.0 * (done or 0.0):.1f}%"></div></div>'
     )
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import viser
 
+from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-from elbowroom.props.makers import MAKERS
+from elbowroom.props.makers import MAKERS, made
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio import edits
 from elbowroom.studio.entries import alone, deleted, entry_of
@@ -165,7 +166,8 @@ class Things:
     def _added(self) -> None:
         studio, what = self._studio, str(self._what.value)
         name = edits.free_name(studio.document, what)
-        at = free_spot(studio) if self._kind.value == "character" else landing(studio)
+        person = self._kind.value == "character"
+        at = free_spot(studio) if person else landing(studio, _extent(what))
         make: dict[str, Callable[[], Any]] = {
             "obstacle": lambda: edits.add_static(studio.document, name, {"maker": what, "at": at}),
             "object": lambda: edits.add_object(studio.document, name, {"maker": what}, at),
@@ -173,6 +175,12 @@ class Things:
         }
         studio.edit(f"add {name}", make[self._kind.value]())
         studio.select(name)
+
+
+def _extent(model: str) -> Array:
+    """Box (2, 3) of a model, metres."""
+    ends = np.stack([mesh.bounds for mesh in made(model).values()])
+    return np.stack([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
 
 
 def _person(body: str, motion: str, at: list[float]) -> dict[str, Any]:

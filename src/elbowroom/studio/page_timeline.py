@@ -27,6 +27,8 @@ _LEFT, _RIGHT = 110, 56
 _LANE = 7
 ROW = 2 * _LANE + 6
 _BELOW = 35  # height of the scale and the legend
+# Pixels of a label of the scale with the room beside it, and of the widest panel.
+_LABEL, _WIDEST = 86, 1200
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,12 @@ def lanes(bars: list[Bar]) -> int:
     return len({(bar.who, bar.limb) for bar in bars})
 
 
-def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no collisions") -> str:
+def drawn(
+    bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no collisions", width: float = _WIDEST
+) -> str:
     """HTML of the bars, one row for each limb that has any, above a time scale and a legend.
 
-    If there are none, the text `nothing` replaces the legend.
+    If there are none, the text `nothing` replaces the legend. `width` is that of the panel, pixels.
     """
     rows: dict[tuple[str, str], list[Bar]] = {}
     for bar in bars:
@@ -100,7 +104,7 @@ def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no col
             )
         out.append("</div></div>")
     centred = "position:absolute;transform:translateX(-50%);white-space:nowrap"
-    marks = "".join(f'<span style="{centred};left:{_share(t, span):.2f}%">{t:g} s</span>' for t in ticks(span))
+    marks = "".join(f'<span style="{centred};left:{_share(t, span):.2f}%">{t:g} s</span>' for t in ticks(span, width))
     out.append(
         f'<div style="position:relative;height:14px;margin:0 {_RIGHT - 2}px 0 {_LEFT}px;opacity:.75">{marks}</div>'
     )
@@ -131,10 +135,11 @@ def hand(t: float, span: Interval, rows: int, points: tuple[float | None, float 
     )
 
 
-def ticks(span: Interval) -> list[float]:
-    """Times of a scale: multiples of a step that leaves room for the labels."""
+def ticks(span: Interval, width: float = _WIDEST) -> list[float]:
+    """Times of a scale in a panel of a width, pixels: multiples of a step that leaves room for the labels."""
     length = span[1] - span[0]
-    step = next((s for s in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0) if length / s <= 12.0), 600.0)
+    most = max((width - _LEFT - _RIGHT) / _LABEL, 1.0)
+    step = next((s for s in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0) if length / s <= most), 600.0)
     first = int(-(-span[0] // step))
     return [round(k * step, 6) for k in range(first, int(span[1] / step + 1e-6) + 1)]
 
@@ -182,8 +187,17 @@ class Timeline:
         if (width, self._room) == self._placed:
             return
         self._placed, self._width = (width, self._room), width
-        height = 190 + ROW * self._room
-        self.panel.float(x=10, y=-10, width=min(max(width - 20, 280), 1200), height=height)
+        self.panel.float(x=10, y=-10, width=self._panel_width, height=self.height - 10)
+        self._draw_bars()
+
+    @property
+    def height(self) -> int:
+        """Pixels at the lower edge of the window that the panel covers."""
+        return 200 + ROW * self._room
+
+    @property
+    def _panel_width(self) -> float:
+        return min(max(self._width - 20, 280), _WIDEST)
 
     def show_motion(self) -> None:
         """Update to another motion: its length and bars."""
@@ -192,16 +206,21 @@ class Timeline:
         slider, last = self._slider, max(ceil(100.0 * end - 1e-6) / 100.0, begin + 0.01)
         if (slider.min, slider.max) != (begin, last):
             slider.min, slider.max = begin, last
-        bars = bars_of(studio.plan, studio.original, live=studio.live)
-        nothing = "not planned yet" if studio.plan is None else "not yet certified" if studio.live else "no collisions"
-        drawing = drawn(bars, (begin, last), dark=self.dark, nothing=nothing)
-        if self._bars.content != drawing:
-            self._bars.content = drawing
-        self._lanes = lanes(bars)
+        self._draw_bars()
         if min(self._lanes, _MOST_ROWS) > self._room:  # it never shrinks: a panel that jumps is distracting
             self._room = min(self._lanes, _MOST_ROWS)
             self.place(self._width)
         self.show_time(force=True)
+
+    def _draw_bars(self) -> None:
+        studio, slider = self._studio, self._slider
+        bars = bars_of(studio.plan, studio.original, live=studio.live)
+        nothing = "not planned yet" if studio.plan is None else "not yet certified" if studio.live else "no collisions"
+        span = (slider.min, slider.max)
+        drawing = drawn(bars, span, dark=self.dark, nothing=nothing, width=self._panel_width)
+        if self._bars.content != drawing:
+            self._bars.content = drawing
+        self._lanes = lanes(bars)
 
     def show_time(self, force: bool = False) -> None:
         """Update to the time shown."""

@@ -22,7 +22,7 @@ _NO_TREES = "No search was needed for this motion, so there are no trees."
 _NOBODY = "nobody"
 
 
-class View:
+class ViewTab:
     """Switches of the view."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page, tab: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +43,7 @@ class Studio:
         self.lock = threading.RLock()
         self._listeners: list[Callable[[Topic], None]] = []
         self.autosave = Autosave(state)
+        self._has_dragged = state / "has-dragged"  # there once this user knows how
         self.kept: list[Kept] = self.autosave.found()
         self.selected: str | None = None
         self.said: tuple[Tone, str] = ("plain", "")
@@ -242,8 +244,7 @@ class Studio:
             def work(job: Job) -> Plan:
                 followed = instead()
                 kept.extend([followed] if followed is not None else [])
-                with job.watching():
-                    return followed or plan_storyboard(board, seed=document.seed, tier=document.tier)
+                return followed or plan_storyboard(board, seed=document.seed, tier=document.tier)
 
             def done(plan: Plan) -> None:
                 with self.lock:
@@ -277,10 +278,24 @@ class Studio:
         self._cache.keep(self.document, plan)
         if other and self.selected is None and not self.session.can_undo:
             self._offer(plan)
+        hint = self._hint()
         if not plan.found:
             self.say(advised(plan), "bad")
         elif self.said[0] != "good" or self._said_of is not self.document:
-            self.say(self.autosave.warning, "bad" if self.autosave.warning else "plain")
+            self.say(self.autosave.warning or hint, "bad" if self.autosave.warning else "plain")
+
+    def _hint(self) -> str:
+        """Sentence for a user who has never dragged anything; empty for others."""
+        if self.selected is None or self.session.can_undo or self._has_dragged.exists():
+            return ""
+        return f"Drag the {self.selected} by its arrows: the motion follows. Release it, and the motion is proven."
+
+    def began_drag(self) -> None:
+        """Remember that this user knows how to drag, and drop messages about the motion before it."""
+        with suppress(OSError):  # the hint is shown once more
+            self._has_dragged.touch()
+        if self.said[1]:
+            self.say("")
 
     def _offer(self, plan: Plan) -> None:
         """Select a colliding obstacle, as something to drag, and go to the time of the collision."""

@@ -3,12 +3,14 @@
 The page is one file with one script, which unpacks a style sheet and a second script. That one sends changes of all
 fields and clicks on all buttons through one valve that opens every 50 ms, or later while the page draws, and of
 those that come meanwhile keeps only the last: a box that was unticked just before another click was forgotten.
-Here a change that waits is sent when one of another field comes.
+Here a change that waits is sent when one of another field comes. A page in which this cannot be done is served as it
+is, with a warning to the user; pyproject.toml admits only versions of viser in which it was.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +18,10 @@ import numpy as np
 import viser
 import zstandard
 
+_UNKNOWN = (
+    f"viser {viser.__version__} has another page than the studio knows, which may lose a change that is followed by "
+    "another within 50 ms: install a version that elbowroom asks for (pip install -U elbowroom)."
+)
 # Alphabet of viser's packed code, 5 characters for 4 bytes: printable characters without those special in HTML.
 _ALPHABET = bytes(c for c in range(0x21, 0x7F) if chr(c) not in "\"&<>'`")
 _POWERS = len(_ALPHABET) ** np.arange(4, -1, -1)
@@ -27,20 +33,33 @@ _VALVE = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class ServedPage:
+    """HTML of the page, the code of its two scripts, None if they are packed differently, and a warning or nothing."""
+
+    html: bytes
+    scripts: tuple[bytes, bytes] | None
+    warning: str
+
+
 @cache
-def page() -> tuple[bytes, tuple[bytes, bytes] | None]:
-    """HTML of the page, and the code of its two scripts; None for those if a future viser packs them differently."""
-    text = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
+def page() -> ServedPage:
+    """The page of the viser that is installed, mended."""
+    return served((Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8"))
+
+
+def served(text: str) -> ServedPage:
+    """The page that is served in place of an HTML text."""
     found = list(_SCRIPT.finditer(text))
     parts = unpacked(found[0][1]) if len(found) == 1 else None
     if parts is None:
-        return text.encode(), None
+        return ServedPage(text.encode(), None, _UNKNOWN)
     style, code = parts
     mended = _mended(code)
     if mended != code:
         start, end = found[0].span(1)
         text = text[:start] + _packed(found[0][1], style, mended) + text[end:]
-    return text.encode(), (found[0][2].encode(), mended)
+    return ServedPage(text.encode(), (found[0][2].encode(), mended), "" if mended != code else _UNKNOWN)
 
 
 def _mended(code: bytes) -> bytes:

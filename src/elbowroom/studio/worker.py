@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from elbowroom.stopping import Cancelled, stoppable, watched
+from elbowroom.stopping import Cancelled, Progressing, stoppable, watched
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document
 
@@ -47,8 +47,8 @@ State = Literal["waiting", "running", "done", "failed", "cancelled"]
 class Job:
     """Unit of work. `work` gets the job, to report its `progress`, 0 to 1, or None if unknown.
 
-    `lengthy` marks a job known to take long. `done` is called with the result, `failed` with the error, both in the
-    worker's thread.
+    `told` is a line on that, with an estimate of the rest. `lengthy` marks a job known to take long. `done` is called
+    with the result, `failed` with the error, both in the worker's thread.
     """
 
     what: str
@@ -58,6 +58,8 @@ class Job:
     state: State = "waiting"
     progress: float | None = None
     step: str = ""
+    line: Progressing = field(default_factory=lambda: Progressing(""))
+    told: str = ""
     lengthy: bool = False
     begun: float = 0.0
     ended: float = 0.0
@@ -72,6 +74,8 @@ class Job:
         """Report progress; a cancelled job ends here at the latest."""
         self.look()
         self.progress, self.step = progress, step or self.step
+        self.line.doing = self.what
+        self.told = self.line.text(self.step, progress, time.perf_counter())
 
     def watching(self) -> AbstractContextManager[None]:
         """Show what work in this context reports."""
@@ -95,7 +99,7 @@ class Job:
         """Run the job at once in this thread and return its result; raises `Cancelled` if it was cancelled."""
         self.begin()
         try:
-            with stoppable(self.look):
+            with stoppable(self.look), self.watching():
                 result = self.work(self)
             self.look()
         except BaseException as error:
@@ -217,7 +221,7 @@ class Worker:
             self._now = job
         self._changed()
         try:
-            with stoppable(job.look):
+            with stoppable(job.look), job.watching():
                 result = job.work(job)
             self._settle(job, "done")
             if job.state == "done":

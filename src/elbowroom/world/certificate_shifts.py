@@ -19,6 +19,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.world.certificate_exact import Findings, Span, verdict_of
 from elbowroom.world.certificate_findings import Allowed, who_and_limb
 from elbowroom.world.certificate_proof import Proof
+from elbowroom.world.certificate_stage import SAME_S
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import ALL_ROUND
@@ -32,14 +33,16 @@ _SHIFTS = (0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02)
 _SAMPLES, _PROOFS = 12, 4
 # The way to the shifted place is bisected down to this, metres.
 _FINE = 1e-5
+# Rounding of the length of a shift, metres.
+_SPARE_M = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class _Case:
     """A contact that is used: spans of its pair during the contact, and what is wrong without a shift.
 
-    Contacts of one pair that follow each other without a gap are one: else a thing could change sides from one to the
-    next.
+    Contacts of one pair that follow each other without a gap, or with one too short to be looked at, are one: else a
+    thing could change sides from one to the next.
     """
 
     pair: int
@@ -53,6 +56,11 @@ class _Case:
         """The longest shift that may prove it, metres."""
         return max(c.depth for c in self.contacts)
 
+    def allows(self, piece: Interval, length: float) -> bool:
+        """Return whether one of its contacts allows a shift of some metres in an interval: none lends its depth to
+        another."""
+        return any(_covers(c.during, piece) and length <= c.depth + _SPARE_M for c in self.contacts)
+
 
 def excuse(proof: Proof, spans: Sequence[Span], found: Findings, tolerance: float) -> list[Allowed]:
     """Allow what a shift proves to be contact, and take it out of the findings. Returns what was allowed."""
@@ -61,14 +69,14 @@ def excuse(proof: Proof, spans: Sequence[Span], found: Findings, tolerance: floa
         shift = _shift(proof, case, tolerance)
         if shift is None:
             continue
+        length = float(np.linalg.norm(shift))
         for pieces in (found.collide, found.unproven):
             if case.pair in pieces:
-                pieces[case.pair] = [p for p in pieces[case.pair] if not _covers(case.during, p)]
+                pieces[case.pair] = [p for p in pieces[case.pair] if not case.allows(p, length)]
                 if not pieces[case.pair]:
                     del pieces[case.pair]
         during = max(case.during[0], float(proof.stage.knots[0])), min(case.during[1], float(proof.stage.knots[-1]))
         who, limb = who_and_limb(proof.exact, case.pair)
-        length = float(np.linalg.norm(shift))
         why = max(case.contacts, key=lambda c: c.depth).why
         vector = (float(shift[0]), float(shift[1]), float(shift[2]))
         allowed.append(Allowed(proof.exact.pairs[case.pair], length, during, why, who, limb, vector))
@@ -83,7 +91,7 @@ def _cases(proof: Proof, spans: Sequence[Span], found: Findings) -> list[_Case]:
         pieces = [*found.collide.get(k, ()), *found.unproven.get(k, ())]
         own = [s for s in spans if s.pair == k]
         contacts = [c for c in proof.exact.contacts.get(k, ()) if c.depth > 0.0]
-        for during in merged(c.during for c in contacts):
+        for during in merged((c.during for c in contacts), 2.0 * SAME_S):
             bad = tuple(p for p in pieces if _covers(during, p))
             if bad:
                 inside = tuple(s for s in own if _covers(during, (s.begin, s.end)))
@@ -101,7 +109,7 @@ def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
     given = {c.shift for c in case.contacts}
     if given != {None}:
         known = np.array(next(s for s in given if s is not None))
-        short = len(given) == 1 and float(np.linalg.norm(known)) <= case.depth + 1e-9
+        short = len(given) == 1 and float(np.linalg.norm(known)) <= case.depth + _SPARE_M
         return known if short and _proves(proof, case, known, tolerance) else None
     ends = sorted({t for piece in case.bad for t in piece})
     times = [ends[i] for i in np.unique(np.linspace(0, len(ends) - 1, min(_SAMPLES, len(ends))).astype(int))]

@@ -22,7 +22,7 @@ from elbowroom.world.played import PlayedWorld
 from elbowroom.world.world import Record
 
 # Times closer than this are the same, seconds.
-_SAME = 1e-9
+SAME_S = 1e-9
 
 
 class Stage:
@@ -81,7 +81,11 @@ class Stage:
         merged = np.unique(np.clip(np.concatenate(times), begin, end))
         if len(merged) == 1:  # a single frame is held
             return np.array([begin, begin + 1.0 / self.world.fps])
-        return merged[np.concatenate([[True], np.diff(merged) > _SAME])]
+        kept = merged[:1].tolist()
+        for t in merged[1:].tolist():
+            if t - kept[-1] > SAME_S:  # than the last that is kept: a row of close times is not one time
+                kept.append(t)
+        return np.array(kept)
 
 
 def _steps(motion: Motion, times: Array) -> tuple[Array, Array]:

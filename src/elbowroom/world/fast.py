@@ -241,7 +241,9 @@ class LimbCheck:
         """Return whether a posture (n, 4) is free at a time; the exact test decides doubts (exact=False: not free)."""
         q = self.posture(q, t)
         scratch = self.scratch()
-        known = scratch.decided.get((q.tobytes(), t)) if exact else None
+        # a body may go elsewhere with the same rotations
+        posture = q.tobytes() + (self.limb.offset[0].tobytes() if 0 in self.joints else b"")
+        known = scratch.decided.get((posture, t)) if exact else None
         if known is not None:
             return known
         code, count = self._look(q, t, limb_world.KEEN if exact else 1, scratch)
@@ -250,7 +252,7 @@ class LimbCheck:
         free = self._judge.blame(q, t, scratch, count) is None
         if len(scratch.decided) >= _DECIDED:
             scratch.decided.clear()
-        scratch.decided[q.tobytes(), t] = free
+        scratch.decided[posture, t] = free
         return free
 
     def blame(self, q: ArrayLike, t: float = 0.0) -> Pair | None:

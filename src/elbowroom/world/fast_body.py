@@ -22,7 +22,7 @@ from elbowroom.kernels.fields import FREE
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
-from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depth
+from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depths
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
@@ -126,7 +126,7 @@ class BodyCheck:
         for soft in (False, True):
             if soft:
                 rest = np.flatnonzero(~free)
-                levels[rest] = [self._levels(Pose.of(root, rotations[k])) for k in rest] if len(rest) else 0
+                levels[rest] = self._levels_of(np.repeat(root[None], len(rest), axis=0), rotations[rest])
                 rest = rest[levels[rest].any(axis=1)]
             for left, right in np.unique(levels[rest], axis=0).tolist():
                 check, own = self._checks[left, right](), rest[(levels[rest] == (left, right)).all(axis=1)]
@@ -149,11 +149,16 @@ class BodyCheck:
 
     def _levels(self, pose: Pose) -> tuple[int, int]:
         """Numbers of the depths to which soft tissue gives way in a posture, on the left and on the right."""
-        if len(self._checks) == 1:
-            return 0, 0
-        depths = np.maximum(self._least_tissue, _given_way(self.body, self.body.skeleton.at(pose)))
-        left, right = (np.searchsorted(self._depths, depths, side="right") - 1).tolist()
+        left, right = self._levels_of(pose.root[None], pose.rotations[None])[0].tolist()
         return left, right
+
+    def _levels_of(self, root: Array, rotations: Array) -> NDArray[np.int64]:
+        """The same (N, 2) of postures, roots (N, 3) and rotations (N, J, 4)."""
+        if len(self._checks) == 1 or not len(root):
+            return np.zeros((len(root), 2), np.int64)
+        fold = folds(self.body, self.body.transforms(root, rotations))
+        given = np.stack([tissue_depths(fold[side]) for side in _SIDES], axis=1)
+        return np.searchsorted(self._depths, np.maximum(self._least_tissue, given), side="right") - 1
 
 
 def _with_margin(made: _Made, margin: float) -> LimbCheck:
@@ -176,7 +181,7 @@ def _with_parts(made: _Made, joints: Collection[int]) -> LimbCheck:
 def _given_way(body: Character, T: Array) -> Array:
     """Depths (2,) to which soft tissue gives way with joints at T (..., J, 4, 4), the most folded, left and right."""
     fold = folds(body, T)
-    return np.array([tissue_depth(float(np.min(fold[side]))) for side in _SIDES])
+    return np.array([tissue_depths(np.min(fold[side])) for side in _SIDES])
 
 
 def _thigh(body: Character, side: str) -> str:

@@ -27,7 +27,8 @@ _SNAPSHOTS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Scratch:
-    """Scratch memory of one thread; `decided`: whether postures that were in doubt are free, by rotations and time."""
+    """Scratch memory of one thread; `decided`: whether postures that were in doubt are free, by rotations, root where
+    that is searched, and time."""
 
     buffers: Buffers
     placed: Placed

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Body, Character
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import Array
 from elbowroom.world.contacts import Contact
 from elbowroom.world.pairs import OwnPairs, hand_of, shapes_of
 from elbowroom.world.world import World
@@ -31,17 +31,24 @@ SOFT = "soft tissue"
 
 def folds(body: Character, T: Array) -> Mapping[str, Array]:
     """Angles in radians between thigh and trunk by side, pi where they are in line, of joints at T (..., J, 4, 4)."""
-    out = {}
-    for side in ("left", "right"):
-        hip, knee, top = (T[..., body.role(role), :3, 3] for role in (f"{side}_thigh", f"{side}_shin", "chest"))
-        cosine = (normalize(knee - hip) * normalize(top - hip)).sum(axis=-1)
-        out[side] = np.arccos(np.clip(cosine, -1.0, 1.0))
-    return out
+    sides = [[body.role(f"{side}_{part}") for side in ("left", "right")] for part in ("thigh", "shin")]
+    places = T[..., :3, 3]
+    hip = places[..., sides[0], :]
+    lower, upper = places[..., sides[1], :] - hip, places[..., [body.role("chest")], :] - hip
+    size = np.sqrt((lower * lower).sum(axis=-1) * (upper * upper).sum(axis=-1))
+    cosine = (lower * upper).sum(axis=-1) / np.maximum(size, 1e-12)
+    angle = np.arccos(np.clip(cosine, -1.0, 1.0))
+    return {"left": angle[..., 0], "right": angle[..., 1]}
 
 
 def tissue_depth(fold_rad: float) -> float:
     """Depth to which belly or chest give way to a thigh, metres, from the angle between thigh and trunk."""
-    return max(_FIRST_RAD - fold_rad, 0.0) * _PER_RAD_M
+    return float(tissue_depths(fold_rad))
+
+
+def tissue_depths(folds_rad: ArrayLike) -> Array:
+    """Depths of `tissue_depth`, metres, of several angles (...)."""
+    return np.asarray(np.maximum(_FIRST_RAD - np.asarray(folds_rad), 0.0) * _PER_RAD_M)
 
 
 def tissue_contacts(

@@ -12,6 +12,8 @@ from elbowroom.plan.repair.allowed import Pin
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import Style
 from elbowroom.stopping import may_stop_here
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.certificate_findings import Collision, Unproven
 
 # Clearances that planned motion keeps, metres: the usual one, and where that is impossible.
 MARGIN, TIGHT = 0.005, 0.0015
@@ -53,7 +55,8 @@ class RepairOptions:
     `sources` are the imported clips by character; `max_aside` is the largest displacement of a body, metres; `apart`
     are other repairs that these should differ from; `progress` is called with messages; `margin` is the clearance,
     metres. Hands in `pins` stay in place, as do feet of `planted` characters, and trunks unless `trunk` is set; without
-    `searches` limbs use offsets only.
+    `searches` limbs use offsets only. Collisions that end before `since`, in seconds, are left as they are.
+    Without `partial`, a repair that leaves something is of no use, and ends as soon as that is known.
     """
 
     sources: Mapping[str, Clip]
@@ -69,7 +72,14 @@ class RepairOptions:
     planted: frozenset[str] = frozenset()
     trunk: bool = True
     searches: bool = True
+    since: float = -math.inf
+    partial: bool = True
     clocks: Clocks = field(default_factory=Clocks)
+
+    def pending(self, proof: Certificate) -> list[Collision | Unproven]:
+        """Collisions of a proof that are to be resolved, and pairs too close to be proven apart."""
+        found: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
+        return [hit for hit in found if hit.during[1] >= self.since]
 
     def recorded(self, who: str) -> bool:
         """Return whether a character's clip may keep its recorded contacts with itself."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -37,6 +38,8 @@ from elbowroom.world.world import World
 
 # Rounds of repairs of what earlier repairs caused.
 _ROUNDS = 6
+# Times that one episode is repaired: what collides all the same is caused by something else.
+_TIMES_REPAIRED = 3
 # Times that characters are raised out of the floor: the second only for what was at the edge of the allowed depth.
 _RAISES = 3
 # Checks that one search may make.
@@ -58,6 +61,7 @@ class _Work:
     changed: Sequence[Changed] = ()
     edits: list[Edit] = field(default_factory=list)
     failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    repaired: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     before: Certificate | None = None
     proof: Certificate | None = None
     whole: bool = True  # whether the proof lists allowed contacts, too
@@ -208,9 +212,20 @@ def repair_planned(
     they are. Returns the same as `repair`.
     """
     options = RepairOptions(
-        clips_of(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins), planted=frozenset(planted)
+        clips_of(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins), planted=frozenset(planted), partial=False
     )
     return _by_limbs(world, people, options, changed, proof)
+
+
+def repair_since(world: World, who: str, since: float, *, seed: int, searches: bool) -> Plan:
+    """Resolve the collisions of a character that end after a time; those before it stay, and do not count as left.
+
+    Otherwise the same as `repair`.
+    """
+    options = RepairOptions(
+        clips_of(world), seed, CLOSE, USUAL, False, ASIDE, searches=searches, since=since, partial=False
+    )
+    return _in_pieces(world, [who], options)
 
 
 def _by_limbs(
@@ -225,8 +240,9 @@ def _by_limbs(
     try:
         after: Certificate | None = _in_rounds(work, people)
         assert after is not None
-        status: Status = "found" if after.free else "partial"
-        why = "" if after.free else _left(work, people, after)
+        found = after.free or not options.pending(after)
+        status: Status = "found" if found else "partial"
+        why = "" if found else _left(work, people, after)
     except OutOfTime as spent:
         after = work.certified_late()
         status, why = "budget-spent", f"{spent}; {_so_far(work, after)}"
@@ -264,7 +280,8 @@ def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> P
         after = work.certified_late() if late else work.certified()
     except OutOfTime as spent:
         after, late = None, str(spent)
-    status: Status = "budget-spent" if late else "found" if after is not None and after.free else "partial"
+    free = after is not None and (after.free or not options.pending(after))
+    status: Status = "budget-spent" if late else "found" if free else "partial"
     why = "" if status == "found" else "; ".join([*([late] if late else reasons[:1]), _so_far(work, after)])
     return _plan(work, world, status, why, after)
 
@@ -299,7 +316,16 @@ def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
         if not moved:
             break
         after = work.certified()
-    return after if work.whole else work.certified()
+        if not work.options.partial and _beyond_repair(work, people, after):
+            break
+    # a quick repair that leaves something is of no use, whatever touches what
+    return after if work.whole or not work.options.searches else work.certified()
+
+
+def _beyond_repair(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
+    """Return whether a proof has collisions whose repair has failed."""
+    exact, left = ExactWorld(work.world), work.options.pending(proof)
+    return any(_key(episode) in work.failed for who in people for episode in collision_episodes(exact, who, left))
 
 
 def _above_floor(work: _Work, people: Sequence[str], proof: Certificate) -> Certificate:
@@ -327,7 +353,7 @@ def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
 
 def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
     """Episodes of a character that have not failed yet, of the first rank only."""
-    found = collision_episodes(exact, who, [*certificate.collisions, *certificate.unproven])
+    found = collision_episodes(exact, who, work.options.pending(certificate))
     found = [t for t in found if _key(t) not in work.failed]
     trunk = [t for t in found if t.limb in ("spine", "neck")]
     return trunk[:1] or found
@@ -348,12 +374,16 @@ def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
         if _took(work, repair_gap(work.world, gap, work.options)):
             left, repaired = [episode for episode in left if episode not in gap], True
     for episode in left:
-        work.tell(f"repairing: {episode.text}")
-        done, reason = repair_episode(work.world, episode, work.options)
+        key = _key(episode)
+        work.repaired[key] += 1
+        done, reason = None, "it collides again whenever it was repaired"
+        if work.repaired[key] <= _TIMES_REPAIRED:
+            work.tell(f"repairing: {episode.text}")
+            done, reason = repair_episode(work.world, episode, work.options)
         if _took(work, done):
             repaired = True
         else:
-            work.failed[_key(episode)] = reason
+            work.failed[key] = reason
             if not work.options.searches:  # one collision that is left is enough to look for another motion
                 return False
     return repaired
@@ -390,7 +420,7 @@ def _counts(before: Certificate, after: Certificate) -> str:
 def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
     """One sentence on what is left."""
     exact = ExactWorld(work.world)
-    left = [t for name in people for t in collision_episodes(exact, name, [*after.collisions, *after.unproven])]
+    left = [t for name in people for t in collision_episodes(exact, name, work.options.pending(after))]
     if not left:
         return "a character that was not to be repaired collides"
     first = left[0]

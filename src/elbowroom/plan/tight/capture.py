@@ -168,7 +168,7 @@ def refined(
             base = nodes
     blend = _blended(base, capture, match, before, inferred, settings)
     strengths = _strengths(base, blend, judge, reference, settings)
-    whole = blend.with_(base, strengths, partial(perturbed, names=blend.names, axes=problem.axes, judge=judge,
+    whole = blend.with_(base, strengths, partial(perturbed, names=blend.names, judge=judge,
                                                  reference=reference))  # fmt: skip
     done, after, used = planned, smooth, np.zeros(inferred.shape)
     for scale, replan in _SCALES:

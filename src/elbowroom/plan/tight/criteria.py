@@ -22,8 +22,8 @@ from elbowroom.stopping import may_stop_here
 
 # Components that recordings may change: legs and pelvis follow the feet.
 BLENDED = ("spine", "head", "right_arm", "left_arm")
-# Frame rate at which torques are computed.
-_RATE = 30.0
+# Frame rate at which torques are computed, and the most frames: three for each node of a path.
+_RATE, _MOST_FRAMES = 30.0, 96
 # Samples of a timing that slows down at both ends.
 _EASED_POINTS = 129
 
@@ -94,7 +94,7 @@ def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettin
 def variations(body: Character, nodes: PosePath, timing: Timing, database: AngleDatabase) -> tuple[Array, Array]:
     """Torque variation (N, C) of nodes: as in the paper, and relative to joint strength."""
     names = blended_components(database)
-    count = max(int(np.ceil(timing.seconds * _RATE)), 8)
+    count = int(np.clip(np.ceil(timing.seconds * _RATE), 8, _MOST_FRAMES))
     even = np.linspace(0.0, timing.seconds, count + 1)
     along = np.interp(even, timing.times, timing.shares)
     root = np.stack([np.interp(along, nodes.along, nodes.root[:, k]) for k in range(3)], axis=1)

@@ -65,13 +65,16 @@ def planned_frames(
     return Planned(frames, short, found.path, (search, smoothing), Stats(*map(int, checks)), found.blocked)
 
 
-def frames_of(problem: BodyProblem, path: PosePath, count: int) -> tuple[Array, Array] | None:
+def frames_of(
+    problem: BodyProblem, path: PosePath, count: int, share: Array | None = None
+) -> tuple[Array, Array] | None:
     """Roots (N + 1, 3) and rotations (N + 1, J, 4) along a path in `count` frames, slow at both ends.
 
-    Corners are rounded widely, and less around frames that are not free or balanced; None where that is not enough.
+    With `share` (N + 1,) the path is at these shares instead. Corners are rounded widely, and less around frames that
+    are not free or balanced; None where that is not enough.
     """
     problem = replace(problem, check=between_check(problem, path))
-    share = smootherstep(np.linspace(0.0, 1.0, count + 1))
+    share = smootherstep(np.linspace(0.0, 1.0, count + 1)) if share is None else share
     even = np.linspace(0.0, 1.0, _PLACES)
     root = np.stack([np.interp(even, path.along, path.root[:, k]) for k in range(3)], axis=1)
     q = continuous(interpolate(path.along, path.rotations, even))

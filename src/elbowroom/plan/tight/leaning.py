@@ -39,7 +39,8 @@ _PALM_M = 0.025
 
 def lean_on(d: Director, task: Task) -> None:
     """Put the supporting hand of a task where it bears, that of the one before off first; raises `PlanningFailure`."""
-    actor, given, was = d.actor(task.who), task.support, d.whole_body
+    actor, was = d.actor(task.who), d.whole_body
+    given = task.support if isinstance(task.support, Support) else None
     d.whole_body = "last"  # limbs first: what needs the whole body is planned with it all the same
     try:
         if actor.support is not None and actor.support.given != given:

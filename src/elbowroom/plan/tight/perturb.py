@@ -10,7 +10,8 @@ import numpy as np
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.plan.tight.criteria import Criteria
-from elbowroom.spaces.component import PosePath, components
+from elbowroom.posing.whole_body_model import range_of
+from elbowroom.spaces.component import Freedom, PosePath, components
 from elbowroom.stopping import may_stop_here
 
 # Largest turns of a degree of freedom half-way along a path that are added at a time, radians, in turn.
@@ -61,7 +62,7 @@ def _similarities(found: Criteria) -> tuple[float, ...]:
     return (found.means[0], *found.folds.tolist())
 
 
-def perturbed(base: PosePath, names: Sequence[str], axes: Array, judge: Judge, reference: Reference) -> Array:
+def perturbed(base: PosePath, names: Sequence[str], judge: Judge, reference: Reference) -> Array:
     """Rotations (N, J, 4) of a path with some components turned half-way along it, both ends unchanged.
 
     Each degree of freedom in turn is turned to the side that improves the score, as long as it does.
@@ -71,20 +72,25 @@ def perturbed(base: PosePath, names: Sequence[str], axes: Array, judge: Judge, r
     bump = np.sin(np.pi * np.linspace(0.0, 1.0, len(base))) ** 2
     for turn in _TURNS_RAD:
         for component in [components(body)[name] for name in names]:
-            for freedom in range(component.width):
+            for freedom in component.freedoms:
                 for step in (turn, -turn):
                     may_stop_here()
-                    numbers = np.zeros((1, component.width))
-                    numbers[0, freedom] = step
-                    moved = [
-                        component.moved(best, float(s), b * numbers, axes)
-                        for s, b in zip(best.along, bump, strict=True)
-                    ]
-                    q = continuous(np.concatenate([rows for _, rows in moved]))
-                    q[[0, -1]] = best.rotations[[0, -1]]
+                    q = _turned(best, freedom, step * bump)
                     trial = PosePath(body, [Pose.of(*row) for row in zip(base.root, q, strict=True)])
                     found = reference.score(judge(trial))
                     if found > score:
                         best, score = trial, found
                         break
     return best.rotations
+
+
+def _turned(path: PosePath, freedom: Freedom, turns: Array) -> Array:
+    """Rotations (N, J, 4) of a path with one degree of freedom turned by (N,), within its limits."""
+    q = np.array(path.rotations)
+    for joint in freedom.joints:
+        limit = range_of(path.body, joint)
+        numbers = limit.coordinates(q[:, joint])
+        numbers[:, freedom.coordinate] += turns / len(freedom.joints)
+        moved = limit.rotation(limit.clamp_coordinates(numbers))
+        q[1:-1, joint] = moved[1:-1]
+    return continuous(q)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,13 +20,16 @@ from elbowroom.plan.tight.chain import BodyProblem, standing_balance
 from elbowroom.plan.tight.criteria import blended_components
 from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import Planned, frames_of, planned_frames
+from elbowroom.plan.tight.moving import MovingScene
 from elbowroom.plan.tight.settings import USUAL, TightSettings
+from elbowroom.posing.kneeling import Kneeling
 from elbowroom.posing.stand import Balance
 from elbowroom.posing.whole_body import Load
 from elbowroom.spaces.component import PosePath
 from elbowroom.world.allowances import supports
 from elbowroom.world.edit import CaptureBlend
 from elbowroom.world.fast_body import BodyCheck
+from elbowroom.world.world import World
 
 # Clearances that are tried where an end has no more, metres.
 _MARGINS_M = (0.002, 0.0)
@@ -41,12 +44,18 @@ def whole_body_frames(
 
     Raises `PlanningFailure`. `arm` is the working one.
     """
-    problem = body_problem(d, actor, goal, arm, what, settings)
-    done = planned_frames(problem, d.seed, lambda path: max(count, _frames(d, actor, path)), settings)
+    scene = MovingScene.around(d.world, actor.who, actor.now, count / actor.base.fps)
+    problem = body_problem(d, actor, goal, arm, what, settings, None if scene is None else scene.rest)
+
+    def count_of(path: PosePath) -> int:
+        return max(count, _frames(d, actor, path))
+
+    done = planned_frames(problem, d.seed, count_of, settings)
     if done.frames is None:
-        part = done.blocked.replace("_", " ").replace("+", ", ") or "body"
-        why = f"{what}: the whole body finds no balanced path either; it fails at the {part}"
-        raise PlanningFailure("no-path", why)
+        raise _no_path(done, what)
+    if scene is not None:
+        yield from _among_moving(d, actor, scene, problem, done, count_of, what)
+        return
     done = slowed(problem, done, actor.base.fps)
     if d.settings.capture:
         blended, account = _with_capture(d, actor, problem, done, settings)
@@ -56,6 +65,39 @@ def whole_body_frames(
                 yield replace(done, frames=blended, blend=account, zmp_m=point)
         done = replace(done, blend=account.dropped())
     yield done
+
+
+def _no_path(done: Planned, what: str) -> PlanningFailure:
+    """Failure of a search."""
+    part = done.blocked.replace("_", " ").replace("+", ", ") or "body"
+    why = f"{what}: the whole body finds no balanced path either; it fails at the {part}"
+    return PlanningFailure("no-path", why)
+
+
+def _among_moving(
+    d: Director, actor: Actor, scene: MovingScene, problem: BodyProblem, done: Planned,
+    count_of: Callable[[PosePath], int], what: str,
+) -> Iterator[Planned]:  # fmt: skip
+    """Motions among what moves: timings of the path, then a path clear of all that is swept; raises if there is none.
+
+    Recordings are not followed here: they would change where the body is at a time.
+    """
+    assert done.path is not None
+    fps, some = actor.base.fps, False
+    for share in scene.timings(done.path, fps, count_of(done.path)):
+        frames = frames_of(problem, done.path, len(share) - 1, share)
+        if frames is not None:
+            some = True
+            yield replace(done, frames=frames, zmp_m=zmp_margin(problem, frames, fps))
+    around = replace(problem, check=scene.swept(problem.check))
+    if around.check.free(around.start) and around.check.free(around.goal):
+        found = planned_frames(around, d.seed, count_of, USUAL)
+        if found.frames is not None:
+            yield slowed(around, found, fps)
+            return
+    if not some:
+        why = f"{what}: what moves is in the way of the whole body whenever it sets out, and there is no way round it"
+        raise PlanningFailure("no-path", why)
 
 
 def _with_capture(
@@ -71,10 +113,15 @@ def _with_capture(
 
 
 def body_problem(
-    d: Director, actor: Actor, goal: Pose, arm: str, what: str, settings: TightSettings = USUAL
-) -> BodyProblem:
-    """Problem of a whole body from its current posture to a goal; raises `PlanningFailure` where an end collides."""
-    world = d.world.with_(contacts=(*d.world.contacts, *supports(d.world)))
+    d: Director, actor: Actor, goal: Pose, arm: str, what: str, settings: TightSettings = USUAL,
+    world: World | None = None,
+) -> BodyProblem:  # fmt: skip
+    """Problem of a whole body from its current posture to a goal; raises `PlanningFailure` where an end collides.
+
+    `world` is what it may collide with, by default everything.
+    """
+    world = world or d.world
+    world = world.with_(contacts=(*world.contacts, *supports(world)))
     start = actor.pose
     fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
     moved = bool(fingers) and float(angle_between(start.rotations[fingers], goal.rotations[fingers]).max()) > _MOVED_RAD
@@ -109,11 +156,20 @@ def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> 
         return Load(mass, sum(m * (T[joint] @ T_hand)[:3, 3] for m, (joint, T_hand) in held) / mass)
 
     carried = load if held else None
+    if actor.knee is not None:
+        return _kneeling(actor.knee, (actor.pose, goal), settings.balance, carried)
     lean = actor.support
     bears: dict[str, Any] = {"load": carried}
     if lean is not None:
         bears |= {"others": lean.corners, "pinned": {lean.end: lean.T_world_hand}}
     return standing_balance(actor.body, floor, (actor.pose, goal), settings.balance, **bears)
+
+
+def _kneeling(knee: Kneeling, ends: tuple[Pose, Pose], least_m: float, load: Any) -> Balance:
+    """Balance on a knee, as far from the border as both ends are, `least_m` at most."""
+    plain = knee.with_(0.0, load=load)
+    corners = plain.support(knee.pose, PosePath(knee.body, [knee.pose, knee.pose]).feet(0.0))
+    return knee.with_(max(min(least_m, *(plain.margin(pose, corners) for pose in ends)), 0.0), load=load)
 
 
 def _frames(d: Director, actor: Actor, path: PosePath) -> int:

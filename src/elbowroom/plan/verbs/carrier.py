@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import UP, Array, slerp
+from elbowroom.geometry.rotations import UP, Array, angle_between, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.plan import acting
@@ -19,7 +19,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import FOREVER
 from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
-from elbowroom.plan.places import resting, supported
+from elbowroom.plan.places import resting, supported, supported_until
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
@@ -36,8 +36,9 @@ _GUIDED_LOOKS = dict(zip(PULLS, (8, 4), strict=True))
 _TRIES = 3
 # Approach distance of hands beside the object, and their retreat before they return, metres.
 _BESIDE_M = 0.08
-# Shares of that distance at which the body must be free.
+# Shares of that time at which the body must be free, and the largest rotation of a joint from one frame to the next.
 _STRAIGHT = (0.25, 0.5, 0.75)
+_LEAP_RAD = 0.4
 # Shortest motion of hands, seconds: the whole body moves along.
 _LEAST_S = 0.8
 # Via points of hands without a straight path to an object: above it and nearer to the body, shares of its height.
@@ -52,8 +53,9 @@ _WAYS = (
     (False, True, False),
     (True, True, False),
 )
-# Shares of the gaze's turn that are tried.
-_GAZES = (1.0, 0.5, 0.0)
+# Shares of the gaze's turn that are tried, and shares of the time after which it arrives: a head that looks at the
+# object may be in the way of a shoulder, and looks ahead soon then.
+_GAZES = ((1.0, GAZE_ARRIVES), (0.5, GAZE_ARRIVES), (0.0, GAZE_ARRIVES), (0.0, 0.1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +226,7 @@ class Carrier(Holding):
         goal_under = resting(d.world, self.thing, actor.now, self.T_goal)
         self._add(grips, path.root, path.rotations, f"carry {self.thing}", path.places, path.checks, self.T_goal[:3, 3])
         off, on = (-np.inf, actor.time(begun + path.lifted)), (actor.time(begun + path.set_down), FOREVER)
+        d.world = supported_until(d.world, self.thing, under, off[1])
         d.allow([*supported(self.thing, under, off), *supported(self.thing, goal_under, on)])
 
     def _allow_hands(self, grips: Grips) -> None:
@@ -320,26 +323,30 @@ class Carrier(Holding):
 
     def straight(self, grips: Grips, T_object: Array, end: Pose, what: str, *, away: bool) -> None:
         """Move hands straight to the object, or off it, the body to a posture `end`."""
-        start = self.actor.pose
-        share = smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1))
-        root, q = [start.root], [start.rotations]
-        for part in share[1:]:
-            pose = self._between(grips, T_object, start, end, part, _BESIDE_M * (part if away else 1.0 - part))
-            root.append(pose.root)
-            q.append(pose.rotations)
-        self._add(grips, np.array(root), np.array(q), what, np.tile(T_object, (len(root), 1, 1)))
+        before, there = (end, self.actor.pose) if away else (self.actor.pose, end)
+        poses = self._straight_poses(grips, T_object, before, there)[:: -1 if away else 1]
+        root, q = (np.array([getattr(pose, part) for pose in poses]) for part in ("root", "rotations"))
+        root[0], q[0] = self.actor.pose.root, self.actor.pose.rotations
+        self._add(grips, root, q, what, np.tile(T_object, (len(root), 1, 1)))
 
-    def _between(self, grips: Grips, T_object: Array, start: Pose, end: Pose, share: float, gap: float) -> Pose:
-        """A posture at a share of the way from one to another, hands `gap` metres before the object."""
-        near = Pose.of(start.root + share * (end.root - start.root), slerp(start.rotations, end.rotations, share))
-        return self.at(grips.targets(self.actor, T_object, gap), near, T_object, loaded=False, markers=False)
+    def _straight_poses(self, grips: Grips, T_object: Array, before: Pose, there: Pose) -> list[Pose]:
+        """Postures at the frames in which hands move straight to the object; raises where a joint leaps."""
+        poses = []
+        for share in smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1)):
+            root = before.root + share * (there.root - before.root)
+            near = Pose.of(root, slerp(before.rotations, there.rotations, share))
+            targets = grips.targets(self.actor, T_object, (1.0 - share) * _BESIDE_M)
+            poses.append(self.along(targets, near, T_object, loaded=False))
+        for a, b in pairwise(poses):
+            if angle_between(a.rotations, b.rotations).max() > _LEAP_RAD:
+                raise PlanningFailure("no-path", f"{self.what}: an arm of {self.actor.who} would leap beside it")
+        return poses
 
     def _require_straight(self, grips: Grips, T_object: Array, before: Pose, there: Pose) -> None:
         """Raise where the body collides while hands move straight to the object at a placement (4, 4)."""
-        postures = self.postures(grips, closed=False)
+        postures, poses = self.postures(grips, closed=False), self._straight_poses(grips, T_object, before, there)
         for share in _STRAIGHT:
-            pose = self._between(grips, T_object, before, there, share, (1.0 - share) * _BESIDE_M)
-            met = postures.blame(pose, {self.thing: T_object})
+            met = postures.blame(poses[round(share * (len(poses) - 1))], {self.thing: T_object})
             if met is not None:
                 raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")
 
@@ -358,8 +365,8 @@ class Carrier(Holding):
         wanted = q[:, looks].copy()
         if focus is not None:
             wanted = gazing(actor.body, root, q, np.tile(focus, (len(q), 1)), np.ones(len(q)))[:, looks]
-        turning = smoothstep(np.linspace(0.0, 1.0, len(q)) / GAZE_ARRIVES)[:, None]
-        for share in _GAZES:
+        for share, arrives in _GAZES:
+            turning = smoothstep(np.linspace(0.0, 1.0, len(q)) / arrives)[:, None]
             q[:, looks] = slerp(q[:1, looks], slerp(ahead, wanted, share), turning)
             if self._met(grips, root, q, places) is None:
                 break

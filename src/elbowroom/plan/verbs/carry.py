@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import get_args
 
 import numpy as np
 
@@ -34,17 +35,21 @@ from elbowroom.plan.moving.timing import Moments
 from elbowroom.plan.places import moving_until, target_of, turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Drop, Put, Rest, Task
+from elbowroom.plan.tasks import Drop, Hand, Put, Rest, Task
 from elbowroom.world.fast import LimbCheck
 
 # Carrying positions of a hand: in front of its shoulder and below it, shares of the body's height, best first.
-_CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0))
+_CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0), (0.2, 0.08))
 
 # Largest tilt of objects carried as they are, radians.
 _TILT = float(np.radians(6.0))
 
 # Postures to carry objects in that are compared, and the room around the arm in them, metres: bodies sway in walks.
 _COMPARED, _SWAY_M = 16, 0.01
+
+# Distances that a body steps back with what it holds in its hand, metres: boards of drawers and boxes are thin; and by
+# which it sinks meanwhile.
+_BACK_M, _DIP_M = tuple(0.02 * n for n in range(1, 16)), 0.04
 
 # Searches for the return path of a hand.
 _BACK_TRIES = 3
@@ -123,6 +128,15 @@ def rest(d: Director, task: Rest) -> None:
         _back(d, actor, hands[0])
 
 
+def lower_idle_hands(d: Director, actor: Actor) -> None:
+    """Return hands to the base motion that hold nothing and that a task has left where it was, as at a handle."""
+    pinned = {hand for hand, _, last in actor.contacts if last > actor.k}
+    for hand in get_args(Hand):
+        idle = hand not in pinned and held_by(d.world, actor.who, hand, actor.now) is None
+        if idle and set(actor.kept) & set(joints_of(actor, hand)):
+            rest(d, Rest(who=actor.who, hand=hand))
+
+
 def sways_free(d: Director, actor: Actor, hand: str) -> bool:
     """Return whether the arm that holds an object has the room that bodies need around it in a walk."""
     return Postures(d.world, actor.who, actor.now).valid(actor.pose, of=f"{hand}_arm", room=_SWAY_M)
@@ -166,15 +180,26 @@ def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
     First those with the arm at ease and room around it, the body as the base has it.
     """
     k = actor.k + actor.frames(1.0)
-    postures = Postures(d.world, actor.who, actor.now)
+    # then, not now: what was just lifted may still touch what it lay in
+    postures = Postures(d.world, actor.who, actor.time(k))
     body, T_now = actor.neutral(k), hand_of(actor, hand, actor.pose)
     mine = list(joints_of(actor, hand))
     ends = np.stack([target for T in turned(T_now, T_now[:3, 3]) for target in carry_places(actor, hand, body, T)])
     ends = ends[np.argsort(effort(actor, hand, ends, k), kind="stable")]
-    near = [pose for T in ends[:_COMPARED] if (pose := arm_to(actor, hand, body, T)) is not None]
-    for pose in sorted(near, key=partial(discomfort, actor, hand)):
-        if postures.valid(pose, of=f"{hand}_arm", room=_SWAY_M):
-            yield pose
+    free = partial(postures.valid, of=f"{hand}_arm")
+    back = -front_of(actor, actor.body.skeleton.at(body))
+    caught = []
+    for some in (ends[:_COMPARED], ends[_COMPARED:]):
+        near = [pose for T in some if (pose := arm_to(actor, hand, body, T)) is not None]
+        for pose in sorted(near, key=partial(discomfort, actor, hand)):
+            if not free(pose, room=_SWAY_M):
+                continue
+            # what is still in an open drawer, or in a box, is caught as the body turns away or steps back
+            if all(free(Pose.of(pose.root + far * back - _DIP_M * UP, pose.rotations)) for far in _BACK_M):
+                yield pose
+            else:
+                caught.append(pose)
+    yield from caught
     tilted = []
     for target in carry_places(actor, hand, body, T_now):
         found = d.reach(actor, hand, target, k, postures)

@@ -35,8 +35,6 @@ _OFF_M = 0.02
 # Travel of the object, metres, and rotation of the fastest joint, radians, between two checks of a whole body.
 _STEP_M = 0.03
 _TURN_RAD = 0.45
-# Joint rotations beyond this in a step make the step slower, radians.
-_EASY_RAD = 0.2
 # Postures at one placement that differ by less are the same.
 _ALIKE_M = 0.01
 _ALIKE_RAD = 0.06
@@ -292,14 +290,15 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
     """Frames along a path of the object (N, 7), as fast as people carry things; see `carried`."""
     lead = team[0][0]
     turns = angle_between(states[:-1, 3:], states[1:, 3:])
-    for a, b in zip(zip(*poses[:-1], strict=True), zip(*poses[1:], strict=True), strict=True):  # those of one person
-        far = [angle_between(p.rotations, q.rotations).max() for p, q in zip(a, b, strict=True)]
-        turns = np.maximum(turns, np.array(far) - _EASY_RAD)
+    joints = np.array([
+        max(float(angle_between(p.rotations, q.rotations).max()) for p, q in zip(a, b, strict=True))
+        for a, b in pairwise(poses)
+    ])  # fmt: skip
     slower = min(1.0 + lead.d.settings.slower_per_kg * lead.mass, _SLOWEST)
     here = (lead.d.world, lead.thing, lead.actor.now)
     under = {name for end in (lead.T_start, lead.T_goal) for name in resting(*here, end)}
     near = np.array([min(_gap(holding, grips, T, under) for holding, grips in team) for T in place_of(states)])
-    timing = path_times(states[:, :3], recorded_carries(), turns=turns, clearance=near, slower=slower)
+    timing = path_times(states[:, :3], recorded_carries(), turns=turns, joints=joints, clearance=near, slower=slower)
     count = max(lead.actor.frames(timing.duration), 2)
     at = np.linspace(0.0, timing.duration, count + 1)
     row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
@@ -321,10 +320,12 @@ def _followed(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Roots and rotations with the object at placements (N, 4, 4), near postures at rows and shares between them."""
     (row, share), (lifted, set_down) = shares, carried_from_to
+    near_at = partial(holding.at, markers=False)
     stuck: PlanningFailure | None = None
-    for width, most_rad, room in (
-        (_SOFTENED, 0.0, FRAME_ROOM_M), (0, 0.0, FRAME_ROOM_M), (_SOFTENED, FREED_RAD, FRAME_ROOM_M),
-        (0, FREED_RAD, FRAME_ROOM_M), (0, FREED_RAD, 0.0),
+    for width, most_rad, room, solve in (
+        (_SOFTENED, 0.0, FRAME_ROOM_M, near_at), (0, 0.0, FRAME_ROOM_M, near_at),
+        (_SOFTENED, FREED_RAD, FRAME_ROOM_M, near_at), (0, FREED_RAD, FRAME_ROOM_M, near_at),
+        (0, FREED_RAD, FRAME_ROOM_M, holding.along), (0, FREED_RAD, 0.0, near_at),
     ):  # fmt: skip
         near = _averaged(poses, width)
         root, q = [poses[0].root], [poses[0].rotations]
@@ -332,7 +333,7 @@ def _followed(
             for k in range(1, len(T)):
                 a, b = near[row[k]], near[row[k] + 1]
                 between = Pose.of(a.root + share[k] * (b.root - a.root), slerp(a.rotations, b.rotations, share[k]))
-                pose = holding.at(grips.targets(holding.actor, T[k]), between, T[k], loaded=True, markers=False)
+                pose = solve(grips.targets(holding.actor, T[k]), between, T[k], loaded=True)
                 postures = holding.postures(grips, lies=not lifted <= k <= set_down)
                 found = holding.freed(postures, pose, T[k], most_rad, room)
                 if isinstance(found, Pair):

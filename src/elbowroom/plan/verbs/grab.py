@@ -6,7 +6,7 @@ hand acts on top of the motion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -21,7 +21,7 @@ from elbowroom.plan.director import FOREVER, Director, varied
 from elbowroom.plan.hands import hand_of, holder_of, joints_of, released, shifted
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_motion, in_reach, lingers, paces, speed_past
-from elbowroom.plan.places import CLEAR_ABOVE, frames_of, resting, supported, under_cover
+from elbowroom.plan.places import CLEAR_ABOVE, frames_of, resting, supported, supported_until, under_cover
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
@@ -32,7 +32,6 @@ from elbowroom.plan.verbs.slide import slide_to_edge
 from elbowroom.plan.verbs.take import hold, take
 from elbowroom.plan.verbs.tilt import tilt_up
 from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
-from elbowroom.world.contacts import Contact
 
 # Motions of the arm with the object in hand that are tried.
 _HOMES = 3
@@ -134,14 +133,7 @@ def _take_standing(
     T, covered = hand_of(actor, hand, actor.pose), under_cover(d.world, thing, actor.now, T_taken)
     depart(d, actor, hand, [shifted(T, by) for by in departures(out, covered)], f"lift {thing}")
     # once off, it may no longer touch its support: a bookcase has other boards, a drawer has walls
-    d.world = d.world.with_(contacts=tuple(_until(contact, thing, under, actor.now) for contact in d.world.contacts))
-
-
-def _until(contact: Contact, thing: str, under: Collection[str], t: float) -> Contact:
-    """A contact that ends at a time at the latest if it is that of an object with one of its supports."""
-    bears = contact.kind == "support" and contact.who == thing and contact.on in under
-    begin, end = contact.during
-    return replace(contact, during=(begin, min(end, t))) if bears and begin < t else contact
+    d.world = supported_until(d.world, thing, under, actor.now)
 
 
 def in_hand(d: Director, task: Grab, t: float) -> bool:
@@ -219,6 +211,7 @@ def _take_passing(passage: Passage, thing: str, taking: ReachableGrasp, pace: Co
         d.allow(hand_contacts(d.world, owner.by, owner.hand, thing, (off, off + _OFF), PRESS, "taken off"))
     hold(d, actor, taking, thing, off, taking.T_world_hand, T_thing[k])
     d.allow(supported(thing, under, (-np.inf, off + _OFF)))
+    d.world = supported_until(d.world, thing, under, off + _OFF)
     if owner is not None and owner.hand in d.world.body(owner.by).roles:
         ways = [(CLEAR_ABOVE * T_thing[k, :3, 2], seconds) for seconds in _TAKES_OFF]
     else:

@@ -35,7 +35,7 @@ def ranked_grips(holding: Holding, hands: Sequence[str], candidates: Sequence[Gr
         ordered = (grips for grips in ordered if holds(holding.d, actor, holding.thing, grips.grasps[hand]))
     else:  # hands that meet the floor beside a low object do so whatever the body does
         easiest = list(ordered)
-        ordered = iter([grips for grips in easiest if _have_room(holding, grips)] or easiest)
+        ordered = iter(list(islice((grips for grips in easiest if _have_room(holding, grips)), most)) or easiest)
     found = list(islice(ordered, most))
     if not found:
         raise _unfit(holding, f"the {hands[0]} hand of {actor.who} alone does not get hold of it from two sides")

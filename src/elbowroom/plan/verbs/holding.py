@@ -28,7 +28,7 @@ from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed
 from elbowroom.plan.tasks import Move
 from elbowroom.posing.grasps import Grasp, closed_on
 from elbowroom.posing.trunk_bend import unfolding
-from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
+from elbowroom.posing.whole_body import FEET, ITERATIONS, Load, WholeBody, support_of
 from elbowroom.spaces.object import between_states, place_of, state_of
 from elbowroom.world.contacts import Contact
 from elbowroom.world.own_pairs import BELLY, THIGHS, tissue_contacts
@@ -108,8 +108,26 @@ class Holding:
     ) -> Pose:
         """A posture near another one with hands and feet at their targets; raises `PlanningFailure`."""
         places, weights = self._markers(targets) if markers else (None, None)
+        return self._solved(targets, near, T_object, places, weights, loaded=loaded)
+
+    def along(self, targets: Mapping[str, Array], near: Pose, T_object: Array, *, loaded: bool) -> Pose:
+        """A frame of a motion near a posture between two solved ones; raises `PlanningFailure`.
+
+        Limbs alone follow their targets where that does: solved frame by frame, an elbow at the end of its range may
+        leave the branch of the postures around it, and return.
+        """
+        try:
+            return self._solved(targets, near, T_object, loaded=loaded, iterations=0)
+        except PlanningFailure:
+            return self._solved(targets, near, T_object, loaded=loaded)
+
+    def _solved(
+        self, targets: Mapping[str, Array], near: Pose, T_object: Array, markers: Array | None = None,
+        weights: Array | None = None, *, loaded: bool, iterations: int = ITERATIONS,
+    ) -> Pose:  # fmt: skip
         load = Load(self.mass if loaded else 0.0, self._borne_at(targets, T_object))
-        found = self.body.solve(near, {**targets, **self.T_feet}, places, weights, load=load, support=self.support)
+        found = self.body.solve(near, {**targets, **self.T_feet}, markers, weights, load=load, support=self.support,
+                                iterations=iterations)  # fmt: skip
         if not found.found:
             kinds: dict[str, Status] = {"off-balance": "out-of-balance", "turned-too-far": "no-path"}
             status = kinds.get(found.status, "target-out-of-reach")

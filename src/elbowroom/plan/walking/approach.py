@@ -10,7 +10,6 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.headings import facing
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.route import towards, wrapped
@@ -29,7 +28,7 @@ from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
 from elbowroom.plan.walking.regrip import by_regripping
 from elbowroom.plan.walking.stances import spot_on, staggered, stances_for, suited_first
-from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end
+from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end, stepped_back
 from elbowroom.world.columns import columns_of
 
 # Failures that standing elsewhere may resolve.
@@ -70,8 +69,6 @@ _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
 _READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
 # Room for a person before what somebody carries, metres.
 _BODY_M = 0.15
-# Lengths of steps back from where turning with a held object has no room, shares of the height.
-_BACK = (0.25, 0.4)
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
 
@@ -214,7 +211,7 @@ def _from_elsewhere(
                 at_start += end == "start"
                 if end == "start" and may_step_back:
                     may_step_back = False
-                    if _stepped_back(d, actor):
+                    if stepped_back(d, actor):
                         ready, places, at_start = d.save(), chain([spot], places), 0
                         blocked.pop()
                 if end is None:
@@ -307,22 +304,6 @@ def _strain(actor: Actor, begun: int) -> float:
     bow = float(np.arccos(np.clip(up[:, 2].min(), -1.0, 1.0)))
     drop = float(T[0, pelvis, 2, 3] - T[:, pelvis, 2, 3].min()) / body.height
     return max(bow / _BOW_RAD, drop / _SQUAT)
-
-
-def _stepped_back(d: Director, actor: Actor) -> bool:
-    """Step back from where there is no room to turn with a held object, as at a shelf; return whether that works."""
-    if all(held_by(d.world, actor.who, hand, actor.now) is None for hand in arms_of(actor, None)):
-        return False
-    saved, (place, heading) = d.save(), stance_of(actor.body, actor.pose)
-    for share in _BACK:
-        spot = Spot(place - share * actor.body.height * facing(heading), heading)
-        try:
-            walk_through(d, actor, spot, WalkRequest("step back", "back", effort="leans"))
-            rest(d, Rest(who=actor.who))
-            return True
-        except PlanningFailure:
-            d.restore(saved)
-    return False
 
 
 def _carried_ahead(d: Director, actor: Actor) -> float:

@@ -25,7 +25,7 @@ from elbowroom.plan.verbs.fixtures import fixture_of, open_fixture, state_asked
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.plan.walking.finding import NoPath, paths_of
 from elbowroom.plan.walking.paths import Gait, WalkPaths
-from elbowroom.plan.walking.walked import Spot, WalkRequest, walk_to
+from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, stepped_back, walk_to
 from elbowroom.plan.walking.with_fixture import walk_with
 from elbowroom.posing.grasps import handles_of
 from elbowroom.world.things import Fixture
@@ -39,6 +39,11 @@ _STATES, _SPACED_M, _STEP_M = 10, 0.1, 0.32
 _GOING, _WAY, _WAY_ON, _NARROW, _MOST_NARROW = 0.15, 0.02, 0.3, 0.02, 4.0
 # Cost in metres where there is no path, and the first state that is wide enough to walk on.
 _NO_WAY_M, _STOPS_FROM = 50.0, 3
+# States (S,) of a fixture, positions (S, 2) of a body and headings (S,) there.
+Stances = tuple[Array, Array, Array]
+# Efforts of walks to positions, in turn, and positions to which walks are repaired by all means.
+_EFFORTS: tuple[Effort, ...] = ("leans", "all")
+_REPAIRED = 2
 # Positions that are tried, their distance, and the distance below which a body stands still, metres.
 _TRIES, _APART_M, _STAYS_M = 6, 0.15, 0.05
 # Detour, in metres of `WalkPath.cost`, that is preferred to opening a door.
@@ -73,7 +78,7 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
     """
     actor = d.actor(task.who)
     task = replace(task, to=state_asked(d, task))
-    _out_of_its_way(d, actor, task)
+    taken_out = _out_of_its_way(d, actor, task)
     saved = d.save()
     fixture = fixture_of(d, task.fixture)
     handle = _handles(actor, fixture, np.array([fixture.state(actor.now)]))[0]
@@ -89,30 +94,47 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
             stuck = here
     if not may_step(actor, task):
         raise stuck
-    for states, places, faces in _stances(d, actor, task, beyond):
-        try:
-            walk_to(d, actor, Spot(places[0], float(faces[0])), WalkRequest(f"step up to {task.fixture}"))
-            stays = float(np.linalg.norm(places - places[0], axis=1).max()) < _STAYS_M
-            lead = partial(_led, d, actor, task.fixture, states, places, faces)
-            return open_fixture(d, replace(task, to=float(states[-1])), None if stays else lead)
-        except PlanningFailure as there:
-            d.restore(saved)
-            stuck = there if stuck.missing else stuck
+    if taken_out and stepped_back(d, actor):
+        saved = d.save()
+    blocked: list[Stances] = []
+    # quick walks first: a long repair of one of them takes as long as all of these
+    for effort in _EFFORTS:
+        for stance in _stances(d, actor, task, beyond) if effort == "leans" else blocked[:_REPAIRED]:
+            try:
+                return _from_stance(d, actor, task, stance, effort)
+            except PlanningFailure as there:
+                d.restore(saved)
+                stuck = there if stuck.missing else stuck
+                blocked += [stance] * isinstance(there, Blocked)
     raise stuck
 
 
-def _out_of_its_way(d: Director, actor: Actor, task: Open | Close) -> None:
-    """Carry what a hand holds in the way of a fixture before the body, as over a drawer that it was taken out of."""
+def _from_stance(d: Director, actor: Actor, task: Open | Close, stance: Stances, effort: Effort) -> None:
+    """Walk to the first position of a stance, and move a fixture from there or along with it."""
+    states, places, faces = stance
+    request = WalkRequest(f"step up to {task.fixture}", effort=effort)
+    walk_to(d, actor, Spot(places[0], float(faces[0])), request)
+    stays = float(np.linalg.norm(places - places[0], axis=1).max()) < _STAYS_M
+    lead = partial(_led, d, actor, task.fixture, states, places, faces)
+    open_fixture(d, replace(task, to=float(states[-1])), None if stays else lead)
+
+
+def _out_of_its_way(d: Director, actor: Actor, task: Open | Close) -> bool:
+    """Carry what a hand holds in the way of a fixture before the body, as over a drawer that it was taken out of;
+    return whether there was any such thing."""
     fixture, saved = fixture_of(d, task.fixture), d.save()
     assert task.to is not None
     ends = float(fixture.state(actor.now)), task.to
+    found = False
     for hand in get_args(Hand):
         hold = held_by(d.world, actor.who, hand, actor.now)
         if hold and jammed_by(d.world, task.fixture, fixture.joint, ends, [hold.object], actor.now):
+            found = True
             try:
                 rest(d, Rest(who=actor.who, hand=hand))
             except PlanningFailure:
                 d.restore(saved)
+    return found
 
 
 def _led(
@@ -123,9 +145,7 @@ def _led(
     walk_with(d, actor, taking, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
 
 
-def _stances(
-    d: Director, actor: Actor, task: Open | Close, beyond: Array | None = None
-) -> Iterator[tuple[Array, Array, Array]]:
+def _stances(d: Director, actor: Actor, task: Open | Close, beyond: Array | None = None) -> Iterator[Stances]:
     """Stances for moving a fixture; the best first, each at another position.
 
     States (S,) of the fixture on the way to the requested one, positions (S, 2) of the body and headings (S,) from
@@ -166,10 +186,10 @@ def _stances(
         n = int(np.argmin(first))
         if not np.isfinite(first[n]):
             return
-        chain = [n]
-        while len(chain) < _STATES and (then := int(after[chain[-1], len(chain) - 1])) >= 0:
-            chain.append(then)
-        places, count = at[chain], len(chain)
+        way = [n]
+        while len(way) < _STATES and (then := int(after[way[-1], len(way) - 1])) >= 0:
+            way.append(then)
+        places, count = at[way], len(way)
         faces = [towards(p, h) for p, h in zip(places, handles[:count], strict=True)]
         yield states[:count], places, np.unwrap(faces)
         first = np.where(np.linalg.norm(at - at[n], axis=1) < _APART_M, np.inf, first)

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from elbowroom.geometry.headings import facing
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import footprints_of, stance_of, walk_from
 from elbowroom.locomotion.envelope import envelope
@@ -24,7 +25,7 @@ from elbowroom.plan.repair.near import repair_near
 from elbowroom.plan.repair.stretch import within_reach
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
-from elbowroom.plan.verbs.carry import rest, sways_free
+from elbowroom.plan.verbs.carry import lower_idle_hands, rest, sways_free
 from elbowroom.plan.walking.along import crouching_along, manners_along, still_arms_along, trodden
 from elbowroom.plan.walking.crossing import discs_at_rest, discs_of, met, past_people
 from elbowroom.plan.walking.finding import no_path, paths_of
@@ -61,8 +62,11 @@ _WAYS = 4
 _QUICK_WAYS = 2
 # Distance from the start or the end of a walk within which a collision calls for another start or end, metres.
 _AT_AN_END_M = 0.75
-# Times that an arm collides, seconds apart at least, which are resolved by offsets before another position is tried.
-_FEW, _TIMES_APART_S = 6, 0.3
+# Lengths of steps back from where turning with a held object has no room, shares of the height.
+_BACK = (0.25, 0.4)
+# Times that an arm collides, seconds apart at least, and the longest of them, seconds, which are resolved by offsets
+# before another position is tried: an arm swings for half a second, and what it meets for longer is not in its swing.
+_FEW, _TIMES_APART_S, _SWING_S = 6, 0.3, 1.2
 # Seconds of a walk among others that are proven at a time: who meets somebody takes another walk.
 _PROVEN_S = 2.5
 # Walks past people who cross that are tried, and the difference of their delays on one path, seconds.
@@ -131,6 +135,7 @@ def walk_to(d: Director, actor: Actor, spot: Spot, request: WalkRequest) -> None
         return
     if actor.away:  # held objects are carried in a comfortable posture
         rest(d, Rest(who=actor.who))
+    lower_idle_hands(d, actor)
     full = [hand for hand in arms_of(actor, None) if held_by(d.world, actor.who, hand, actor.now) is not None]
     for hand in full:  # a walk would open its fingers
         actor.keep(joints_of(actor, hand))
@@ -218,6 +223,22 @@ def near_an_end(blocked: Blocked, start: Array, spot: Spot) -> Literal["start", 
     return "goal" if float(np.linalg.norm(blocked.at - spot.place)) < _AT_AN_END_M else None
 
 
+def stepped_back(d: Director, actor: Actor) -> bool:
+    """Step back from where there is no room to turn with a held object, as at a shelf; return whether that works."""
+    if all(held_by(d.world, actor.who, hand, actor.now) is None for hand in arms_of(actor, None)):
+        return False
+    saved, (place, heading) = d.save(), stance_of(actor.body, actor.pose)
+    for share in _BACK:
+        spot = Spot(place - share * actor.body.height * facing(heading), heading)
+        try:
+            walk_to(d, actor, spot, WalkRequest("step back", "back", effort="leans"))
+            rest(d, Rest(who=actor.who))
+            return True
+        except PlanningFailure:
+            d.restore(saved)
+    return False
+
+
 def _stands_on(actor: Actor, feet: Footprints) -> bool:
     """Return whether feet are on their footprints."""
     now = footprints_of(actor.body, actor.pose)
@@ -302,11 +323,11 @@ def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], wal
     if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
         around = within_reach(d.world, actor.who, d.world.motion(actor.who).span)
         plan = repair_near(around, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
-        if plan.certificate is not None:  # what hands do before the walk is proven with their tasks
+        if plan.found:  # what hands do before the walk is proven with their tasks
+            return _adopt(d, actor, plan)
+        if plan.certificate is not None:
             begun = min(hit.during[0] for hit in hits)
             left = [hit for some in met(d.world, plan.certificate, actor.who) for hit in some if hit.during[1] >= begun]
-        if plan.found or (plan.certificate is not None and not left):
-            return _adopt(d, actor, plan)
         why = plan.why
     at = _place_of(actor, min(left or hits, key=lambda hit: hit.during))
     # there is another path past it, or another manner
@@ -327,7 +348,7 @@ def _useless_instead(world: World, actor: Actor, hits: Sequence[Collision | Unpr
 
 
 def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> bool:
-    """Return whether arm offsets may suffice: only arms, or what they hold, collide, and not too often.
+    """Return whether arm offsets may suffice: only arms, or what they hold, collide, not too often nor too long.
 
     A hand that meets a wall is one collision, not one of each finger.
     """
@@ -340,6 +361,8 @@ def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) ->
     for hit in sorted(hits, key=lambda hit: hit.during):
         mine = [arm_of[name] for name in hit.pair if name in arm_of]
         if not mine:
+            return False
+        if hit.during[1] - hit.during[0] > _SWING_S:
             return False
         times += hit.during[0] > until.get(mine[0], -np.inf) + _TIMES_APART_S
         until[mine[0]] = max(until.get(mine[0], -np.inf), hit.during[1])

@@ -29,6 +29,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.verbs.fixtures import Place, fixture_of, free_turns, hand_on, moved_along, pivots, softened
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.whole_body import FEET, WholeBody
+from elbowroom.world.things import Joint
 
 # Speed of a walker who moves a door, m/s, and number of steps relative to usual ones: people take small ones.
 _SPEED_M_S, _STEPS = 0.45, 1.3
@@ -65,9 +66,8 @@ def walk_with(
     gone = np.interp(share * paths[-1], paths, states)
     gone[0] = states[0]
     place = hand_on(d, actor, hand, name)
-    joint = fixture_of(d, name).joint
-    radius = float(np.linalg.norm(np.cross(joint.axis, taking.grasp.T_thing_hand[:3, 3] - joint.origin)))
-    within = free_turns(d, actor, taking, name, place, straight_off=joint.kind == "slides" or radius < _WIDE_M)
+    straight = comes_straight_off(fixture_of(d, name).joint, taking.grasp.T_thing_hand)
+    within = free_turns(d, actor, taking, name, place, straight_off=straight)
     turns = _turns(actor, hand, clip, gone, place, within)
     root, q = _held_on(actor, hand, clip, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
     first, begin = actor.k, actor.now
@@ -84,6 +84,12 @@ def walk_with(
     d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(q[:, arm], "ik"))
     d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(body.parents))))
     require_free(d, (begin, actor.now), what)
+
+
+def comes_straight_off(joint: Joint, T_thing_hand: Array) -> bool:
+    """Return whether a hand at (4, 4) of a fixture has to come straight off its bar: not from a wide door."""
+    radius = float(np.linalg.norm(np.cross(joint.axis, T_thing_hand[:3, 3] - joint.origin)))
+    return joint.kind == "slides" or radius < _WIDE_M
 
 
 def _held_on(actor: Actor, hand: str, walk: Clip, T_hands: Sequence[Array], what: str) -> tuple[Array, Array]:

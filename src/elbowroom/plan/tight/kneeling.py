@@ -1,0 +1,176 @@
+"""A knee that bears weight during a task (P2): one foot steps back, its knee comes down to the floor, and up again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from elbowroom.character.body import Character
+from elbowroom.character.masses import center_of_mass
+from elbowroom.character.skeleton import Pose
+from elbowroom.finish.rounding import interpolate, rounded
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.rotations import UP, Array, about, continuous, multiply
+from elbowroom.geometry.transforms import apply
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.freeing import clear_free_arm
+from elbowroom.plan.give_way import require_free
+from elbowroom.plan.hands import front_of, joints_of
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Hand, Knee, Rest, Task
+from elbowroom.plan.verbs.carry import rest
+from elbowroom.posing.balance import contact_points, feet_of, margin_inside
+from elbowroom.posing.kneeling import HEEL_RAD, Kneeling, StepBack, kneeling_pose
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.posing.stand import shrunk
+from elbowroom.posing.whole_body import WholeBody
+from elbowroom.world.contacts import Contact, Kind
+from elbowroom.world.pairs import FLOOR
+
+# Seconds from standing to kneeling, shares of them at which the foot lifts and lands, and the height of its step.
+_DOWN_S = 2.6
+_LIFTS, _LANDS = 0.28, 0.62
+_STEP_M = 0.04
+# Half-width over which turns between postures on the way are rounded, share of the time.
+_ROUNDED = 0.12
+# Seconds in which a knee touches the floor before and after it bears, and how deep it may be, metres.
+_TOUCHES_S, _DEEPEST_M = 0.4, 0.004
+# Distance of the centre of mass from the edge of the one foot that stands meanwhile, metres.
+_ONE_FOOT_M = 0.015
+# Lean of the pelvis when the foot lands behind, radians.
+_LEAN_RAD = 0.5
+# Clearance of arms while kneeling, metres.
+_ARMS_M = 0.03
+_WHY = "kneels on it"
+
+
+def kneel(d: Director, task: Task) -> None:
+    """Kneel down where a task asks for it, or get up where it does not; raises `PlanningFailure`."""
+    actor, given = d.actor(task.who), task.support
+    wanted = given.knee if isinstance(given, Knee) else None
+    if actor.knee is not None and actor.knee.side != wanted:
+        _get_up(d, actor)
+    if wanted is not None and actor.knee is None:
+        _kneel_down(d, actor, wanted)
+
+
+def _kneel_down(d: Director, actor: Actor, side: Hand) -> None:
+    """Step back with one foot and bring its knee to the floor."""
+    what, floor = f"kneel on the {side} knee", d.world.floor
+    if floor is None or not actor.stands or len(feet_of(actor.body)) < 2 or actor.body.masses is None:
+        raise PlanningFailure("no-path", f"{what}: only a person who stands on a floor can")
+    if actor.away:
+        rest(d, Rest(who=actor.who))
+    stand, front = actor.pose, front_of(actor, actor.body.skeleton.at(actor.pose))
+    found = kneeling_pose(actor.body, stand, front, side, floor)
+    frames = None if found is None else _down(actor, side, floor, _arms_clear(d, actor, side, found[0]), found[1])
+    if frames is None:
+        raise PlanningFailure("out-of-balance", f"{what}: {actor.who} has no balanced way down to it")
+    begin = actor.now
+    d.folded.add(actor.who)
+    _walk(d, actor, frames)
+    d.allow(_contacts(actor, side, (actor.now - _TOUCHES_S, actor.now), "touch"))
+    d.allow(_contacts(actor, side, (actor.now, FOREVER), "support"))
+    require_free(d, (begin, actor.now), what)
+    actor.knee, actor.descent = Kneeling(actor.body, actor.pose, side, floor), frames
+
+
+def _arms_clear(d: Director, actor: Actor, side: Hand, pose: Pose) -> Pose:
+    """A posture on the knee with hanging arms moved clear of the thigh that comes up."""
+    touching = _contacts(actor, side, (actor.now, FOREVER), "support")
+    postures = Postures(d.world.with_(contacts=(*d.world.contacts, *touching)), actor.who, actor.now)
+    for hand in ("left", "right"):
+        if f"{hand}_arm" in actor.body.chains and not set(joints_of(actor, hand)) & set(actor.kept):
+            pose = clear_free_arm(postures, actor.body, pose, f"{hand}_arm", _ARMS_M) or pose
+    return pose
+
+
+def _get_up(d: Director, actor: Actor) -> None:
+    """Return the hands to the body, then go back the way the knee came down."""
+    rest(d, Rest(who=actor.who))
+    knee, frames, begin = actor.knee, actor.descent, actor.now
+    assert knee is not None and frames is not None
+    actor.knee = actor.descent = None
+    _walk(d, actor, (frames[0][::-1], frames[1][::-1]))
+    own = {c.who for c in _contacts(actor, knee.side, (begin, begin), "support")}
+    ended = [replace(c, during=(min(c.during[0], begin), min(c.during[1], begin))) if c.why == _WHY and c.who in own
+             else c for c in d.world.contacts]  # fmt: skip
+    d.world = d.world.with_(contacts=tuple(ended))
+    d.allow(_contacts(actor, knee.side, (begin, begin + _TOUCHES_S), "touch"))
+    require_free(d, (begin, actor.now), "get up")
+
+
+def _walk(d: Director, actor: Actor, frames: tuple[Array, Array]) -> None:
+    """Append frames as a walk: legs and trunk belong to the base from then on."""
+    actor.walk(actor.base.with_(root=frames[0], rotations=frames[1]), 0)
+    d.world = actor.placed(d.world)
+
+
+def _contacts(actor: Actor, side: Hand, during: tuple[float, float], kind: Kind) -> list[Contact]:
+    """Contacts of a knee with the floor."""
+    joints = [actor.body.role(f"{side}_{part}") for part in ("thigh", "shin")]
+    names = dict.fromkeys(f"{actor.who}.{shape.name}" for shape in actor.body.shapes if shape.joint in joints)
+    return [Contact(name, FLOOR, during, kind, _DEEPEST_M, _WHY) for name in names]
+
+
+def _down(actor: Actor, side: Hand, floor: float, goal: Pose, moved: Array) -> tuple[Array, Array] | None:
+    """Roots (N, 3) and rotations (N, J, 4) down to a posture on one knee, the ball of whose foot moved by (3,).
+
+    The weight is over the other foot while that foot is in the air; None where it is not, or legs are too short.
+    """
+    body, stand = actor.body, actor.pose
+    front = front_of(actor, body.skeleton.at(stand))
+    step = StepBack(body, stand, front, side)
+    solver, lift = WholeBody(body), _STEP_M * body.height / 1.7 * UP
+    other = "left" if side == "right" else "right"
+    stays = body.skeleton.at(stand)[body.role(f"{other}_foot")]
+    ground = shrunk(_sole(body, stand, other), _ONE_FOOT_M)
+    over = np.append(ground.mean(axis=0) - center_of_mass(body, body.skeleton.at(stand))[:2], 0.0)
+    keys = [(0.0, np.zeros(3), 0.0, stand)]
+    for when, at, raised in ((_LIFTS, 0.0, 0.3), (0.5 * (_LIFTS + _LANDS), 0.5, 0.8), (_LANDS, 1.0, HEEL_RAD)):
+        place = at * moved + (lift if at == 0.5 else 0.0)
+        T_foot, toes = step.foot(place, raised)
+        root = stand.root + over - (0.1 + 0.4 * at) * (stand.root - goal.root)[2] * UP
+        q = np.array(stand.rotations)
+        q[0] = multiply(about(np.cross(UP, front), _LEAN_RAD * at), q[0])
+        if toes is not None:
+            q[step.sole.toes] = toes
+        found = solver.solve(Pose.of(root, q), {f"{side}_foot": T_foot, f"{other}_foot": stays}, support=ground)
+        if not found.found:
+            return None
+        keys.append((when, place, raised, found.pose))
+    keys.append((1.0, moved, HEEL_RAD, goal))
+    times = np.array([key[0] for key in keys])
+    share = smootherstep(np.linspace(0.0, 1.0, actor.frames(_DOWN_S) + 1))
+    poses = [key[3] for key in keys]
+    curves = [pose.root for pose in poses], [key[1] for key in keys], [key[2] for key in keys]
+    root, ball, heel = (PchipInterpolator(times, np.array(rows))(share) for rows in curves)
+    window = np.full(len(share), _ROUNDED * len(share))
+    q = rounded(interpolate(times, continuous(np.array([pose.rotations for pose in poses])), share), window)
+    feet = [step.foot(*row) for row in zip(ball, heel, strict=True)]
+    if step.sole.toes >= 0:
+        q[:, step.sole.toes] = continuous(np.array([toes for _, toes in feet]))
+    T = body.transforms(root, q)
+    for leg, T_foot in ((side, np.array([T_foot for T_foot, _ in feet])), (other, stays)):
+        ik = LimbIK(body, f"{leg}_leg", stand)
+        orbit = PchipInterpolator(times, np.unwrap([ik.orbit_of(pose) for pose in poses]))(share)
+        solved = ik.solve(T[:, ik.parent], T_foot, orbit, ik.keep_of(goal))
+        if not solved.reached.all():
+            return None
+        q[:, list(ik.joints)] = solved.rotations
+    root[[0, -1]], q[[0, -1]] = [stand.root, goal.root], [stand.rotations, goal.rotations]
+    q = continuous(q)
+    T = body.transforms(root, q)
+    inside = margin_inside(contact_points(body, T, floor), center_of_mass(body, T)[:, :2])
+    return (root, q) if float(inside[:-1].min()) >= 0.0 else None
+
+
+def _sole(body: Character, pose: Pose, side: str) -> Array:
+    """Corners (K, 2) of what touches the ground under one foot."""
+    sole, T = next(sole for sole in feet_of(body) if sole.side == side), body.skeleton.at(pose)
+    toes = sole.toes if sole.toes >= 0 else sole.foot
+    return np.concatenate([apply(T[sole.foot], sole.outline), apply(T[toes], sole.toe_outline)])[:, :2]
