@@ -2,7 +2,7 @@
 
 The take is a recorded walk of CMU there and back again, 20,000 frames at 120 Hz; posts stand where a hand passes them.
 
-    python benchmarks/long_takes.py DATA [--frames 20000] [--posts 3] [--only check repair …] [--keep FOLDER]
+    python benchmarks/long_takes.py DATA [--frames 20000] [--posts 1] [--only check repair …] [--keep FOLDER]
 
 `--keep` writes the take, the posts and all results to a folder, so that commands can be repeated by hand.
 """
@@ -118,7 +118,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--frames", type=int, default=20000)
-    parser.add_argument("--posts", type=int, default=3)
+    parser.add_argument("--posts", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--keep", type=Path)
     told = parser.parse_args()

@@ -21,6 +21,8 @@ from elbowroom.motion.edit import place
 from elbowroom.pictures.direction import Camera
 from elbowroom.pictures.gait_map import gait_map
 from elbowroom.pictures.images import still, strip, write_png
+from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import parse_storyboard
 from elbowroom.world.world import World
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
@@ -112,6 +114,32 @@ def tight() -> None:
     imageio.imwrite(FOLDER / "tight.webp", np.concatenate(rows), quality=85)
 
 
+_KNEE = """elbowroom: 1
+scene: {floor: 0.0, meshes: [{maker: chair, name: chair, at: [0.1, -0.85, 0], turn: 90}]}
+objects: {ball: {mesh: {sphere: 0.035, color: [0.85, 0.3, 0.1]}, mass: 0.1, at: [-0.1, -0.55, 0.0352]}}
+characters: {bob: {body: {preset: man}, clip: {idle: {seconds: 2}}}}
+tasks: [{grab: {who: bob, object: ball, hand: right, feet: stay, support: {knee: right}}}, {rest: {who: bob}}]
+"""
+_HAND = """elbowroom: 1
+scene: {floor: 0.0, meshes: [{box: [1.5, 0.95, 0.04], name: table, at: [0, -0.78, 0.72], color: [0.5, 0.36, 0.2]}]}
+objects:
+  cup: {mesh: {cylinder: {radius: 0.033, height: 0.1}, color: [0.25, 0.5, 0.7]}, mass: 0.2, at: [-0.1, -1.24, 0.7904]}
+characters: {ann: {body: {preset: woman}, clip: {idle: {seconds: 2}}}}
+tasks: [{grab: {who: ann, object: cup, hand: right, feet: stay, support: auto}}, {rest: {who: ann}}]
+"""
+
+
+def supports() -> None:
+    """A knee on the floor, and a hand on a table that balance needs, each in eight moments."""
+    rows = []
+    for text in (_KNEE, _HAND):
+        world = plan_storyboard(parse_storyboard(text)).require().world
+        view = Camera(azimuth=np.radians(90), elevation=np.radians(14), follow="")
+        times = np.linspace(world.span[0], world.span[1], 8)
+        rows.append(strip(world, times=times, size=(240, 260), columns=8, labels=False, camera=view))
+    imageio.imwrite(FOLDER / "supports.webp", np.concatenate(rows), quality=85)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     stroll()
@@ -121,3 +149,4 @@ if __name__ == "__main__":
     pillar()
     gaits()
     tight()
+    supports()

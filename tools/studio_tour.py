@@ -161,14 +161,14 @@ class Tour:
         self.take("curves")
 
     def trees(self) -> None:
-        """Trees of the search that found a path to the jar; the tasks."""
+        """Trees of the search that found a path for the book; the tasks."""
         while self.studio.session.can_undo:
             self.studio.undo()
-        self.studio.open(document_of("jar"))
+        self.studio.open(document_of("bookshelf"))
         self.rest()
         plan = self.studio.plan
         assert plan is not None
-        searched = next(edit for edit in plan.edits if edit.trees)
+        searched = max(plan.edits, key=lambda edit: sum(map(len, edit.trees)))
         self.studio.player.seek(0.5 * sum(searched.during))
         self.tab("View")
         self.tick(("Hand paths", "Search trees"), True)

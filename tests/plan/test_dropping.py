@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from test_manipulate import room
 
-from elbowroom.geometry.solids import box, sphere
+from elbowroom.geometry.solids import box, merge, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.director import Director
 from elbowroom.plan.falling import GRAVITY, falling, landing
+from elbowroom.plan.hands import released
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.places import target_of
+from elbowroom.plan.places import surface_at, target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.settings import USUAL
 from elbowroom.plan.tasks import Drop, Grab
 from elbowroom.world.contacts import Contact
-from elbowroom.world.paths import Still
+from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.world import World
 
 
@@ -94,3 +95,35 @@ def test_what_lies_exactly_on_something_may_touch_it() -> None:
     assert Postures(rests, "ann", 0.0, led="crate").carried_blame(pose, {}, there) is None
     deeper = {"crate": transform([3.0, 0.0, 0.29])}
     assert Postures(rests, "ann", 0.0, led="crate").carried_blame(pose, {}, deeper) is not None
+
+
+def test_what_is_put_onto_cushions_goes_beside_the_gap_between_them() -> None:
+    seat = box((1.6, 0.8, 0.3), (0.0, 0.0, 0.15))
+    cushions = [box((0.75, 0.7, 0.15), (x, 0.0, 0.375)) for x in (-0.415, 0.415)]
+    world = World().with_static("sofa", merge([seat, *cushions])).with_static("table", seat)
+    at = surface_at(world, "sofa", 0.0, None, np.zeros(3))
+    assert at[2] == pytest.approx(0.45) and 0.1 <= np.linalg.norm(at[:2]) <= 0.16
+    np.testing.assert_allclose(surface_at(world, "table", 0.0, None, np.zeros(3)), [0.0, 0.0, 0.3], atol=1e-9)
+
+
+def test_an_object_left_on_what_moves_later_moves_with_it() -> None:
+    path = Keyed.along([9.0, 11.0], [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0]])
+    world = room().with_object("tray", box((0.3, 0.3, 0.02)), path)
+    begin, end = world.span
+    assert end < 9.0
+    held = world.with_hold("can", "ann", "right", (begin, 1e6))
+    left = released(held, "can", begin + 0.5, on=["tray"])
+    moved = left.frame("can", 11.0)[:3, 3] - left.frame("can", 8.0)[:3, 3]
+    np.testing.assert_allclose(moved, [2.0, 0.0, 0.0], atol=1e-6)
+
+
+def test_what_an_arm_holds_belongs_to_the_arm() -> None:
+    world = room()
+    pose = Director(world, USUAL, 60.0, 0).actor("ann").pose
+    at = world.hand("ann", "right", world.span[0])[:3, 3] + [-0.4, 0.0, 0.0]
+    world = world.with_object("stick", box((0.02, 0.02, 0.02)), Still(transform(at)))
+    world = world.with_hold("stick", "ann", "right", world.span)
+    wall = world.with_static("pole", box((0.04, 0.04, 0.04), tuple(at)))
+    assert Postures(world, "ann", world.span[0]).blame(pose, of="right_arm") is None
+    met = Postures(wall, "ann", world.span[0])
+    assert met.blame(pose, of="left_arm") is None and "stick" in (met.blame(pose, of="right_arm") or ())

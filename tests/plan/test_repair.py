@@ -20,7 +20,6 @@ from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import peak_jerk
-from elbowroom.plan.manipulate import plan_in_turn
 from elbowroom.plan.repair.allowed import own_touches
 from elbowroom.plan.repair.cost import cost
 from elbowroom.plan.repair.find import clip_of, collision_episodes, linkages
@@ -32,6 +31,7 @@ from elbowroom.plan.result import Plan
 from elbowroom.plan.tasks import Repair
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE
+from elbowroom.storyboard.plan import plan_in_turn
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Unproven
 from elbowroom.world.contacts import Caps

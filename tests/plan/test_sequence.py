@@ -11,12 +11,12 @@ import pytest
 
 import elbowroom as er
 from elbowroom.motion.edit import place
-from elbowroom.plan.manipulate import plan_in_turn
 from elbowroom.plan.repair import in_turn as sequence
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Repair, Task
 from elbowroom.search.birrt import Budget
+from elbowroom.storyboard.plan import plan_in_turn
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 

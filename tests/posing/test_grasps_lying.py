@@ -12,10 +12,12 @@ from elbowroom.character.hand_shapes import mixed
 from elbowroom.character.human import preset
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.solids import box, cylinder
+from elbowroom.geometry.solids import assembled, box, cylinder, sphere, tube
 from elbowroom.geometry.transforms import transform
 from elbowroom.posing.fingers_model import hand_model
 from elbowroom.posing.grasps import closed_on, edge_grasps, propose_grasps
+from elbowroom.posing.grasps_bars import narrow_places
+from elbowroom.posing.grasps_form import form_of
 from elbowroom.posing.grasps_seats import hand_seats
 from elbowroom.props.kitchen import bowl
 
@@ -78,3 +80,23 @@ def test_a_wide_can_is_also_taken_from_above() -> None:
     can = cylinder(0.045, 0.12)
     tips = [g for g in propose_grasps(person(), "right", can, lying=True) if "tips" in g.name]
     assert any(g.approach @ UP < -0.8 and closed_on(person(), can, g).holds for g in tips)
+
+
+def test_what_no_hand_spans_is_taken_at_a_narrow_part() -> None:
+    ball = sphere(0.09)
+    form = form_of(ball)
+    assert form is not None and not narrow_places(form, 1.0, 0.11)
+    # a ring on top of it, upright along x
+    angle = np.linspace(0.0, np.pi, 17)
+    line = np.stack([0.03 * np.cos(angle), 0.0 * angle, 0.087 + 0.03 * np.sin(angle)], axis=1)
+    whole = assembled([ball, tube(line, 0.004, sections=12)])
+    form = form_of(whole)
+    assert form is not None
+    places = narrow_places(form, 1.0, 0.11)
+    middles = np.array([p.middle for p in places]) @ form.T_thing_form[:3, :3].T + form.T_thing_form[:3, 3]
+    on_ring = middles[:, 2] > 0.09
+    assert on_ring.sum() > 5 and all(p.thick < 0.01 for p, on in zip(places, on_ring, strict=True) if on)
+    grasps = propose_grasps(person(), "right", whole, lying=True)
+    held = [g for g in grasps if "tips" in g.name and closed_on(person(), whole, g).holds]
+    assert held
+    assert not any("tips" in g.name for g in propose_grasps(person(), "right", ball))

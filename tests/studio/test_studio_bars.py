@@ -24,3 +24,10 @@ def test_bars_and_the_hand_share_one_scale() -> None:
 def test_nothing_is_told_as_nothing() -> None:
     assert "no collisions" in drawn([], (0.0, 1.0), dark=True)
     assert "not planned yet" in drawn([], (0.0, 1.0), dark=True, nothing="not planned yet")
+
+
+def test_a_narrow_panel_has_fewer_labels_and_bars_change_none() -> None:
+    one = Bar("ann", "right_arm", "planned", (1.0, 2.0))
+    for panel, labels in ((1200, 9), (600, 5), (280, 1)):
+        assert drawn([one], (0.0, 4.0), dark=False, panel=panel).count(" s</span>") == labels
+        assert len(ticks((0.0, 4.0), panel)) == labels

@@ -13,6 +13,7 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Caps, Contact
+from elbowroom.world.exact_placed import Placed
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.world import World
 from tools.simple_bodies import flying
@@ -129,6 +130,21 @@ def test_a_tray_may_rest_on_a_table() -> None:
     assert touch.pair == ("tray", "table") and touch.shift is not None
     assert 0.001 < touch.depth_m <= 0.002 and touch.shift[2] > 0.0, "it is clear where it is shifted up"
     assert not certify(tray(top + np.array([0.2, -0.006, 0.2]))).free, "6 mm are too deep"
+
+
+def test_shifts_that_are_shorter_than_the_overlap_is_deep_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = []
+    clear = Placed.shifted_hit
+
+    def noted(placed: Placed, a: int, b: int, shift: np.ndarray) -> bool:
+        lengths.append(float(np.linalg.norm(shift)))
+        return clear(placed, a, b, shift)
+
+    monkeypatch.setattr(Placed, "shifted_hit", noted)
+    thick = box([1.0, 1.0, 0.1], at=[0.0, 0.0, 0.65])
+    (touch,) = certify(tray(0.702 + np.array([0.2, 0.02, -0.0015, -0.0015, 0.02, 0.2]), thick)).allowed
+    assert touch.depth_m == 0.002 and lengths
+    assert min(lengths) > 0.0014, "nothing shorter can part them"
 
 
 def test_a_tray_that_is_pierced_by_a_fin_does_not_rest() -> None:

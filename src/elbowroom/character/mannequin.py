@@ -17,6 +17,7 @@ from elbowroom.character.body import Skin
 from elbowroom.character.mannequin_fit import Fit, Fitter, Girths
 from elbowroom.character.mannequin_shapes import MIRROR, Shapes, shapes
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.mesh import Color
 from elbowroom.geometry.paint import Material, Paint
 from elbowroom.geometry.rotations import Array
@@ -85,32 +86,33 @@ def _with_mass(stored: Shapes, skeleton: Skeleton, p: Proportions) -> Fit:
     wanted = p.mass / DENSITY
     faces = stored.whole_triangles
 
-    def made(build: float, girth: float) -> tuple[Fit, float]:
-        """A fit, and by what share its volume is too large."""
+    def excess(build: float, girth: float) -> float:
+        """Share by which the volume of a fit is too large."""
         fit = _fit(stored, skeleton, p, build, girth)
-        return fit, volume(stored.whole(fit.vertices), faces) / wanted - 1.0
+        return volume(stored.whole(fit.vertices), faces) / wanted - 1.0
 
-    build, fit, excess = _solved(lambda b: made(b, 1.0), 0.0, 0.5, (LIGHTEST, HEAVIEST))
-    if abs(excess) > TOLERANCE:
-        fit = _solved(lambda g: made(build, g), 1.0, 1.1, GIRTHS)[1]
-    return fit
+    def solve() -> Arrays:
+        build, left = _solved(lambda b: excess(b, 1.0), 0.0, 0.5, (LIGHTEST, HEAVIEST))
+        girth = _solved(lambda g: excess(build, g), 1.0, 1.1, GIRTHS)[0] if abs(left) > TOLERANCE else 1.0
+        return {"solved": np.array([build, girth])}
+
+    build, girth = remembered("builds", (package_sources(), *contents((skeleton, p))), solve)["solved"].tolist()
+    return _fit(stored, skeleton, p, build, girth)
 
 
-def _solved(
-    f: Callable[[float], tuple[Fit, float]], a: float, b: float, bounds: tuple[float, float]
-) -> tuple[float, Fit, float]:
-    """Secant steps towards the root of f's second value, which grows evenly; stops there or at a bound."""
-    fit, fa = f(a)
+def _solved(f: Callable[[float], float], a: float, b: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Secant steps to the root of f, which grows evenly, or to a bound: where they end, and f there."""
+    fa = f(a)
     if abs(fa) < TOLERANCE:
-        return a, fit, fa
-    fit, fb = f(b)
+        return a, fa
+    fb = f(b)
     for _ in range(8):
         c = float(np.clip(b - fb * (b - a) / (fb - fa), *bounds)) if fa != fb else b
         if abs(fb) < TOLERANCE or c == b:
             break
         a, fa, b = b, fb, c
-        fit, fb = f(b)
-    return b, fit, fb
+        fb = f(b)
+    return b, fb
 
 
 def _fit(stored: Shapes, skeleton: Skeleton, p: Proportions, build: float, girth: float) -> Fit:

@@ -124,32 +124,44 @@ def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> b
 
 
 def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> float | None:
-    """A time at which frames, or what is slerped between them, collide; None where all checks find them free.
+    """A time at which frames, or what is slerped between them, collide; None where all checks find them free."""
+    place = hit_along(check, q, t, step)
+    if place is None:
+        return None
+    k, share = place
+    return float(t[k] + share * (t[k + 1] - t[k])) if share else float(t[k])
+
+
+def hit_along(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> tuple[int, float] | None:
+    """A frame, and the share of the way from it to the next, at which frames (T, n, 4) at times (T,) collide.
 
     Frames come before what is between them, and sure hits before uncertain ones, so that collisions are found early.
     """
-    hit = hit_at(check, q, t)
+    hit = _hit_row(check, q, t)
     if hit is not None or len(t) < 2:
-        return hit
+        return None if hit is None else (hit, 0.0)
     counts = np.maximum(np.ceil(check.travels(q, t) / step).astype(int), 1)
     k = np.repeat(np.arange(len(counts)), counts - 1)
     if not len(k):
         return None
     share = np.concatenate([np.arange(1, c) / c for c in counts])
-    return hit_at(check, rot.slerp(q[k], q[k + 1], share[:, None]), t[k] + share * (t[k + 1] - t[k]))
+    hit = _hit_row(check, rot.slerp(q[k], q[k + 1], share[:, None]), t[k] + share * (t[k + 1] - t[k]))
+    return None if hit is None else (int(k[hit]), float(share[hit]))
 
 
 def hit_at(check: LimbCheck, q: Array, t: Array) -> float | None:
     """One of the times (N,) at which postures (N, n, 4) collide, None where all are free."""
+    hit = _hit_row(check, q, t)
+    return None if hit is None else float(t[hit])
+
+
+def _hit_row(check: LimbCheck, q: Array, t: Array) -> int | None:
     codes = check.batch(q, t, resolve_uncertain=True, until_hit=True)
     sure = np.flatnonzero(codes == HIT)
     if len(sure):
-        return float(t[sure[0]])
+        return int(sure[0])
     doubts = np.flatnonzero(codes == UNCERTAIN)
-    for k in doubts[_spread(len(doubts))]:
-        if not check.free(q[k], float(t[k])):
-            return float(t[k])
-    return None
+    return next((int(k) for k in doubts[_spread(len(doubts))] if not check.free(q[k], float(t[k]))), None)
 
 
 def _spread(count: int) -> NDArray[np.int64]:

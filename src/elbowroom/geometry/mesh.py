@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.paint import Paint
 from elbowroom.geometry.rotations import Array
 from elbowroom.stopping import may_stop_here
@@ -152,3 +153,27 @@ def highest(triangles: Array, points: Array, below: float = np.inf) -> float:
     inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
     z = a[:, 2] + s * u[:, 2] + r * v[:, 2]
     return float(np.where(inside & (z <= below), z, -np.inf).max())
+
+
+# Radius within which a surface is level where something is put, steps to such a place from the middle, metres, and
+# directions of these.
+_LEVEL_M, _ASIDE_M, _AROUND = 0.06, 0.04, 16
+
+
+def level_middle(mesh: Mesh, uneven: float) -> Array:
+    """The position (2,) nearest to the middle of a mesh around which its top is level within `uneven` metres, as
+    beside the gap between two cushions; the middle itself where there is none."""
+
+    def make() -> Array:
+        middle, triangles = mesh.bounds.mean(axis=0)[:2], mesh.vertices[mesh.faces]
+        angles = np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False)
+        ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        disc = _LEVEL_M * np.concatenate([np.zeros((1, 2)), 0.5 * ring[::2], ring[::2]])
+        far = np.arange(_ASIDE_M, 0.5 * float(np.ptp(mesh.bounds, axis=0)[:2].min()), _ASIDE_M)
+        for at in (middle, *(middle + x * out for x in far for out in ring)):
+            tops = [highest(triangles, (at + off)[None]) for off in disc]
+            if np.isfinite(tops).all() and np.ptp(tops) < uneven:
+                return np.asarray(at)
+        return np.asarray(middle)
+
+    return kept(mesh, ("level middle", uneven), make)

@@ -95,14 +95,16 @@ class Clip:
             )
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise BadValue(f"clip '{self.name}' needs a positive frame rate, not {self.fps}.")
-        if not (np.all(np.isfinite(root)) and np.all(np.isfinite(q))):
-            raise BadValue(f"clip '{self.name}' has values that are not finite.")
-        object.__setattr__(self, "root", root)
         # unit quaternions stay as they are, bit by bit, however often clips are made of them
         unit = np.abs(np.einsum("tji,tji->tj", q, q) - 1.0) < _UNIT
+        if not (np.all(np.isfinite(root)) and (unit.all() or np.all(np.isfinite(q)))):
+            raise BadValue(f"clip '{self.name}' has values that are not finite.")
+        object.__setattr__(self, "root", root)
         if not unit.all():
             q = np.where(unit[..., None], q, rot.normalize(q))
-        object.__setattr__(self, "rotations", frozen(rot.continuous(q)))
+        q = rot.continuous(q)
+        q.setflags(write=False)
+        object.__setattr__(self, "rotations", q)
 
     def __len__(self) -> int:
         return len(self.root)

@@ -21,7 +21,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.nudge import bump, nudge
 from elbowroom.finish.offsets import JointOffsets
 from elbowroom.finish.rounding import bell, interpolate
-from elbowroom.finish.settle import between_free, settle
+from elbowroom.finish.settle import between_free, hit_along, settle
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
@@ -207,8 +207,11 @@ class ArmPaths:
         if not steps.mean() > 0.0 or self.shape(q).human:
             return trajectory
         along = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
-        even, known = self._drawn_in(_pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]))
-        better = self._strange(even) < self._strange(q) and (known or self.free(even))
+        even, strange = _pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]), self._strange(q)
+        if not any(self._strange(some) < strange for some in (clamp_pose(self._limits, even), even)):
+            return trajectory
+        even, known = self._drawn_in(even)
+        better = self._strange(even) < strange and (known or self.free(even))
         return replace(trajectory, rotations=even) if better else trajectory
 
     def shape(self, q: Array) -> ReachShape:
@@ -279,8 +282,18 @@ class ArmPaths:
         if not pose_excess(self._limits, q).any():
             return q, False
         within = clamp_pose(self._limits, q)
-        drawn = (slerp(q, within, share) for share in _DRAWN_IN)
-        return next(((some, True) for some in drawn if self.free(some)), (q, False))
+        when, hit = self._when(self.times), None
+        for share in _DRAWN_IN:
+            some = slerp(q, within, share)
+            if hit is not None:  # what the last share has met is met by most others
+                k, part = hit
+                posture = slerp(some[k], some[k + 1], part) if part else some[k]
+                if not self.check.free(posture, float(when[k] + part * (when[min(k + 1, len(when) - 1)] - when[k]))):
+                    continue
+            hit = hit_along(self.check, some, when)
+            if hit is None:
+                return some, True
+        return q, False
 
     def free(self, q: Array) -> bool:
         """Return whether frames (N + 1, 3, 4) are free, also between frames."""

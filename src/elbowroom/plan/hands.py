@@ -12,7 +12,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, angle, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.places import moves
+from elbowroom.plan.places import moves, moving_until
 from elbowroom.plan.repair.allowed import own_touches
 from elbowroom.plan.tasks import Carry, Drop, Follow, Go, HoldOut, Move, Regrasp, Repair, Rest, Task
 from elbowroom.posing.limb_ik import LimbIK
@@ -77,7 +77,8 @@ def _riding(world: World, T_world_thing: Array, t: float, on: Collection[str]) -
     """Path of an object on a moving fixture or object since a time; None where nothing carries it along."""
     if any(name not in world.objects for name in on):
         return None
-    later = np.linspace(t, max(world.span[1], t + 1.0), 33)
+    # a belt may begin to move after everybody has come to rest
+    later = np.linspace(t, max(world.span[1], t + 1.0, *(moving_until(world, name) for name in on)), 65)
     base = next(
         (world.objects[n].path for n in on if isinstance(world.objects[n], Fixture) or moves(world, n, later)), None
     )

@@ -21,7 +21,6 @@ from elbowroom.plan.hands import held_by
 from elbowroom.plan.result import PlanningFailure, why_not
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.stance import between
-from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
@@ -54,10 +53,10 @@ def find_limb_path(
     T = actor.body.transforms(root, q)
     trajectory: LimbTrajectory | Blocked = Blocked("no-path")
     thing = level_thing(d.world, actor.who, limb, during[0])
-    exact = ExactWorld(world)
-    for clearance in dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0)):
-        check = LimbCheck(world, actor.who, limb, during, margin=clearance, exact=exact)
-        paths = ArmPaths(actor.body, limb, actor.pose, times, T, check, d.settings)
+    clearances = dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0))
+    check = LimbCheck(world, actor.who, limb, during, margin=max(clearances))
+    for clearance in clearances:
+        paths = ArmPaths(actor.body, limb, actor.pose, times, T, check.with_margin(clearance), d.settings)
         trajectory = paths.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
         if isinstance(trajectory, LimbTrajectory) and trajectory.tier == "plan" and thing is not None:
             trajectory = _level(d, actor, thing, what, paths, trajectory, Levelling(actor, limb, root, q, paths.free))

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import groupby
 from typing import Any
 
 from elbowroom.errors import BadValue
@@ -41,7 +40,6 @@ from elbowroom.plan.tasks import (
     Task,
     Touch,
 )
-from elbowroom.spaces.styles import StyleLike
 from elbowroom.stopping import OutOfTime, deadline, report
 from elbowroom.world.world import World
 
@@ -367,30 +365,3 @@ def _back_by(d: Director, task: Task) -> None:
     late = actor.now - task.back
     if late > 1.5 / actor.base.fps:
         raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
-
-
-def _kind(task: Task) -> tuple[bool, StyleLike]:
-    """Key of tasks that are planned together: tasks of hands, and repairs of one style."""
-    return (True, task.style) if isinstance(task, Repair) else (False, None)
-
-
-def plan_in_turn(
-    world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, budget: float | None = None
-) -> Plan:
-    """Plan tasks in order; a repair works on the motion that the tasks before it leave.
-
-    Stops at the first failure; edits, times and collisions are those of all tasks until then. `budget` is that of
-    `plan_tasks` and `repair`, for all of them together.
-    """
-    plan = Plan("found", world)
-    with deadline(budget):
-        for (repairs, style), some in groupby(tasks, _kind):
-            now = replace(settings, style=style or settings.style)
-            done = (repaired if repairs else plan_tasks)(plan.world, list(some), now)
-            seconds = {stage: plan.seconds.get(stage, 0.0) + done.seconds.get(stage, 0.0) for stage in
-                       dict.fromkeys((*plan.seconds, *done.seconds))}  # fmt: skip
-            collisions = (*plan.collisions, *done.collisions)
-            plan = plan.then(done).with_(seconds=seconds, collisions=collisions)
-            if not plan.found:
-                break
-    return plan

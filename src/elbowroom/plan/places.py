@@ -9,7 +9,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, ElbowroomError
-from elbowroom.geometry.mesh import Mesh, highest
+from elbowroom.geometry.mesh import Mesh, highest, level_middle
 from elbowroom.geometry.rotations import UP, Array, about
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
@@ -18,7 +18,7 @@ from elbowroom.plan.tasks import Carry, Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import mesh_surface
-from elbowroom.world.paths import Keyed, Still
+from elbowroom.world.paths import Keyed, Riding, Still
 from elbowroom.world.paths import places as places_over
 from elbowroom.world.things import Fixture, Joint, Thing
 from elbowroom.world.world import Snapshot, World, key_times
@@ -58,8 +58,8 @@ def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) ->
 def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array) -> Array:
     """A point (3,) on top of a mesh or object at a time, above or below point `at`; a frame or body part gives its own.
 
-    Without `at` it is the middle of the mesh, or the floor below the point `near` (3,). The height of `at` selects one
-    of several surfaces.
+    Without `at` it is the middle of the mesh, of a static one beside it where the middle is not level, or the floor
+    below the point `near` (3,). The height of `at` selects one of several surfaces.
     """
     if onto == "floor" and world.floor is not None:
         x, y = near[:2] if at is None else at[:2]
@@ -71,6 +71,8 @@ def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array)
     else:
         return np.asarray(world.frame(onto, t)[:3, 3])
     xy = ground.bounds.mean(axis=0)[:2] if at is None else np.asarray(at[:2])
+    if at is None and onto in world.static:
+        xy = level_middle(ground, _UNEVEN_M)
     # of several boards the one at the given height
     below = np.inf if at is None or len(at) < 3 else float(at[2]) + _BOARD_M
     board = highest(ground.vertices[ground.faces], xy[None], below)
@@ -335,8 +337,10 @@ def moves(world: World, name: str, times: Array) -> bool:
 
 
 def moving_until(world: World, name: str) -> float:
-    """Time of the last keyframe of an object that moves by itself, seconds; 0 of everything else."""
+    """Time of the last keyframe of an object that moves, or of what carries it, seconds; 0 of everything else."""
     owner = world.split(name)[0]
+    left_on = [hold.onto.base for hold in world.holds if hold.object == owner and hold.onto is not None]
+    owner = next((n for n, thing in world.objects.items() if left_on and thing.path is left_on[-1]), owner)
     keys = key_times(world.objects[owner]) if owner in world.objects else None
     return 0.0 if keys is None else float(keys[-1])
 
@@ -393,3 +397,18 @@ def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
         if value is not None and np.shape(value) == (3,):
             return "the target", np.asarray(value, dtype=float)
     return None
+
+
+def with_fixture(world: World, name: str, fixture: Fixture) -> World:
+    """A world with a replaced fixture and the objects that ride on it."""
+    old = world.objects[name].path
+    objects = {**world.objects, name: fixture}
+    for other, thing in world.objects.items():
+        if isinstance(thing.path, Riding) and thing.path.base is old:
+            objects[other] = replace(thing, path=Riding(fixture.path, thing.path.T))
+    holds = []
+    for hold in world.holds:
+        if hold.onto is not None and hold.onto.base is old:
+            hold = replace(hold, onto=Riding(fixture.path, hold.onto.T))
+        holds.append(hold)
+    return world.with_(objects=objects, holds=tuple(holds))

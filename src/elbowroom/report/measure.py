@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from elbowroom import stopping as stages
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
@@ -208,6 +209,7 @@ def _originals(world: World, original: World | Mapping[str, Motion] | Motion | N
 
 
 def _person(world: World, subject: Subject, original: Clip | None, change_meant: bool = False) -> Person:
+    stages.report(f"loads of {subject.name}")
     loads, notes = loads_of(world, subject)
     ground = _ground(world, subject)
     balance: Measure = _unmeasured(_why_no_forces(subject, ground))
@@ -215,12 +217,15 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
     feet: Measure = _unmeasured("No feet were found in the rig.")
     floating = sinking = feet
     if subject.contacts is not None:
+        stages.report(f"feet of {subject.name}")
         gaps = gaps_of(subject, world)
         feet, floating, sinking = feet_of_person(subject), floating_of(subject, gaps), sinking_of(subject, gaps)
     if not balance.says and ground is not None:
+        stages.report(f"forces on {subject.name}")
         forces = forces_of(subject, loads, ground)
         torque = torque_of(subject, forces, notes)
         balance = balance_of(subject, forces, world.contacts) if subject.contacts is not None else feet
+    stages.report(f"joints, speed and postures of {subject.name}")
     return Person(
         name=subject.name,
         frames=len(subject.clip),

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit, stacked
 from elbowroom.errors import BadValue
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_space as kernels
@@ -142,7 +143,7 @@ class LimbSpace:
             mark=mark,
             lever=lever,
             travelled=np.array(check.tables.travelled, dtype=float),
-            stirred=stirred(check),
+            stirred=kept(check.tables, "stirred", lambda: stirred(check)),
             timed=timed,
             speed=speeds,
             top=float(speeds @ lever) + fastest(check),

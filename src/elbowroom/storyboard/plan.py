@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from elbowroom.errors import BadFile, BadValue, UnknownName
@@ -11,15 +13,16 @@ from elbowroom.motion.edit import resample
 from elbowroom.plan.edit import numbers_of
 from elbowroom.plan.prove import changed_edits, prove
 from elbowroom.plan.result import Plan
+from elbowroom.plan.settings import USUAL, Settings, Tier
+from elbowroom.plan.tasks import Repair, Task
+from elbowroom.spaces.styles import StyleLike
 from elbowroom.stopping import deadline
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.world.played import played
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
-    from elbowroom.plan.settings import Tier
     from elbowroom.plan.variants import Variants
-    from elbowroom.spaces.styles import StyleLike
 
 # Of the best ways to take or touch something, the most that are left for last.
 _VARIETY = 6
@@ -49,10 +52,6 @@ def plan_storyboard(
 def _planned(board: Storyboard, seed: int, tier: Tier, style: StyleLike, counts: tuple[int, int]) -> Plan:
     if not board.tasks:
         return prove(Plan("found", board.world), board.fps)
-    # planners load much that a world which only needs its proof can do without
-    from elbowroom.plan.manipulate import plan_in_turn
-    from elbowroom.plan.settings import Settings
-
     variety, probes = counts
     wanted = board.style if style is None else style
     settings = Settings(
@@ -71,13 +70,48 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: StyleLike, counts:
     return changed_edits(plan, board.edits, board.fps) if plan.found else plan
 
 
+def _kind(task: Task) -> tuple[bool, StyleLike]:
+    """Key of tasks that are planned together: tasks of hands, and repairs of one style."""
+    return (True, task.style) if isinstance(task, Repair) else (False, None)
+
+
+def plan_in_turn(
+    world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, budget: float | None = None
+) -> Plan:
+    """Plan tasks in order; a repair works on the motion that the tasks before it leave.
+
+    Stops at the first failure; edits, times and collisions are those of all tasks until then. `budget` is that of
+    `plan_tasks` and `repair`, for all of them together.
+    """
+    from elbowroom.plan.repair.in_turn import repaired
+
+    plan = Plan("found", world)
+    with deadline(budget):
+        for (repairs, style), some in groupby(tasks, _kind):
+            now = replace(settings, style=style or settings.style)
+            done = (repaired if repairs else _plan_tasks)(plan.world, list(some), now)
+            seconds = {stage: plan.seconds.get(stage, 0.0) + done.seconds.get(stage, 0.0) for stage in
+                       dict.fromkeys((*plan.seconds, *done.seconds))}  # fmt: skip
+            collisions = (*plan.collisions, *done.collisions)
+            plan = plan.then(done).with_(seconds=seconds, collisions=collisions)
+            if not plan.found:
+                break
+    return plan
+
+
+def _plan_tasks(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
+    """Plan tasks of hands and feet, for which much is loaded that repairs do without."""
+    from elbowroom.plan.manipulate import plan_tasks
+
+    return plan_tasks(world, tasks, settings)
+
+
 def preview_storyboard(board: Storyboard, *, seed: int = 0) -> Plan:
     """Motion of a storyboard's tasks, hands straight to their targets, walks along their paths, nothing proven.
 
     Where there is none, the plan has the world as it was and `why`.
     """
     from elbowroom.plan.manipulate import preview_tasks
-    from elbowroom.plan.settings import Settings
 
     settings = Settings(tier="ik", seed=seed, style=board.style, gaits=board.gaits)
     return preview_tasks(_at_rate(board.world, board.fps), board.tasks, settings)

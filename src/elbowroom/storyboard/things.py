@@ -16,8 +16,7 @@ from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
-from elbowroom.plan.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far
-from elbowroom.plan.verbs.fixtures import with_fixture
+from elbowroom.plan.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far, with_fixture
 from elbowroom.props.makers import made
 from elbowroom.props.mechanisms import FITTING, fitted
 from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey

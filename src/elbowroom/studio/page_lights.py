@@ -19,7 +19,7 @@ _FAR, _NEAREST_M = 4.0, 10.0
 # Share of the radius that is lit beyond it: the rim of the cone is dim.
 _BEYOND = 1.5
 # Intensities in light and dark mode; the lamp's is that of what lies in its shadow.
-_SKY, _FILL, _SIDE, _LAMP = (2.4, 4.2), (0.9, 2.0), (1.6, 1.6), (1.8, 1.8)
+_SKY, _FILL, _SIDE, _LAMP = (2.4, 3.8), (0.9, 1.6), (1.6, 1.4), (1.8, 1.6)
 
 
 class Lights:

@@ -101,8 +101,10 @@ _GHOSTLY: dict[str, Any] = {
     "cast_shadow": False,
     "receive_shadow": False,
 }
-# The ghost is shown where any joint, or corner of an object's bounds, is farther than this from where it was, metres.
+# The ghost of an object is shown where any corner of its bounds is farther than this from where it was, metres.
 _DIFFERS = 0.01
+# The same for the joints of a limb, and by how much its ghost is thinner, metres.
+_LIMB_DIFFERS, _THINNER = 0.03, 0.006
 # Colours of the floor: cells, sections, the plane.
 _DARK = ((122, 126, 131), (134, 138, 143), (112, 116, 121))
 _LIGHT = ((216, 218, 221), (190, 193, 197), (226, 228, 230))
@@ -231,7 +233,7 @@ class SceneView:
                 continue
             apart = np.linalg.norm(now.joints[name][..., :3, 3] - then.joints[name][..., :3, 3], axis=-1).max(axis=0)
             body = world.body(name)
-            joints = _limbs(body, np.flatnonzero(apart > _DIFFERS).tolist())
+            joints = _limbs(body, np.flatnonzero(apart > _LIMB_DIFFERS).tolist())
             if joints == self._ghostly.get(name, frozenset()):
                 continue
             self._ghostly[name] = joints
@@ -276,7 +278,7 @@ class SceneView:
                 before = then.joints[name][0]
                 apart = float(np.max(np.linalg.norm(T[:, :3, 3] - before[:, :3, 3], axis=-1)))
                 ghost = self._ghosts.get(name)
-                shown = self.ghost and apart > _DIFFERS and name not in self.hidden
+                shown = self.ghost and apart > _LIMB_DIFFERS and name not in self.hidden
                 if ghost is not None:
                     ghost.show(shown)
                     if shown:
@@ -335,9 +337,16 @@ def _limbs(body: Body, joints: list[int]) -> frozenset[int]:
 
 
 def _part(skin: Skin, joints: frozenset[int]) -> Skin:
-    """Part of a skin that moves with some joints, in one colour."""
+    """Part of a skin that moves with some joints, in one colour and a little thinner: where nothing has moved it is
+    hidden in the body, and no patches of it show through."""
     mine = np.isin(skin.owner[skin.faces], list(joints)).all(axis=1)
-    return replace(skin, faces=skin.faces[mine], colors=None, paint=None)
+    corners = skin.vertices[skin.faces]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = np.zeros_like(skin.vertices)
+    for k in range(3):
+        np.add.at(normals, skin.faces[:, k], across)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    return replace(skin, vertices=skin.vertices - _THINNER * normals, faces=skin.faces[mine], colors=None, paint=None)
 
 
 def _place(frame: viser.FrameHandle, T: Array) -> None:

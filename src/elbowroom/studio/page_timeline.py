@@ -74,11 +74,11 @@ def lanes(bars: list[Bar]) -> int:
 
 
 def drawn(
-    bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no collisions", width: float = _WIDEST
+    bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no collisions", panel: float = _WIDEST
 ) -> str:
     """HTML of the bars, one row for each limb that has any, above a time scale and a legend.
 
-    If there are none, the text `nothing` replaces the legend. `width` is that of the panel, pixels.
+    If there are none, the text `nothing` replaces the legend. `panel` is its width, pixels.
     """
     rows: dict[tuple[str, str], list[Bar]] = {}
     for bar in bars:
@@ -104,7 +104,7 @@ def drawn(
             )
         out.append("</div></div>")
     centred = "position:absolute;transform:translateX(-50%);white-space:nowrap"
-    marks = "".join(f'<span style="{centred};left:{_share(t, span):.2f}%">{t:g} s</span>' for t in ticks(span, width))
+    marks = "".join(f'<span style="{centred};left:{_share(t, span):.2f}%">{t:g} s</span>' for t in ticks(span, panel))
     out.append(
         f'<div style="position:relative;height:14px;margin:0 {_RIGHT - 2}px 0 {_LEFT}px;opacity:.75">{marks}</div>'
     )
@@ -217,7 +217,7 @@ class Timeline:
         bars = bars_of(studio.plan, studio.original, live=studio.live)
         nothing = "not planned yet" if studio.plan is None else "not yet certified" if studio.live else "no collisions"
         span = (slider.min, slider.max)
-        drawing = drawn(bars, span, dark=self.dark, nothing=nothing, width=self._panel_width)
+        drawing = drawn(bars, span, dark=self.dark, nothing=nothing, panel=self._panel_width)
         if self._bars.content != drawing:
             self._bars.content = drawing
         self._lanes = lanes(bars)

@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place as placed
-from elbowroom.plan.verbs.fixtures import with_fixture
+from elbowroom.plan.places import with_fixture
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio.document import Document

@@ -16,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate_exact import Findings, Span, verdict_of
 from elbowroom.world.certificate_findings import Allowed, who_and_limb
 from elbowroom.world.certificate_proof import Proof
@@ -24,7 +25,7 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import ALL_ROUND
 from elbowroom.world.paths import Interval, holds_at, merged
-from elbowroom.world.world import Record, Snapshot
+from elbowroom.world.world import Record
 
 # Shifts that are tried, metres: the smallest that will do is told.
 _SHIFTS = (0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02)
@@ -119,31 +120,49 @@ def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
     axes = proof.exact.placed.T[a, :3, :3].T
     directions = np.concatenate([ALL_ROUND, axes, -axes])
     moments = _moments(proof, case.pair, record)
-    for length in (s for s in (*_SHIFTS, case.depth) if s <= case.depth):
+    # no shift that is shorter than a point of one is deep in the other can part them
+    least = max(_depth(proof.exact, case.pair, T) for T in moments) - _FINE
+    for length in (s for s in (*_SHIFTS, case.depth) if least <= s <= case.depth):
         for direction in islice(_clear(proof.exact, case.pair, moments, length * directions), _PROOFS):
             if _proves(proof, case, direction, tolerance):
                 return direction
     return None
 
 
-def _moments(proof: Proof, pair: int, record: Record) -> list[Snapshot]:
-    """Snapshots of a record without those in which a pair is where it was in the one before."""
-    out: list[Snapshot] = []
-    last: Array | None = None
+def _moments(proof: Proof, pair: int, record: Record) -> list[Array]:
+    """Places (2, 4, 4) of a pair in the snapshots of a record, without those where it was in the one before."""
+    out: list[Array] = []
     for i in range(len(record)):
         T = proof.exact.place_snapshot(record[i]).placed.T[proof.exact.index[pair]]
-        if last is None or not np.array_equal(T, last):
-            out.append(record[i])
-        last = T
+        if not out or not np.array_equal(T, out[-1]):
+            out.append(T)
     return out
 
 
-def _clear(exact: ExactWorld, pair: int, moments: Sequence[Snapshot], shifts: Array) -> Iterator[Array]:
+def _depth(exact: ExactWorld, pair: int, T: Array) -> float:
+    """Lower bound of the depth to which a pair overlaps at places (2, 4, 4), metres."""
+    return -(_placed(exact, pair, T).overlap(pair) or 0.0)
+
+
+def _placed(exact: ExactWorld, pair: int, T: Array) -> ExactWorld:
+    """The world with a pair at places (2, 4, 4)."""
+    may_stop_here()
+    rows = exact.index[pair].astype(np.int64)
+    exact.placed.T[rows] = T
+    exact.placed.moved(rows)
+    return exact
+
+
+def _clear(exact: ExactWorld, pair: int, moments: Sequence[Array], shifts: Array) -> Iterator[Array]:
     """Those of some shifts (S, 3) that make a pair clear at all moments, each looked at when it is asked for."""
-    exact.place_snapshot(moments[0])
-    for shift in [s for s in shifts if not exact.shifted_hit(pair, s)]:
-        if not any(exact.place_snapshot(later).shifted_hit(pair, shift) for later in moments[1:]):
+    order = list(range(len(moments)))
+    for shift in shifts:
+        hit = next((i for i in order if _placed(exact, pair, moments[i]).shifted_hit(pair, shift)), None)
+        if hit is None:
             yield shift
+        else:  # the moment that stops one shift stops most of the others
+            order.remove(hit)
+            order.insert(0, hit)
 
 
 def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:

@@ -13,7 +13,7 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.limits import JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import rounded
-from elbowroom.finish.settle import first_hit
+from elbowroom.finish.settle import first_hit, hit_at
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply, slerp
 from elbowroom.geometry.transforms import inverse
@@ -69,15 +69,17 @@ def freed(
     if widest is None:
         widest = checks[key] = LimbCheck(d.world, who, limb, span, margin=d.settings.margin)
     check = widest.with_margin(0.0)
+    there = hit_at(check, course[exact], times[exact])
+    if there is not None:  # nothing that is done on the way would help
+        pair = check.blame(course[int(np.argmin(np.abs(times - there)))], there)
+        raise PlanningFailure(
+            "target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'} at the target"
+        )
     bad = np.flatnonzero(~check.free_batch(course, times))
     hit = float(times[bad[0]]) if len(bad) else first_hit(check, course, times)
     if hit is None and tier != "plan":
         return plain
     pair = None if not len(bad) else check.blame(course[bad[0]], float(times[bad[0]]))
-    if exact[bad].any():
-        raise PlanningFailure(
-            "target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'} at the target"
-        )
     moves = np.flatnonzero(~exact)
     low, high = max(int(moves[0]) - 1, 0), min(int(moves[-1]) + 1, len(rows) - 1)
     once = 0.5 * float(times[low] + times[high]) if hit is None else hit
@@ -89,7 +91,7 @@ def freed(
     margin = next((m for m in margins if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
     style, budget = style_of(d.settings.style, CLOSE), d.settings.search_budget
     options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin)
-    job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]))
+    job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]), widest)
     if tier == "plan":
         done = next((found for s in stretches(job) if (found := by_search(job, s, d.seed())) is not None), None)
     else:

@@ -22,6 +22,9 @@ from elbowroom.posing.limb_ik import LimbIK
 # Duration of a hand motion on top of a moving base, relative to one from rest, and its minimum in seconds.
 _USUAL, _LEAST = 1.0, 0.45
 
+# Seconds for which a target must rest for a task to be done meanwhile.
+_RESTS_S = 5.0
+
 # Distances from shoulder to target within this of the smallest count as smallest, metres.
 _AS_NEAR = 0.03
 
@@ -48,11 +51,19 @@ class Moments:
 
 
 def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -> bool:
-    """Return whether a task needs a motion over a motion: the actor walks, or the target moves at that time."""
+    """Return whether a task needs a motion over a motion: the actor walks, or the target moves at that time.
+
+    A target in reach that rests for as long as the task takes is taken as one that never moves.
+    """
     if not actor.stands:
         return True
     if target is None:
         return False
+    if at is None and actor.idle:
+        here = np.asarray(d.world.frame(target, actor.now)[:3, 3])
+        near = min(beyond_reach(actor, hand, here) for hand in arms_of(actor, None)) <= 0.0
+        if near and not moves(d.world, target, np.linspace(actor.now, actor.now + _RESTS_S, 65)):
+            return False
     end = moving_until(d.world, target) if actor.idle else actor.base.span[1]
     span = (actor.now, max(end, actor.now)) if at is None else (max(actor.now, at - 1.0), at + 0.5)
     return moves(d.world, target, np.linspace(*span, 65))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
 from elbowroom.motion.layers import held
-from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
+from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import Pin, freeze_grips
 from elbowroom.plan.repair.cost import balance
 from elbowroom.plan.repair.find import (
@@ -24,12 +21,13 @@ from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_ga
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces
 from elbowroom.plan.repair.whole_clip import raised, shifted_clips
+from elbowroom.plan.repair.work import Work, key_of, took
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
-from elbowroom.stopping import OutOfTime, deadline, overtime, report
+from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.world.allowances import Changed, recorded_people
-from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit, motions
 from elbowroom.world.exact import ExactWorld
@@ -48,52 +46,6 @@ USUAL = Budget(checks=60_000)
 ASIDE = 0.6
 # Distance that a clip is moved at most to find out whether that would help, metres.
 _ADVISED_SHIFT_M = 1.0
-# Share of a budget, beyond it, for a last proof of what was repaired.
-_OVERTIME = 0.1
-
-
-@dataclass
-class _Work:
-    """A repair in progress: the current world, its edits, and episodes that failed."""
-
-    world: World
-    options: RepairOptions
-    changed: Sequence[Changed] = ()
-    edits: list[Edit] = field(default_factory=list)
-    failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
-    repaired: Counter[tuple[str, str, int]] = field(default_factory=Counter)
-    before: Certificate | None = None
-    proof: Certificate | None = None
-    whole: bool = True  # whether the proof lists allowed contacts, too
-
-    def certified(self, contacts: Literal["always", "if free"] = "always") -> Certificate:
-        """Prove the current world; the proof of the imported one is kept as `before`."""
-        start = time.perf_counter()
-        self.tell("looking for collisions" if self.before is None else "proving the repair")
-        with_contacts = with_edit_contacts(self.world, self.edits)
-        changed = [*self.changed, *changed_by(self.edits)]
-        self.proof = certify(with_contacts, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
-        self.whole = contacts == "always" or self.proof.free
-        self.before = self.before or self.proof
-        self.options.clocks.add("certify", start)
-        return self.proof
-
-    def tell(self, doing: str) -> None:
-        """Report progress."""
-        if self.options.progress is not None:
-            self.options.progress(doing)
-        else:
-            report(doing)
-
-    def certified_late(self) -> Certificate | None:
-        """Prove the current world after the budget is spent; None where that would take too long."""
-        if self.before is None:  # not even one proof was done within the whole budget
-            return None
-        try:
-            with overtime(_OVERTIME):
-                return self.proof if self.proof is not None and self.whole else self.certified()
-        except OutOfTime:
-            return None
 
 
 def repair(
@@ -236,7 +188,7 @@ def _by_limbs(
     proof: Certificate | None = None,
 ) -> Plan:
     """Repair within a clip, by limbs and detours. `proof` is that of the world, if there is one."""
-    work = _Work(freeze_grips(world), options, changed, before=proof, proof=proof)
+    work = Work(freeze_grips(world), options, changed, before=proof, proof=proof)
     try:
         after: Certificate | None = _in_rounds(work, people)
         assert after is not None
@@ -251,7 +203,7 @@ def _by_limbs(
 
 def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
     """Repair a long take piece by piece, with one proof of the whole before and after; shorter takes as a whole."""
-    work = _Work(freeze_grips(world), options)
+    work = Work(freeze_grips(world), options)
     found = []
     try:
         if is_long(world):
@@ -286,7 +238,7 @@ def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> P
     return _plan(work, world, status, why, after)
 
 
-def _plan(work: _Work, world: World, status: Status, why: str, after: Certificate | None) -> Plan:
+def _plan(work: Work, world: World, status: Status, why: str, after: Certificate | None) -> Plan:
     """Result of a repair."""
     notes = balance(world, work.world, [e.who for e in work.edits]) if status in ("found", "partial") else ()
     seconds = {stage: round(s, 4) for stage, s in work.options.clocks.seconds.items()}
@@ -303,7 +255,7 @@ def _piece_options(options: RepairOptions, during: Interval, name: str) -> Repai
     return replace(options, sources=clips_in(options.sources, during), apart=cut, progress=tell)
 
 
-def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
+def _in_rounds(work: Work, people: Sequence[str]) -> Certificate:
     """Repair characters in rounds until nothing changes; return the last proof."""
     after = _above_floor(work, people, work.proof or work.certified("if free"))
     # repair all characters between two of the slow proofs: time then grows with their number, not its square
@@ -322,13 +274,13 @@ def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
     return after if work.whole or not work.options.searches else work.certified()
 
 
-def _beyond_repair(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
+def _beyond_repair(work: Work, people: Sequence[str], proof: Certificate) -> bool:
     """Return whether a proof has collisions whose repair has failed."""
     exact, left = ExactWorld(work.world), work.options.pending(proof)
-    return any(_key(episode) in work.failed for who in people for episode in collision_episodes(exact, who, left))
+    return any(key_of(episode) in work.failed for who in people for episode in collision_episodes(exact, who, left))
 
 
-def _above_floor(work: _Work, people: Sequence[str], proof: Certificate) -> Certificate:
+def _above_floor(work: Work, people: Sequence[str], proof: Certificate) -> Certificate:
     """Proof of the world after recorded characters were raised out of the floor where necessary."""
     for _ in range(_RAISES):
         if proof.free or not _raised(work, people, proof):
@@ -337,7 +289,7 @@ def _above_floor(work: _Work, people: Sequence[str], proof: Certificate) -> Cert
     return proof
 
 
-def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
+def _raised(work: Work, people: Sequence[str], proof: Certificate) -> bool:
     """Raise recorded characters whose legs are deeper in the floor than allowed; return whether there are any."""
     if work.options.fix_self or work.options.pins:
         return False
@@ -347,14 +299,14 @@ def _raised(work: _Work, people: Sequence[str], proof: Certificate) -> bool:
         who = rise.changed.who
         there = work.world.with_character(who, rise.world.motion(who))
         edit = Edit(who, rise.name, rise.text, rise.changed.during, "avoid")
-        _took(work, RepairResult(there, (edit_between(work.world, there, edit),)))
+        took(work, RepairResult(there, (edit_between(work.world, there, edit),)))
     return any(found)
 
 
-def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
+def _pending_collisions(work: Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
     """Episodes of a character that have not failed yet, of the first rank only."""
     found = collision_episodes(exact, who, work.options.pending(certificate))
-    found = [t for t in found if _key(t) not in work.failed]
+    found = [t for t in found if key_of(t) not in work.failed]
     trunk = [t for t in found if t.limb in ("spine", "neck")]
     return trunk[:1] or found
 
@@ -366,21 +318,22 @@ def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
     return owners | {hold.by for hold in exact.world.holds if hold.object in owners}
 
 
-def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
+def _repair_all(work: Work, found: Sequence[CollisionEpisode]) -> bool:
     """Repair episodes one after another, those of both arms in a gap together; return whether any succeeded."""
     left, repaired = list(found), False
     for gap in in_gaps(found):
         work.tell(f"repairing: {gap[0].text}")
-        if _took(work, repair_gap(work.world, gap, work.options)):
+        if took(work, repair_gap(work.world, gap, work.options)):
             left, repaired = [episode for episode in left if episode not in gap], True
     for episode in left:
-        key = _key(episode)
+        key = key_of(episode)
         work.repaired[key] += 1
-        done, reason = None, "it collides again whenever it was repaired"
+        done: RepairResult | None = None
+        reason = "it collides again whenever it was repaired"
         if work.repaired[key] <= _TIMES_REPAIRED:
             work.tell(f"repairing: {episode.text}")
             done, reason = repair_episode(work.world, episode, work.options)
-        if _took(work, done):
+        if took(work, done):
             repaired = True
         else:
             work.failed[key] = reason
@@ -389,21 +342,7 @@ def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
     return repaired
 
 
-def _took(work: _Work, done: RepairResult | None) -> bool:
-    """Continue from a repair, if there is one; return whether there is."""
-    if done is None:
-        return False
-    work.world, work.proof = done.world, None
-    work.edits += done.edits
-    return True
-
-
-def _key(episode: CollisionEpisode) -> tuple[str, str, int]:
-    """Key of an episode that changes around it do not affect."""
-    return episode.who, episode.limb, round(0.5 * sum(episode.during) * 4.0)
-
-
-def _so_far(work: _Work, after: Certificate | None) -> str:
+def _so_far(work: Work, after: Certificate | None) -> str:
     """Describe the state of a repair that the clock has ended."""
     if work.before is None:
         return "it was not known by then where the motion collides"
@@ -417,14 +356,14 @@ def _counts(before: Certificate, after: Certificate) -> str:
     return f"{len(before.collisions)} collisions before, {len(after.collisions)} now{close}"
 
 
-def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
+def _left(work: Work, people: Sequence[str], after: Certificate) -> str:
     """One sentence on what is left."""
     exact = ExactWorld(work.world)
     left = [t for name in people for t in collision_episodes(exact, name, work.options.pending(after))]
     if not left:
         return "a character that was not to be repaired collides"
     first = left[0]
-    reason = work.failed.get(_key(first), "rounds of repair were used up")
+    reason = work.failed.get(key_of(first), "rounds of repair were used up")
     more = f", and {len(left) - 1} more" if len(left) > 1 else ""
     assert work.before is not None
     return f"{first.text} ({reason}){more}; {_counts(work.before, after)}"

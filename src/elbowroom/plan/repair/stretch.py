@@ -96,7 +96,8 @@ class Job:
     """Joints of a character that must resolve an episode.
 
     `world` is the current one; frames `low` to `high` may be changed. Joints of the limb to blame have the largest
-    weight; those in `hang` keep their orientation in the world.
+    weight; those in `hang` keep their orientation in the world. `check` is one of the joints in these frames with no
+    smaller margin than that of the options, where somebody has it already.
     """
 
     world: World
@@ -106,6 +107,7 @@ class Job:
     hang: tuple[int, ...]
     low: int
     high: int
+    check: LimbCheck | None = None
 
     @property
     def during(self) -> Interval:
@@ -228,8 +230,11 @@ def _stretch(job: Job, first: int, last: int, core: Core) -> Stretch:
     start, who, options = time.perf_counter(), job.episode.who, job.options
     span, clip, frames = (core.first, core.last), job.clip, slice(first, last + 1)
     planned, proven = touches_in(job.world, who, job.joints, (first, last), span) if options.recorded(who) else ((), ())
-    around = within_reach(with_contacts(job.world, planned), who, span)
-    check = LimbCheck(around, who, job.joints, span, margin=options.margin)
+    if job.check is not None and not planned:
+        check = job.check.with_margin(options.margin)
+    else:
+        around = within_reach(with_contacts(job.world, planned), who, span)
+        check = LimbCheck(around, who, job.joints, span, margin=options.margin)
     options.clocks.add("prepare", start)
     base = clip.rotations[frames][:, list(job.joints)]
     pace = SmoothnessLimits(job.source, clip, job.joints, first, last)

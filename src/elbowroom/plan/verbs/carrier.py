@@ -60,9 +60,7 @@ _GAZES = ((1.0, GAZE_ARRIVES), (0.5, GAZE_ARRIVES), (0.0, GAZE_ARRIVES), (0.0, 0
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """A grip on the object at its start and goal, the posture with open hands before it, and the recordings to follow
-    with their weight.
-    """
+    """A grip at start and goal, the posture with open hands before it, and recordings to follow with their weight."""
 
     grips: Grips
     before: Pose
@@ -220,8 +218,7 @@ class Carrier(Holding):
 
     def play(self, grips: Grips, path: CarriedFrames) -> None:
         """Add the frames of the carry; the object touches its supports only while it is lifted and set down."""
-        d, actor = self.d, self.actor
-        begun = actor.k
+        d, actor, begun = self.d, self.actor, self.actor.k
         under = resting(d.world, self.thing, actor.now)
         goal_under = resting(d.world, self.thing, actor.now, self.T_goal)
         self._add(grips, path.root, path.rotations, f"carry {self.thing}", path.places, path.checks, self.T_goal[:3, 3])

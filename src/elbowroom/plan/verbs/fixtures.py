@@ -20,7 +20,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import hand_of, joints_of, shifted
-from elbowroom.plan.places import shut_and_far
+from elbowroom.plan.places import shut_and_far, with_fixture
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
@@ -31,7 +31,7 @@ from elbowroom.posing.grasps import Grasp, handles_of, press_target
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between
-from elbowroom.world.paths import KeyedState, Riding
+from elbowroom.world.paths import KeyedState
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -340,21 +340,6 @@ def moved_along(world: World, name: str, times: Array, states: Array) -> World:
     state = _keyed(fixture, times, states)
     moved = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, state, fixture.frames, fixture.mass)
     return with_fixture(world, name, replace(moved, grasps=fixture.grasps))
-
-
-def with_fixture(world: World, name: str, fixture: Fixture) -> World:
-    """A world with a replaced fixture and the objects that ride on it."""
-    old = world.objects[name].path
-    objects = {**world.objects, name: fixture}
-    for other, thing in world.objects.items():
-        if isinstance(thing.path, Riding) and thing.path.base is old:
-            objects[other] = replace(thing, path=Riding(fixture.path, thing.path.T))
-    holds = []
-    for hold in world.holds:
-        if hold.onto is not None and hold.onto.base is old:
-            hold = replace(hold, onto=Riding(fixture.path, hold.onto.T))
-        holds.append(hold)
-    return world.with_(objects=objects, holds=tuple(holds))
 
 
 def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:

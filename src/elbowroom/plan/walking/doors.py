@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import get_args
@@ -99,7 +99,8 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
     blocked: list[Stances] = []
     # quick walks first: a long repair of one of them takes as long as all of these
     for effort in _EFFORTS:
-        for stance in _stances(d, actor, task, beyond) if effort == "leans" else blocked[:_REPAIRED]:
+        untried: Iterable[Stances] = _stances(d, actor, task, beyond) if effort == "leans" else blocked[:_REPAIRED]
+        for stance in untried:
             try:
                 return _from_stance(d, actor, task, stance, effort)
             except PlanningFailure as there:
