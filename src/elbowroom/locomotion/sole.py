@@ -8,6 +8,7 @@ height as a function of the angle determines everything.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +40,6 @@ class Sole:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_foot", _rolling(self.foot))
         object.__setattr__(self, "_toes", _rolling(self.toes))
-        flat = [self._roll(part, np.zeros(1)) for part in ("_foot", "_toes")]
-        object.__setattr__(self, "_flat", flat)
 
     def toe_pitch(self, pitch: Array) -> Array:
         """Angle of the toes with the floor (toes-up positive) in stance: flat until the ball is bent far."""
@@ -53,7 +52,7 @@ class Sole:
         """Ankle (N, 2), forwards and up, of a standing foot that has rolled to `pitch` (radians, toes-up positive)."""
         up = pitch if self.rigid else np.maximum(pitch, 0.0)
         forward, height = self._roll("_foot", up)
-        base_forward, base_height = self._flat[0]
+        base_forward, base_height = self._flat["_foot"]
         heel = np.stack([forward - base_forward, height - base_height + self.ankle], axis=-1)
         if self.rigid:
             return heel
@@ -83,8 +82,13 @@ class Sole:
     def _ball(self, toe_pitch: Array) -> Array:
         """The ball (N, 2) relative to the flat foot's ankle on the floor line, after the toes rolled."""
         forward, height = self._roll("_toes", toe_pitch)
-        base_forward, base_height = self._flat[1]
+        base_forward, base_height = self._flat["_toes"]
         return np.stack([self.ball[0] + forward - base_forward, self.ball[1] + height - base_height], axis=-1)
+
+    @cached_property
+    def _flat(self) -> dict[str, tuple[Array, Array]]:
+        """Forward travel and height of both parts of a flat foot, (1,) each."""
+        return {part: self._roll(part, np.zeros(1)) for part in ("_foot", "_toes")}
 
     def _roll(self, part: str, pitch: Array) -> tuple[Array, Array]:
         forward, height = getattr(self, part)

@@ -56,10 +56,8 @@ _SHORT_M = (0.1, 0.2, 0.3, 0.4, 0.5)
 # Rotations of the object about the vertical that are tried at a goal without one, radians, by number of carriers.
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
-# Seconds over which the sway of a single carrier is smoothed out of the object's path.
-_FOLLOWS_S = 0.4
-# Shares of that which are tried.
-_FOLLOWS = (1.0, 0.7, 0.4, 0.2, 0.0)
+# Seconds over which the sway of a single carrier is smoothed out of the object's path, and shares of it that are tried.
+_FOLLOWS_S, _FOLLOWS = 0.4, (1.0, 0.7, 0.4, 0.2, 0.0)
 
 
 class TeamCarrier(Carrier):
@@ -233,8 +231,7 @@ def _lowering(d: Director, task: Carry, carrier: Carrier, actor: Actor, T_goal: 
 
 
 def _note(what: str, number: int, paths: TeamPaths, seconds: float) -> str:
-    nodes = len(paths.roadmap.states)
-    again = f"; {number} earlier paths failed" if number else ""
+    again, nodes = f"; {number} earlier paths failed" if number else "", len(paths.roadmap.states)
     return f"{what}: {seconds:.1f} s on foot, a roadmap of {nodes} nodes and {len(paths.roadmap.edges)} edges{again}"
 
 
@@ -370,9 +367,7 @@ def _hold_still(d: Director, carriers: Sequence[Carrier], seconds: float) -> Non
 
 
 def _follow(space: TeamSpace, states: Array, walk: Clip, speed: float, accel: float) -> None:
-    """Let the object of states (N, W) move before its only carrier, who turns with each step, as far as that leaves it
-    within its speed and acceleration, m/s and m/s².
-    """
+    """Let the object of states (N, W) move before its only carrier, who turns with each step, within its limits."""
     place, heading = space.carriers(states)
     soft = _FOLLOWS_S * walk.fps
     # the chest turns ahead of the pelvis, and arms with it

@@ -279,8 +279,8 @@ class Tuning:
     def _too_little(self, number: int, block: Sequence[Met], chain: str) -> bool:
         """Return whether collisions of a block's chain are left in it."""
         found = self._certified((block[0].during[0], max(c.during[1] for c in block)))
-        who = self.team[number][0].actor.who
-        return any(_chain(c.pair, who) == chain and self._known(c) for c in (*found.collisions, *found.unproven))
+        who, met = self.team[number][0].actor.who, list[Met]([*found.collisions, *found.unproven])
+        return any(_chain(c.pair, who) == chain and self._known(c) for c in met)
 
     def _proven(self, number: int, change: Change, chain: str) -> bool:
         """Return whether an applied change has left no collision that it should have solved, and made none."""
