@@ -13,7 +13,7 @@ from elbowroom.plan.postures import Postures
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.verbs.carry import grip_of
 from elbowroom.plan.verbs.put import _opening, hangs_free
-from elbowroom.plan.walking.approach import _stepped_back
+from elbowroom.plan.walking.walked import stepped_back
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -32,12 +32,12 @@ def test_who_has_no_room_to_turn_steps_back_where_there_is_room() -> None:
     d = holding(World())
     actor = d.actor("ann")
     place, heading = stance_of(actor.body, actor.pose)
-    assert _stepped_back(d, actor)
+    assert stepped_back(d, actor)
     there, facing = stance_of(actor.body, actor.pose)
     assert 0.2 < (there - place)[1] / actor.body.height < 0.3 and abs(facing - heading) < 0.1
     wall = holding(World().with_static("wall", box((3.0, 0.1, 2.0), (0.0, 0.25, 1.0))))
     actor = wall.actor("ann")
-    assert not _stepped_back(wall, actor)
+    assert not stepped_back(wall, actor)
     np.testing.assert_array_equal(stance_of(actor.body, actor.pose)[0], place)
 
 

@@ -14,7 +14,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion import captured
+from elbowroom.locomotion import blend, captured
 from elbowroom.locomotion import course as courses
 from elbowroom.locomotion.clearance import arms_clear, feet_clear, landing_still
 from elbowroom.locomotion.course import Course
@@ -161,7 +161,7 @@ def walk_along(
     curve = courses.through(path, longest=speed * min(LONGEST_S, MOST_FRAMES / fps))
     body = figure(character)
     rate = inner_rate(fps, RATE_WALK)
-    going = courses.from_rest_to_rest(curve, speed, rate, 1.5, captured.fastest(body, curve, library))
+    going = courses.from_rest_to_rest(curve, speed, rate, 1.5, blend.fastest(body, curve, library))
     seconds = float(going.times[-1]) - 0.6
     options = WalkOptions(fps=fps, seed=seed, library=library)
     return _made(body, going, options, (-0.5, seconds), (True, True)).with_(name="walk along")
@@ -171,7 +171,7 @@ def _in_range(body: Figure, library: ClipLibrary, family: str, speed: float, tur
     """`BadValue` unless a library has walks or runs of that speed (m/s) and turn rate (degrees/s)."""
     if not (np.isfinite(speed) and np.isfinite(turn) and speed > 0.0):
         raise BadValue(f"a walk has a positive speed and a finite turn rate, not {speed:g} m/s and {turn:g} degrees/s.")
-    fastest = captured.fastest(body, courses.arc(1.0, np.radians(turn) / speed), library, family=family)
+    fastest = blend.fastest(body, courses.arc(1.0, np.radians(turn) / speed), library, family=family)
     most = float(fastest(np.array([0.5]))[0]) if fastest is not None else np.inf
     if speed > most + 1e-9:
         raise BadValue(
@@ -192,9 +192,9 @@ def walk_route(
     """
     body, low = figure(character), options.low
     # fast walkers run where the path allows it
-    runs = options.speed > captured.WALKS * np.sqrt(body.scale)
+    runs = options.speed > blend.WALKS * np.sqrt(body.scale)
     rate = inner_rate(options.fps, _RATE_RUN if runs else RATE_WALK)
-    fastest = captured.fastest(body, route, options.library, low, "run" if runs else "walk")
+    fastest = blend.fastest(body, route, options.library, low, "run" if runs else "walk")
     stairs = Stairs.on(route, options.terrain)
     if stairs is not None:
         fastest = _on_stairs(stairs, body.scale, fastest)
@@ -332,7 +332,7 @@ def _gait(
     # First and last steps are short but not slow: their rate belongs to the speed that is being left or reached.
     brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace, share) if rests else style
     recorded = None if options.library is None else captured.gait(body, course, options.library)
-    rates = brisk.stride_rate / pace if recorded is None else recorded.rate(times)
+    rates = course.steps * (brisk.stride_rate / pace if recorded is None else recorded.rate(times))
     turned = np.abs(course.curve.turn(course.s) * course.speed)
     turning = float(np.percentile(turned, 90.0))
     forward, wider = np.ones(len(times)), np.zeros(len(times))
@@ -341,14 +341,12 @@ def _gait(
         # turns and sideways travel are made in small steps
         short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
         short = scipy.ndimage.gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest")
-        rates = np.maximum(course.steps * rates, short)
+        rates = np.maximum(rates, short)
         moving = np.maximum(np.hypot(np.hypot(ahead, aside), TURN_M * turned), 0.02)
         forward = np.where(moving > 0.02, ahead / moving, 1.0)
         # a step to the side ends before it meets the other foot; so does one into a very tight turn
         wider = 0.25 * np.abs(aside) / rates
         wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
-    else:
-        rates = course.steps * rates
     if stairs is not None:
         # a step from tread to tread
         tread = stairs.treads(course.s)

@@ -12,7 +12,7 @@ from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion import captured
+from elbowroom.locomotion import blend, captured
 from elbowroom.locomotion.course import Course, speed_limits, speeds_within
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.library import ClipLibrary
@@ -86,7 +86,7 @@ def trajectory(
             continue
         route = faced_route(at[:, k], heading[:, k])
         even = np.linspace(0.0, route.length, max(int(route.length / _LOOK_M), 50) + 1)
-        fastest = captured.fastest(figure(body), route, library, turns_aside=True)
+        fastest = blend.fastest(figure(body), route, library, turns_aside=True)
         rate = np.maximum(np.gradient(s), 1e-9)
         cap = np.minimum(cap, np.interp(s, even, speed_limits(route, even, speed, fastest)) / rate)
         routes.append(route)

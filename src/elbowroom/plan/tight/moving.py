@@ -108,7 +108,7 @@ class MovingScene:
 
 
 class _Table:
-    """Whether the body at a place of a path meets something at a time, each looked at once."""
+    """Freedom of the body at places of a path and times, each looked at once."""
 
     def __init__(self, scene: MovingScene, path: PosePath) -> None:
         self._scene, self._poses = scene, [path.at(s) for s in np.linspace(0.0, 1.0, _PLACES + 1)]

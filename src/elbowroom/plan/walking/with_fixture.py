@@ -11,7 +11,7 @@ import numpy as np
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between, continuous
 from elbowroom.geometry.transforms import inverse
-from elbowroom.locomotion import captured
+from elbowroom.locomotion import blend
 from elbowroom.locomotion.course import from_rest_to_rest
 from elbowroom.locomotion.departure import footprints_of, led_over
 from elbowroom.locomotion.figure import figure
@@ -54,7 +54,7 @@ def walk_with(
     path = faced_route(places, np.unwrap(faces))
     paths = ways_along(places, np.unwrap(faces))
     library = d.settings.library
-    fastest = captured.fastest(figure(body), path, library)
+    fastest = blend.fastest(figure(body), path, library)
     going = from_rest_to_rest(path, _SPEED_M_S, inner_rate(fps, RATE_WALK), _AROUND_S, fastest)
     feet = footprints_of(body, actor.pose)
     floor = 0.0 if d.world.floor is None else d.world.floor
