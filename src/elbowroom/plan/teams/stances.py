@@ -17,7 +17,7 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.teams.animate import Blocked, held_frames
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
-from elbowroom.plan.walking.walked import Spot, WalkRequest, walk_to
+from elbowroom.plan.walking.walked import Effort, Spot, WalkRequest, walk_to
 from elbowroom.world.world import World
 
 # Farthest steps back that are tried, and metres from one to the next, after some frames in which the body rises; parts
@@ -121,8 +121,9 @@ def _assigned(actors: Sequence[Actor], spots: Sequence[Spot]) -> list[Spot]:
 
 def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: str) -> None:
     """Let everybody walk to their spot; raises `PlanningFailure`."""
+    effort: Effort = "leans" if d.brief else "all"
     for actor, spot in zip(actors, spots, strict=True):
-        walk_to(d, actor, spot, WalkRequest(f"{what}: {actor.who} walks up"))
+        walk_to(d, actor, spot, WalkRequest(f"{what}: {actor.who} walks up", effort=effort))
 
 
 def steps_back(carrier: Carrier, grips: Grips, T_thing: Array, sways: float) -> float:
