@@ -15,7 +15,7 @@ from test_repair import past_a_table, stroll
 from elbowroom import stopping
 from elbowroom.geometry.solids import box
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.repair import repair as repairing
+from elbowroom.plan.repair import work as repairing
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
 from elbowroom.plan.tasks import Grab
