@@ -88,9 +88,13 @@ def test_an_object_wedged_between_boards_is_refused_before_anything_is_planned(m
     monkeypatch.setattr(manipulate, "_planned", None)
     plan = plan_tasks(shelf(0.05), [grab], Settings(probes=0))
     assert plan.status == "target-in-collision"
-    assert plan.why == "grab cube: it begins 10 mm inside of shelf, out of which it has to be moved"
-    lifted = shelf(0.05).with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.0, -0.6, 1.1])))
+    assert plan.why == "grab cube: it begins inside of shelf: raise it by 7 cm"
+    lifted = shelf(0.05).with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.0, -0.6, 1.1004])))
     assert target_failure(lifted, [grab]) is None
+    third = shelf(0.05).with_static("above", box((1.0, 0.3, 0.02), (0.0, -0.6, 1.12)))
+    failed = target_failure(third, [grab])
+    assert failed is not None
+    assert failed.why == "grab cube: it begins 10 mm inside of shelf, out of which it has to be moved"
 
 
 def test_a_point_a_few_centimetres_inside_of_something_is_touched_before_it() -> None:

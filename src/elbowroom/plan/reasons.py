@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.geometry.rotations import normalize
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.solids import box
-from elbowroom.geometry.transforms import apply
+from elbowroom.geometry.transforms import apply, transform
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
 from elbowroom.plan.hands import shifted
@@ -40,6 +40,8 @@ _BEHIND_M = 0.05
 _PRESSED_M = 0.02
 # Lengths of shifts that part an object from what it stands in, as shares of the deepest contact.
 _SHARES = np.array([1.0, 0.4, 0.2, 0.1, 0.04])
+# Distances that such an object is raised, metres, to see whether it is free there.
+_RISES_M = np.arange(1, 11) / 100.0
 # Feet deeper than this in the floor stand below it, metres.
 _BELOW_M = 0.02
 # Obstacles that are removed to see whether they are to blame.
@@ -108,7 +110,21 @@ def _wedged(world: World, task: Grab) -> tuple[str, float] | None:
         shifts = world.caps.contact * _SHARES
         if not any(np.isfinite(exact.separation(k, float(most))) for most in shifts):
             depth = -(exact.overlap(k) or 0.0)
-            return f"grab {task.object}: it begins {_inside_text(name, depth)}, out of which it has to be moved", depth
+            rise = _rise_out(exact, task.object, places)
+            told = f"{_inside_text(name, depth)}, out of which it has to be moved"
+            told = told if rise is None else f"inside of {name}: raise it by {100.0 * rise:.0f} cm"
+            return f"grab {task.object}: it begins {told}", depth
+    return None
+
+
+def _rise_out(exact: ExactWorld, thing: str, places: Mapping[str, Array]) -> float | None:
+    """Distance in metres by which an object among things at placements (4, 4) has to rise to be free of all of them;
+    None where a few centimetres do not suffice."""
+    for rise in _RISES_M.tolist():
+        raised = {**places, thing: transform([0.0, 0.0, rise]) @ places[thing]}
+        exact.place_snapshot(Snapshot(0.0, {}, raised))
+        if not any(thing in exact.pairs[k] and exact.hit(k) for k in exact.near(0.0).tolist()):
+            return rise
     return None
 
 
