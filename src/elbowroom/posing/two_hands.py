@@ -23,8 +23,9 @@ _LOWER = (0.0, 0.5, -0.5, -0.9)
 # Angles by which fingers point down and inwards, radians: wrists bend little, and forearms stay clear of the object.
 _DOWN_RAD = np.radians([20.0, 45.0, 0.0, 70.0, 85.0])
 _INWARDS_RAD = np.radians([12.0, 25.0, 0.0])
-# Costs: a palm flat on its side, near the middle, is best.
+# Costs: a palm flat on its side, near the middle, is best. Steep fingers, and palms at the top, serve low objects.
 _COST = 0.3
+_STEEP_RAD, _AT_TOP = np.radians(60.0), -0.7
 # Smallest cosine between a side of the object and that of the body.
 _ASIDE = 0.6
 # Approach distance of a hand, and its gap to the object, metres.
@@ -49,6 +50,9 @@ _KNUCKLES_M, _UNDER_M, _FINGER_M = 0.02, 0.04, 0.008
 # Distance ahead of the body up to which an edge is searched, and the step, metres.
 _EDGE_M = 1.0
 _STEP_M = 0.01
+
+# Name of grasps whose fingers point down, or whose palms are at the top.
+STEEP = "side from above"
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -89,7 +93,7 @@ def _two_hand_grasps(
             cost = _COST * (0.5 * nearer + abs(lower) + down + inwards)
             pair = [
                 _placed(body, hand, scenes[hand], T_world_object, middle + sign * half[k] * side, sign * side, ahead,
-                        (down, inwards), cost)
+                        (down, inwards), cost, steep=down > _STEEP_RAD or lower < _AT_TOP)
                 for hand, sign in (("left", 1.0), ("right", -1.0))
             ]  # fmt: skip
             if pair[0] is not None and pair[1] is not None:
@@ -166,7 +170,7 @@ def _crossings(triangles: Array, xy: Array) -> Array:
 
 def _placed(
     body: Character, hand: str, scene: HandAtThing, T_world_object: Array, point: Array, out: Array, ahead: Array,
-    angles: tuple[float, float], cost: float, shape: HandShape | None = None,
+    angles: tuple[float, float], cost: float, shape: HandShape | None = None, *, steep: bool = False,
 ) -> Grasp | None:  # fmt: skip
     """A hand of a `shape`, flat by default, at a point (3,) of a side that faces `out` (3,), moved until it touches.
 
@@ -188,5 +192,5 @@ def _placed(
         return None
     T_thing_hand = np.array(T_thing_hand)
     T_thing_hand[:3, 3] += ahead_m * approach
-    name = f"side{np.degrees(down):.0f}" if shape is None else f"edge {shape.name}"
+    name = f"edge {shape.name}" if shape is not None else STEEP if steep else f"side{np.degrees(down):.0f}"
     return Grasp(name, hand, T_thing_hand, shape or FLAT, shape or FLAT, approach, cost)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 
+from elbowroom.geometry.transforms import apply
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.hands import effort, front_of
 from elbowroom.plan.result import PlanningFailure
@@ -14,7 +15,10 @@ from elbowroom.plan.verbs.grasp_choice import holds
 from elbowroom.plan.verbs.holding import ROOM_M, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.grasps import Grasp, grasps_of
-from elbowroom.posing.two_hands import edge_grasps, two_hand_grasps
+from elbowroom.posing.two_hands import STEEP, edge_grasps, two_hand_grasps
+
+# Height of the middle of an object below which it is taken from above, a share of the body's.
+_LOW = 0.3
 
 
 def ranked_grips(holding: Holding, hands: Sequence[str], candidates: Sequence[Grips], most: int) -> list[Grips]:
@@ -34,12 +38,23 @@ def ranked_grips(holding: Holding, hands: Sequence[str], candidates: Sequence[Gr
         (hand,) = hands
         ordered = (grips for grips in ordered if holds(holding.d, actor, holding.thing, grips.grasps[hand]))
     else:  # hands that meet the floor beside a low object do so whatever the body does
-        easiest = list(ordered)
+        easiest = _suited(holding, ordered)
         ordered = iter(list(islice((grips for grips in easiest if _have_room(holding, grips)), most)) or easiest)
     found = list(islice(ordered, most))
     if not found:
         raise _unfit(holding, f"the {hands[0]} hand of {actor.who} alone does not get hold of it from two sides")
     return found
+
+
+def _suited(holding: Holding, ordered: Iterable[Grips]) -> list[Grips]:
+    """Grips in their order, those from above last where the object is nowhere low: they would fill the list of those
+    that are looked at, and higher up wrists do not follow them."""
+    world, mesh = holding.d.world, holding.d.world.objects[holding.thing].mesh
+    middles = [apply(T, mesh.bounds.mean(axis=0)[None])[0, 2] for T in (holding.T_start, holding.T_goal)]
+    low = min(middles) - (world.floor or 0.0) < _LOW * holding.actor.body.height
+    if low:
+        return list(ordered)
+    return sorted(ordered, key=lambda grips: any(g.name == STEEP for g in grips.grasps.values()))
 
 
 def _have_room(holding: Holding, grips: Grips) -> bool:
