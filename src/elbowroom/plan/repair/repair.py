@@ -19,7 +19,7 @@ from elbowroom.plan.repair.find import (
 )
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
-from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces
+from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces, windows
 from elbowroom.plan.repair.whole_clip import raised, shifted_clips
 from elbowroom.plan.repair.work import Work, key_of, took
 from elbowroom.plan.result import Plan, Status
@@ -169,15 +169,30 @@ def repair_planned(
     return _by_limbs(world, people, options, changed, proof)
 
 
-def repair_since(world: World, who: str, since: float, *, seed: int, searches: bool) -> Plan:
-    """Resolve the collisions of a character that end after a time; those before it stay, and do not count as left.
+def repair_near(
+    world: World, who: str, hits: Sequence[Collision | Unproven], *, seed: int = 0, searches: bool = True
+) -> Plan:
+    """Resolve the given collisions of a character, which are all since the first of them, in the time around them if
+    possible, so that a long walk costs no more than a short one.
 
-    Otherwise the same as `repair`.
+    Collisions before them stay, and do not count as left. The certificate is that of the last time window.
     """
+    since, plan = min(hit.during[0] for hit in hits), None
     options = RepairOptions(
         clips_of(world), seed, CLOSE, USUAL, False, ASIDE, searches=searches, since=since, partial=False
     )
-    return _in_pieces(world, [who], options)
+    found = windows(world, hits)
+    for during in found:
+        now = world if plan is None else plan.world
+        piece = piece_of(now, during)
+        done = _in_pieces(piece, [who], replace(options, sources=clips_of(piece), clocks=Clocks()))
+        if not fits(now, piece, done.edits) or (len(found) > 1 and not done.found):
+            plan = None
+            break
+        whole = now.with_(characters=motions(now.characters, done.edits))
+        done = done.with_(world=whole, base=now.characters)
+        plan = done if plan is None else plan.then(done)
+    return _in_pieces(world, [who], options) if plan is None else plan
 
 
 def _by_limbs(

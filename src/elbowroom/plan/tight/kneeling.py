@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
@@ -148,7 +148,7 @@ def _down(actor: Actor, side: Hand, floor: float, goal: Pose, moved: Array) -> t
     share = smootherstep(np.linspace(0.0, 1.0, actor.frames(_DOWN_S) + 1))
     poses = [key[3] for key in keys]
     curves = [pose.root for pose in poses], [key[1] for key in keys], [key[2] for key in keys]
-    root, ball, heel = (PchipInterpolator(times, np.array(rows))(share) for rows in curves)
+    root, ball, heel = (scipy.interpolate.PchipInterpolator(times, np.array(rows))(share) for rows in curves)
     window = np.full(len(share), _ROUNDED * len(share))
     q = rounded(interpolate(times, continuous(np.array([pose.rotations for pose in poses])), share), window)
     feet = [step.foot(*row) for row in zip(ball, heel, strict=True)]
@@ -157,7 +157,7 @@ def _down(actor: Actor, side: Hand, floor: float, goal: Pose, moved: Array) -> t
     T = body.transforms(root, q)
     for leg, T_foot in ((side, np.array([T_foot for T_foot, _ in feet])), (other, stays)):
         ik = LimbIK(body, f"{leg}_leg", stand)
-        orbit = PchipInterpolator(times, np.unwrap([ik.orbit_of(pose) for pose in poses]))(share)
+        orbit = scipy.interpolate.PchipInterpolator(times, np.unwrap([ik.orbit_of(pose) for pose in poses]))(share)
         solved = ik.solve(T[:, ik.parent], T_foot, orbit, ik.keep_of(goal))
         if not solved.reached.all():
             return None

@@ -21,7 +21,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.hands import arms_of, held_by, joints_of
-from elbowroom.plan.repair.near import repair_near
+from elbowroom.plan.repair.repair import repair_near
 from elbowroom.plan.repair.stretch import within_reach
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.tasks import Rest
