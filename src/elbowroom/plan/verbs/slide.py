@@ -18,9 +18,8 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.grasp_choice import Failed, ReachableGrasp, first_reachable, ranked, reach_grasp
-from elbowroom.plan.verbs.leave import depart, let_go
+from elbowroom.plan.verbs.leave import depart, let_go, take
 from elbowroom.plan.verbs.next_places import Place
-from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 
 # Smallest ratio of width to height of objects that are slid, which do not tip over; largest height of what a hand takes

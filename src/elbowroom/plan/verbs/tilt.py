@@ -39,8 +39,8 @@ from elbowroom.plan.verbs.grasp_choice import (
     opened,
     ranked,
 )  # fmt: skip
+from elbowroom.plan.verbs.leave import take
 from elbowroom.plan.verbs.next_places import Place
-from elbowroom.plan.verbs.take import take
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
 from elbowroom.world.paths import Keyed
