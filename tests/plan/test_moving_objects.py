@@ -246,7 +246,7 @@ def test_the_better_of_two_databases_is_followed_and_the_other_where_that_fails(
     assert "follows recorded postures (leaning, nearest take leaning)" in plan(scene(), upright, leaning)[1]
     found, note = plan(lamp, leaning, upright)
     assert "follows recorded postures (upright, nearest take upright); hands and feet are" in note
-    assert "with leaning (" in note and "no free motion was found" in note
+    assert "with leaning (" in note and "no collision-free motion was found" in note
     assert note in report(found).notes
 
 
