@@ -116,7 +116,7 @@ def test_a_stance_is_chosen_and_stepped_to_where_the_object_is_out_of_reach():
 
 def test_footprints_are_for_moves_and_are_two():
     feet = ((0.1, 0.0, 0.0), (-0.1, 0.0, 0.0))
-    with pytest.raises(BadValue, match="only a move"):
+    with pytest.raises(BadValue, match="only move takes"):
         Grab(who="ann", object="crate", feet=feet)
     for wrong in (feet[:1], ((0.1, 0.0), (-0.1, 0.0)), ((0.1, 0.0, np.nan), feet[1])):
         with pytest.raises(BadValue, match="left foot"):

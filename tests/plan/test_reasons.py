@@ -66,12 +66,12 @@ def test_the_other_hand_is_named_where_it_does() -> None:
 def test_what_is_in_the_way_is_named_where_that_does_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.5, 1.1)))
     plan = plan_tasks(blocked, [Reach(who="ann", to=(-0.2, -0.5, 1.1))])
-    assert plan.status == "target-in-collision" and plan.why == "reach: the target is 15 cm inside of block"
+    assert plan.status == "target-in-collision" and plan.why == "reach: the target is 15 cm inside block"
     assert plan.remedy == "removing block works (verified)"
     full = blocked.with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.3, -0.5, 1.1])))
     monkeypatch.setattr(manipulate, "_planned", None)
     put = plan_tasks(full, [Put(who="ann", object="cube", to=(-0.2, -0.5, 1.1))], Settings(probes=0))
-    assert put.status == "target-in-collision" and put.why.endswith("inside of block")
+    assert put.status == "target-in-collision" and put.why.endswith("inside block")
     assert target_failure(full, [Put(who="ann", object="cube", to=(-0.2, -0.5, 1.281))]) is None  # on top of it
     assert target_failure(full, [Reach(who="ann", to=(-0.2, -0.62, 1.1))]) is None  # in a hand about its edge
 

@@ -220,10 +220,10 @@ def test_makers_make_and_refuse():
     assert world.static["tall.shelf"].bounds[:, 2] == pytest.approx([0.0, 2.2], abs=0.02)
     for wrong, said in {
         "{sed: 3}": "unknown option of bookshelf 'sed': did you mean 'seed'",
-        "{seed: 1.5}": "'seed' of bookshelf is a whole number",
+        "{seed: 1.5}": "'seed' of bookshelf must be a whole number",
         "{shelves: 100000}": "'shelves' of bookshelf must be a whole number from 0 to 1000",
-        "{width: -1}": "'width' of bookshelf is a number above 0",
-        "{width: true}": "'width' of bookshelf is a number above 0",
+        "{width: -1}": "'width' of bookshelf must be above 0",
+        "{width: true}": "'width' of bookshelf must be above 0",
     }.items():
         with pytest.raises(BadFile, match=f"line 4: .*{said}"):
             parse_storyboard(text.replace("OPTIONS", wrong))
