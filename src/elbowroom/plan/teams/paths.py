@@ -230,7 +230,7 @@ class TeamPaths:
                 self.roadmap.learn(rng, _MORE, lambda: bool(self._found(start, goals)))
             found = self._found(start, goals)
         if not found:
-            why = PlanningFailure("no-path", f"{what}: no path was found for all of them and the object; {narrow}")
+            why = PlanningFailure("no-path", f"{what}: no path was found for all carriers and the object; {narrow}")
             why.anywhere = lack >= _SURELY_M and not self.failed  # ground may be left out after failures
             raise why
         best = min(self._across(start, goals), key=lambda path: path[0], default=None)
@@ -254,9 +254,9 @@ class TeamPaths:
             lacks.append((2.0 * bearer.radius - wide, wide, 2.0 * bearer.radius))
         lack, wide, needed = max(lacks)
         if wide == 0.0:
-            return lack, "there is no path on foot"
+            return lack, "there is no path to walk"
         told = f"the widest path is {wide:.2f} m wide at its narrowest"
-        more = f", and one of them takes {needed:.2f} m" if lack > 0.0 else ", too little with the object"
+        more = f", and one carrier needs {needed:.2f} m" if lack > 0.0 else ", too little for the object"
         return lack, told + more
 
     def _at(self, a: Array, b: Array, share: float) -> Array:
