@@ -19,8 +19,7 @@ from elbowroom.world.certificate_exact import Measured, decide, spans_of
 from elbowroom.world.certificate_findings import Allowed, Collision, Unproven, collisions_of, unproven_of
 from elbowroom.world.certificate_proof import Items, Proof
 from elbowroom.world.certificate_shifts import excuse
-from elbowroom.world.certificate_stage import Stage
-from elbowroom.world.certificate_units import units_of
+from elbowroom.world.certificate_units import Stage, units_of
 from elbowroom.world.evidence import Evidence, evidence_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.own_pairs import of_one_body

@@ -16,10 +16,9 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import UP, Array, angle_between, continuous
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.locomotion import blend
-from elbowroom.locomotion.course import from_rest_to_rest
+from elbowroom.locomotion.course import faced_route, from_rest_to_rest, towards, ways_along
 from elbowroom.locomotion.departure import footprints_of, led_over, stance_of
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.route import faced_route, towards, ways_along
 from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, WalkOptions, inner_rate, landed, walk_course
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held

@@ -10,8 +10,8 @@ import scipy
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.course import towards
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.locomotion.route import towards
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
