@@ -152,8 +152,8 @@ def _above_reach(d: Director, actor: Actor, task: Task, name: str, at: Array) ->
     if not isinstance(task, Grab | Press | Reach | Touch) or name in d.world.static:
         return 0.0
     high = float(at[2])
-    if name in d.world.things:
-        high = float(d.world.things[name].mesh.moved(d.world.frame(name, actor.now)).vertices[:, 2].min())
+    if name in d.world.things:  # any part of it may do
+        high -= float(np.linalg.norm(d.world.things[name].mesh.vertices, axis=1).max(initial=0.0))
     missing = []
     for hand in arms_of(actor, task.hand):
         T, shoulder = hand_of(actor, hand, actor.pose), shoulder_of(actor, hand, actor.pose)
