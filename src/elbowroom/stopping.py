@@ -120,7 +120,7 @@ def watched(watch: Callable[[str, float | None], None]) -> Iterator[None]:
 
 
 def report(doing: str, share: float | None = None) -> None:
-    """Tell whoever watches what is being done and how far it is, in 0..1."""
+    """Report the current stage and its progress in 0..1 to the listener."""
     watch = _watch.get()
     if watch is not None:
         watch(doing, share)

@@ -36,7 +36,7 @@ def read_amc(
     """An AMC file as a clip on the skeleton of its ASF, or retargeted to `character`.
 
     `asf` is looked for beside the motion where not given. units: metres per file unit; up: 'Y' or 'Z'; fps:
-    frames per second. What is not given is assumed, with a note in `clip.source.notes`.
+    frames per second. Missing values are assumed, with a note in `clip.source.notes`.
     """
     skeleton_path = find_asf(path) if asf is None else Path(asf)
     asf_file = parse_asf(skeleton_path, units=units, up=up)

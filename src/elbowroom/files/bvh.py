@@ -1,6 +1,6 @@
 """Read and write BVH: hierarchy and motion of any dialect become a clip in metres, Z up.
 
-What is done with the format's oddities:
+Treatment of the format's oddities:
 - Position channels are absolute: the joint's OFFSET is not added to them. On joints below the root they are
   taken as bone vectors of constant length; the largest deviation is noted.
 - A root that only carries a moving hips joint (a 'reference' node) is folded into it.
@@ -54,8 +54,8 @@ def read_bvh(
 ) -> Clip:
     """A BVH file as a clip on its own skeleton, or retargeted to `character`.
 
-    units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second. What is not given is guessed, and
-    told in `clip.source.notes`. `fix_rig` puts back bone lengths that the CMU conversion is known to have
+    units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second. Missing values are guessed and
+    noted in `clip.source.notes`. `fix_rig` puts back bone lengths that the CMU conversion is known to have
     dropped.
     """
     raw = parse_bvh(path)

@@ -1,7 +1,7 @@
 """Editing of clips: cut, splice, resample, place, mirror. Every call returns a new clip.
 
 Artificial frames at the start of a clip (`Source.lead`) are never blended with real ones, and are dropped
-where they would end up inside of a motion.
+where they would end up inside a motion.
 """
 
 from __future__ import annotations

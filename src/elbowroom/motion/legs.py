@@ -107,7 +107,7 @@ def place_feet(character: Character, root: ArrayLike, rotations: ArrayLike, feet
     """Local rotations (N, J, 4) in which the foot joints are at `feet[side]` (N, 4, 4), the rest as before.
 
     root (N, 3), rotations (N, J, 4). Sides are 'left' and 'right'; a side that is not given stays as it is.
-    Knees keep their plane. What is out of reach is approached.
+    Knees keep their plane. Targets out of reach are approached.
     """
     out = np.asarray(rotations, dtype=float)
     for side, T_world_foot in feet.items():

@@ -35,7 +35,7 @@ _JOLT = 0.12
 def plant_feet(clip: Clip, contacts: Contacts, *, follow: bool = False) -> Clip:
     """The clip with its planted heels and balls held in place on the contacts' floor, metres high.
 
-    `contacts` tell by frame which points are planted; they may come from another body's clip of the same
+    `contacts` mark the planted points by frame; they may come from another body's clip of the same
     frames. With `follow` the hips go along the floor with planted feet, so that legs change less.
     """
     lead = clip.source.lead
@@ -156,7 +156,7 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
     Parts of the body are matched by their roles, whatever the rigs' frames and rest poses; the way and the
     height of the hips are scaled by the length of the legs, about where the clip begins. With `plant`, feet
     that bear on the floor in the clip do so without sliding. `floor` is the height of the clip's ground in
-    metres, estimated where not given; it stays the same. What had to be assumed is told in the result's
+    metres, estimated where not given; it stays the same. Assumptions are listed in the result's
     `source.notes`. A character of the same skeleton gets the motion unchanged.
     """
     mine, other = clip.character.skeleton, character.skeleton

@@ -6,7 +6,7 @@ neither rises nor falls, and the weight presses on the ground nearer to it than 
 not move against each other. None of this changes where a whole clip is moved along the floor or up and down. The
 cheapest order of phases (flight, left, right, both) over time is found by dynamic programming.
 
-The motion of each foot in stance is then taken away from it, and what heel and ball do is told by the rules of
+The motion of each foot in stance is then taken away from it, and heel and ball follow the rules of
 `foot_contacts` from what is left.
 """
 
@@ -161,7 +161,7 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
 
 def _least(moved: Array, over: Array, bears: Flags, against: Array) -> Array:
     """Motion (N, 2) of the point of a sole that moves least against some other one (N, 2): heel, ball and tip move by
-    (N, 3, 2), and by `over` (N, 3, 2) in the mean of some time around, which tells the point; heel and ball bear
+    (N, 3, 2), and by `over` (N, 3, 2) in the mean of some time around, which selects the point; heel and ball bear
     (N, 2)."""
     best, least = moved[:, 0], np.full(len(moved), np.inf)
     # of a foot on its heel, on its ball and toes, and flat

@@ -128,7 +128,7 @@ def framed(points: Array, axes: Array, camera: Camera, aspect: float) -> View:
 
 # Who travels further than this alone (metres) is followed, unless the camera says otherwise.
 FAR = 4.0
-# Moments that are looked at, and seconds over which a camera's way is smoothed; of close-ups.
+# Moments that are checked, and seconds over which a camera's way is smoothed; of close-ups.
 _SAMPLES, _SAMPLES_NEAR = 48, 240
 _SMOOTH, _SMOOTH_NEAR = 0.5, 0.12
 _CURTAIN = 0.35

@@ -327,7 +327,7 @@ class Renderer:
         self._ground.render(moderngl.TRIANGLE_STRIP)
 
     def _only(self, what: Literal["depth", "color", "both"]) -> None:
-        """Which part of the canvas is written to; depth is always tested."""
+        """Part of the canvas that is written to; depth is always tested."""
         self._canvas.color_mask = (what != "depth",) * 4
         self._canvas.depth_mask = what != "color"
         self._context.depth_func = "==" if what == "color" else "<"

@@ -119,7 +119,7 @@ def plan_tasks(
 def _over_repaired(
     world: World, tasks: Sequence[Task], settings: Settings, fps: float, failed: PlanningFailure
 ) -> Plan | None:
-    """Plan tasks over a repaired motion, where they failed for somebody who walks into something by himself."""
+    """Plan tasks over a repaired motion, where they failed because a character's own walk collides."""
     motion = world.characters.get(failed.who)
     moves = isinstance(motion, Clip) and not stands(motion)
     if not moves or failed.status not in ("target-in-collision", "no-path", "not-certified") or settings.tier != "auto":
@@ -132,7 +132,7 @@ def _over_repaired(
 
 
 def _probed(fps: float, world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
-    """One brief attempt at tasks, to tell whether a change would help."""
+    """One brief attempt at tasks, to find out whether a change helps."""
     d = Director(world, settings, fps, 0)
     d.brief = True
     return _planned(d, ordered(world, tasks))[0]

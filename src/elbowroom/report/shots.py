@@ -215,7 +215,7 @@ def _taken(world: World, moment: Moment, camera: Camera | None, clouds: list[Clo
 
 
 def _embedded(picture: np.ndarray, moment: Moment) -> str:
-    """A picture (H, W, 3) inside of the page."""
+    """A picture (H, W, 3) inside the page."""
     file = io.BytesIO()
     Image.fromarray(picture).save(file, "JPEG", quality=_QUALITY, subsampling=0)
     data = base64.b64encode(file.getvalue()).decode("ascii")

@@ -183,7 +183,7 @@ def fixture_of(part: FixturePart, mesh: Mesh, T_place: Array) -> Fixture:
 
 
 def settled(world: World, taken: Iterable[str], pressed: Iterable[str]) -> World:
-    """World in which objects that tasks take stand on what they were placed a little inside of or above, and buttons
+    """World in which objects that tasks take stand on what they were placed a little inside or above, and buttons
     that they press on their walls, with notes."""
     for name in taken:
         if (up := onto_support(world, name, world.span[0])) != 0.0:

@@ -1,4 +1,4 @@
-"""viser's page as the studio serves it: unpacked, with one fault mended, and packed again.
+"""viser's page as the studio serves it: unpacked, with one bug fixed, and packed again.
 
 The page is one file with one script, which unpacks a style sheet and a second script. That one sends changes of all
 fields and clicks on all buttons through one valve that opens every 50 ms, or later while the page draws, and of
@@ -44,7 +44,7 @@ class ServedPage:
 
 @cache
 def page() -> ServedPage:
-    """The page of the viser that is installed, mended."""
+    """The page of the installed viser, with the bug fixed."""
     return served((Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8"))
 
 

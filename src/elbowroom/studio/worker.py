@@ -20,7 +20,7 @@ from elbowroom.studio.document import Document
 
 
 def give_back() -> None:
-    """Return freed memory to the system; does nothing where the C library does so by itself."""
+    """Return freed memory to the system; does nothing where the C library does so automatically."""
     if _TRIM is not None:
         _TRIM(0)
 

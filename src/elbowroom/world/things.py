@@ -1,4 +1,4 @@
-"""Things that are neither people nor walls: objects that move, fixtures that open, holds that join them to hands."""
+"""Objects that move, fixtures that open, and holds that join them to hands."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class Fixture(Thing):
 
 @dataclass(frozen=True, eq=False)
 class Hold:
-    """A grip: a hand on an object over an interval of seconds. An object may be in several hands, of anybody.
+    """A grip: a hand on an object over an interval of seconds. An object may be in several hands, of anyone.
 
     `hand` is 'left' or 'right' of a person, or names a robot's gripper (a limb or a link). Of the hands that may lead,
     the one that has held the object longest moves it, and the others go along; when it lets go, the next one leads. A

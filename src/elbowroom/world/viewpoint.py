@@ -44,7 +44,7 @@ _LEAVING, _BEHIND = 0.05, 0.15
 # Share that must be seen where walls are not cut open, and how much more for each step up.
 _ENOUGH, _HIGHER = 0.6, 0.05
 _SAMPLES = 12
-_STAYS = 1.0  # metres: who goes no further is looked at from one side, whatever moment is shown
+_STAYS = 1.0  # metres: a character that goes no further is shown from one side at all times
 
 
 def best_azimuth(

@@ -28,7 +28,7 @@ _LOWEST_M, _HIGHEST_M = 0.3, 1.2
 
 
 class NoPath(PlanningFailure):
-    """There is no path to a position in the scene as it is."""
+    """No path exists to a position in the scene as it is."""
 
 
 def paths_of(

@@ -27,7 +27,7 @@ from elbowroom.world.world import World
 _BESIDE_M, _BEFORE_M = np.arange(0.95, 1.85, 0.1), np.arange(0.3, 2.7, 0.1)
 # Positions that are tried.
 _TRIES = 4
-# Heights over the floor at which somebody who stands there would be inside of a wall, metres: lower things have a top.
+# Heights over the floor at which a person who stands there would be inside a wall, metres: lower things have a top.
 _BODY_AT_M = (1.0, 1.5)
 
 
@@ -68,7 +68,7 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
 
 
 def standing_points(world: World, place: Sequence[float] | Array, ground: float = 0.0) -> Array:
-    """Points (2, 3) of somebody who stands at a place (2,) so high above the floor."""
+    """Points (2, 3) of a person who stands at a place (2,) so high above the floor."""
     return np.array([[*place, (world.floor or 0.0) + ground + high] for high in _BODY_AT_M])
 
 

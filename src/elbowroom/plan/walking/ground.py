@@ -40,7 +40,7 @@ _MARGINS_M = ((-0.1, 0.06), (-0.06, 0.025), (-0.03, 0.015), (0.0, 0.0))
 _LESS_MARGIN_M, _LESS_OVER_M = 0.06, 1.0
 # Weight of a displacement that differs from the one of the step before: flights are climbed tread by tread.
 _UNLIKE_LAST = 0.9
-# Those farther off are looked at where something is stepped over.
+# Those farther off are checked where something is stepped over.
 _AHEAD_M = np.array(sorted(np.arange(-0.42, 0.421, 0.01), key=abs))
 _AHEAD_LEVEL = 61
 # Farthest points that are felt of a foot, and of all footholds beside the one that is wished for, metres.

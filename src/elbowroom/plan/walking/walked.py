@@ -67,7 +67,7 @@ _BACK = (0.25, 0.4)
 # Times that an arm collides, seconds apart at least, and the longest of them, seconds, which are resolved by offsets
 # before another position is tried: an arm swings for half a second, and what it meets for longer is not in its swing.
 _FEW, _TIMES_APART_S, _SWING_S = 6, 0.3, 1.2
-# Seconds of a walk among others that are proven at a time: who meets somebody takes another walk.
+# Seconds of a walk among others that are proven at a time: after a collision another walk is tried.
 _PROVEN_S = 2.5
 # Walks past people who cross that are tried, and the difference of their delays on one path, seconds.
 _PAST_PEOPLE, _OTHER_DELAY_S = 4, 0.5
