@@ -23,7 +23,9 @@ _FILE = re.compile(r"(?<![\w/.~-])((?:[\w*-]+/)+[\w*-]+\.(?:py|yaml|md|json))(?!
 _COMMAND = re.compile(r"(?:^ {4}|[`&] ?)elbowroom ([a-z]+)\b([^`\n&;#|]*)", re.M)
 
 
-_FRAGMENT = re.compile(r"(What|Who|Whose|That|Of|How|When|Where|Whether|With|From)\b")
+_FRAGMENT = re.compile(
+    r"(What|Who|Whose|That|Of|How|When|Where|Whether|With|From|Whoever|Whatever|Somebody|Nobody|There|So|If)\b"
+)
 
 
 def anchors(page: Path) -> set[str]:

@@ -59,7 +59,7 @@ def read_amc(
     some = np.unique(np.linspace(0, count - 1, 64).astype(int))
     own = as_character(skeleton, name=skeleton_path.stem, poses=q[some])
     clip = Clip(own, rate, root, q, name=Path(path).stem)
-    if fps is None and (note := conv.pace_note_of(clip)):
+    if fps is None and (note := conv.rate_note_of(clip)):
         notes.append(note)
     clip = clip.with_(source=Source(str(path), "amc", asf_file.units, asf_file.up, notes=tuple(notes)))
     return clip if character is None else retarget(clip, character)

@@ -104,8 +104,8 @@ def read_bvh(
     source = Source(str(path), "bvh", units, up, lead, euler)
     clip = Clip(own, rate, root, q, name=Path(path).stem, source=source)
     notes.append(_rate_note(raw.frame_time, rate, fps))
-    if fps is None and (note_on_pace := conv.pace_note_of(clip)):
-        notes.append(note_on_pace)
+    if fps is None and (rate_note := conv.rate_note_of(clip)):
+        notes.append(rate_note)
     clip = clip.with_(source=replace(source, notes=tuple(notes)))
     return clip if character is None else retarget(clip, character)
 

@@ -55,9 +55,9 @@ def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps
     out = track.copy()
     flat = heel & ball
     if flat.any():
-        # What the sole shows while it lies flat is how the rig is drawn, not how the foot is held.
+        # The tilt of a flat sole belongs to the rig, not to the motion.
         out[:, [PITCH, ROLL]] -= np.median(track[flat][:, [PITCH, ROLL]], axis=0)
-    # Averaging begins and ends outside where heel and ball are both down, so the sole is flat there.
+    # Averaging begins before and ends after heel and ball are both down, so the sole is flat there.
     early = max(1, round(0.25 * _SOFT_ANGLES * fps))
     flat = scipy.ndimage.binary_dilation(flat, iterations=early) & touching
     heels, balls = heel | flat, ball | flat

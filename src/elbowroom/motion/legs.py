@@ -82,7 +82,7 @@ def _bend_side(a: Array, b: Array, c: Array, present: Array, off: Array, bend: A
     hint = _across(hint, present)
     sine = np.linalg.norm(np.cross(normalize(b - a), normalize(c - b)), axis=-1)
     straightness = 1.0 - smoothstep((sine - _STRAIGHT) / (_BENT - _STRAIGHT))
-    # What bends no further keeps its plane exactly; the hint only fills in what bends more than the limb did.
+    # A limb that bends no further keeps its plane exactly; the hint only applies where it bends more than before.
     more = np.maximum(off - own_off, 0.0) * straightness
     mixed = own + more[..., None] * hint
     return np.where(np.linalg.norm(mixed, axis=-1, keepdims=True) > 1e-9, normalize(mixed), hint)

@@ -28,7 +28,7 @@ from elbowroom.motion.toes import toes_above
 _STRETCH = 0.9965
 # Over how long the hips give way, and toes settle on the floor, seconds.
 _HIPS, _TOES = 0.25, 0.08
-# What comes and goes in less than this is a jolt of the recording, seconds.
+# A change that reverts within this time is a jolt of the recording, seconds.
 _JOLT = 0.12
 
 
@@ -96,7 +96,7 @@ def _hips_follow(raised: Array, planted: Flags, fps: float) -> Array:
     slow = scipy.ndimage.uniform_filter1d(raised, _width(_HIPS, fps), axis=1, mode="nearest")
     weight = scipy.ndimage.uniform_filter1d(planted.astype(float), _width(_HIPS, fps), axis=1, mode="nearest") + 1e-3
     quick = raised - scipy.ndimage.uniform_filter1d(raised, _width(_JOLT, fps), axis=1, mode="nearest")
-    # only what has been down for a while tells a jolt from a foot's own motion
+    # a point that has been down for a while separates a jolt from the motion of a foot
     firm = scipy.ndimage.uniform_filter1d(planted.astype(float), _width(_JOLT, fps), axis=1, mode="nearest") ** 4
     jolt = np.sum(quick * firm, axis=0) / np.maximum(firm.sum(axis=0), 1.0)
     return np.sum(slow * weight, axis=0) / weight.sum(axis=0) + jolt

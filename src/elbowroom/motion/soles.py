@@ -21,7 +21,7 @@ POINTS = ("left_heel", "left_ball", "right_heel", "right_ball")
 _HEEL_INSIDE, _TIP_INSIDE = 0.12, 0.06
 # The heel lies at least this far behind the ankle, as a share of the way from the ankle to the ball.
 _HEEL_BEHIND = 0.25
-# What is this near to the ground, as a share of the foot's length, bears weight; corners are sought in this many ways.
+# Points this near to the ground, as a share of the foot's length, bear weight; directions in which corners are sought.
 _TOUCHES, _DIRECTIONS = 0.03, 24
 
 

@@ -67,13 +67,13 @@ _SOFT_M = 0.01
 _LIFTED_M = (0.004, 0.015)
 # Time over which the velocity of a foot in stance is averaged, and which does not count at both ends, seconds.
 _DRIFT_S, _ENDS_S = 0.25, 0.10
-# Time over which the point of a sole that moves least is told, seconds: between two frames of a clip all points go to
+# Time over which the stillest point of a sole is determined, seconds: between two frames of a clip all points go to
 # and fro by tenths of a millimetre, and with another one there and back that adds up.
 _ALIKE_S = 1.0 / 30.0
 # A foot that stays higher than this over the other one, in stance, for less than this time pauses in its swing, metres,
 # seconds: before it comes down it may be as slow and level as one that stands.
 _PAUSE_M, _PAUSE_S = 0.02, 0.25
-# Touching down and lifting off are told within this time of a phase's ends, seconds.
+# Touchdown and lift-off are found within this time of a phase's ends, seconds.
 _EDGE_S = 0.08
 
 

@@ -128,7 +128,7 @@ def drawing_context() -> moderngl.Context:
 
 Pixels = NDArray[np.uint8]  # (H, W, 3)
 
-# What is higher than this above the floor (and above the action) casts no shadow: rooms may have ceilings.
+# Geometry higher than this above the floor (and above the action) casts no shadow: rooms may have ceilings.
 _HEADROOM = 2.4
 
 _SHAPES_OVER_SKIN = 0.38  # opacity

@@ -30,7 +30,7 @@ _BOARD_M = 0.05
 # Unevenness of cushions and mattresses that is evened out below an object, metres.
 _UNEVEN_M = 0.012
 
-# States at which the way of a fixture is checked, and the depth in a wall from which on it is stuck, metres.
+# States at which the travel of a fixture is checked, and the depth in a wall at which it is stuck, metres.
 _SWEEP, _JAMMED_M = 13, 0.003
 
 # Rotations of an object about the vertical that are tried, radians; it stays as level as it is.

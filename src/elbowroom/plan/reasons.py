@@ -111,9 +111,9 @@ def _wedged(world: World, task: Grab) -> tuple[str, float] | None:
         if not any(np.isfinite(exact.separation(k, float(most))) for most in shifts):
             depth = -(exact.overlap(k) or 0.0)
             rise = _rise_out(exact, task.object, places)
-            told = f"{_inside_text(name, depth)}; move it out"
-            told = told if rise is None else f"inside {name}: raise it by {100.0 * rise:.0f} cm"
-            return f"grab {task.object}: it starts {told}", depth
+            where = f"{_inside_text(name, depth)}; move it out"
+            where = where if rise is None else f"inside {name}: raise it by {100.0 * rise:.0f} cm"
+            return f"grab {task.object}: it starts {where}", depth
     return None
 
 

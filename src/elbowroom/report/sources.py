@@ -6,7 +6,7 @@ from html import escape
 
 from elbowroom.world.edit import CaptureBlend, PartSource
 
-# Colours that tell apart on light and dark pages, and for readers who do not see red and green.
+# Colours that are distinct on light and dark pages and for colour-blind readers.
 COLORS: dict[PartSource, str] = {"planned": "#8a949c", "blended": "#d98a2b", "captured": "#2b7cb0"}
 # Size of the drawing, pixels, and the room for names on its left and seconds below.
 _WIDTH_PX = 320

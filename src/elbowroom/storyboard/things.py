@@ -31,7 +31,7 @@ from elbowroom.world.world import World
 _PARALLEL = 1e-3
 # A handle farther than this from the box around its mesh is given in other axes or for another mesh, metres.
 _OFF_MESH_M = 0.03
-# What slides no farther is a button, pressed on its face where it has no handle, metres.
+# A fixture that slides no farther is a button, pressed on its face if it has no handle, metres.
 _BUTTON_M = 0.03
 # Depth to which a fixture may touch the frame that it is shut against, metres.
 _FRAMED_M = 5e-4

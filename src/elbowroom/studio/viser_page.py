@@ -55,14 +55,14 @@ def served(text: str) -> ServedPage:
     if parts is None:
         return ServedPage(text.encode(), None, _UNKNOWN)
     style, code = parts
-    mended = _mended(code)
-    if mended != code:
+    patched = _patched(code)
+    if patched != code:
         start, end = found[0].span(1)
-        text = text[:start] + _packed(found[0][1], style, mended) + text[end:]
-    return ServedPage(text.encode(), (found[0][2].encode(), mended), "" if mended != code else _UNKNOWN)
+        text = text[:start] + _packed(found[0][1], style, patched) + text[end:]
+    return ServedPage(text.encode(), (found[0][2].encode(), patched), "" if patched != code else _UNKNOWN)
 
 
-def _mended(code: bytes) -> bytes:
+def _patched(code: bytes) -> bytes:
     """The code with changes of other fields sent before a new one takes their place; as it is without such a valve."""
     found = list(_VALVE.finditer(code))
     if len(found) != 1:

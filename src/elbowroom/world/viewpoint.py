@@ -92,7 +92,7 @@ def _seen(
     """Visible share from each of the sides, 0..1."""
     backs = np.array([axes_towards(front, azimuth, elevation)[2] for azimuth in _SIDES])
     seen = seen_from(world, times, backs, only=only, reach=reach, cut_open=cut_open)
-    # What is seen past an edge is hidden from a little further aside, and an eye that is near looks at all angles.
+    # A point seen past an edge is hidden from slightly further aside, and a near eye looks at all angles.
     return 0.25 * np.roll(seen, 1) + 0.5 * seen + 0.25 * np.roll(seen, -1)
 
 

@@ -255,9 +255,9 @@ class TeamPaths:
         lack, wide, needed = max(lacks)
         if wide == 0.0:
             return lack, "there is no path to walk"
-        told = f"the widest path is {wide:.2f} m wide at its narrowest"
+        text = f"the widest path is {wide:.2f} m wide at its narrowest"
         more = f", and one carrier needs {needed:.2f} m" if lack > 0.0 else ", too little for the object"
-        return lack, told + more
+        return lack, text + more
 
     def _at(self, a: Array, b: Array, share: float) -> Array:
         return np.asarray(self.space.between(a, b, np.array([share]))[0])

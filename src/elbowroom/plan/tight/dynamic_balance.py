@@ -91,8 +91,8 @@ def slowed(problem: BodyProblem, done: Planned, fps: float) -> Planned:
         slower = next((s for s in tried if float(found.margins(s).min()) + inner >= 0.0), _SLOWEST)
         count = min(int(np.ceil(slower * count)), most)
         frames = frames_of(problem, done.path, count)
-        calm = None if frames is None else zero_moment(problem, frames, fps)
-        if frames is None or calm is None:
+        slowed = None if frames is None else zero_moment(problem, frames, fps)
+        if frames is None or slowed is None:
             break
-        done, found = replace(done, frames=frames), calm
+        done, found = replace(done, frames=frames), slowed
     return replace(done, zmp_m=float(found.margins().min()) + inner)

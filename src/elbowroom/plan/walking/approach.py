@@ -67,7 +67,7 @@ _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
 # A hand meets what moves no sooner than this, seconds; times at which it may are so far apart; speed of a walk to it.
 _READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
-# Room for a person before what a person carries, metres.
+# Room for a person in front of a carried object, metres.
 _BODY_M = 0.15
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75

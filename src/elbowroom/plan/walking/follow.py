@@ -60,7 +60,7 @@ def follow(d: Director, task: Follow) -> None:
 
     path = WalkPath(points, (WALK,) * len(points), length, length, to_them.columns)
     spot = Spot(path.points[-1], None)
-    walked(d, actor, Walk(path, spot, WalkRequest(what), _SPEED_M_S, not_before=not_before, mend=True))
+    walked(d, actor, Walk(path, spot, WalkRequest(what), _SPEED_M_S, not_before=not_before, repair_crossings=True))
 
 
 def _last_apart(points: Array, along: Array, distance: float) -> float:

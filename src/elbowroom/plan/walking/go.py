@@ -17,7 +17,7 @@ from elbowroom.plan.places import inside_of
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.doors import walk_through
-from elbowroom.plan.walking.finding import ground_at, paths_to, told
+from elbowroom.plan.walking.finding import ground_at, paths_to, point_text
 from elbowroom.plan.walking.stances import suited_first
 from elbowroom.plan.walking.walked import Spot, WalkRequest, until_end
 from elbowroom.world.world import World
@@ -90,4 +90,4 @@ def _heading(d: Director, actor: Actor, face: str | float | None, place: Array) 
 
 
 def _words(task: Go) -> str:
-    return f"go to {task.to}" if isinstance(task.to, str) else f"go to {told(task.to)}"
+    return f"go to {task.to}" if isinstance(task.to, str) else f"go to {point_text(task.to)}"
