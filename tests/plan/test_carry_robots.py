@@ -12,11 +12,10 @@ import elbowroom as er
 from elbowroom.character.robot import RobotJoints, mobile_arm
 from elbowroom.errors import BadValue
 from elbowroom.files.urdf import read_urdf
-from elbowroom.geometry.headings import facing, rolling, slips
 from elbowroom.geometry.rotations import UP, about, angle, from_matrix
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import box
-from elbowroom.geometry.transforms import apply, inverse, transform
+from elbowroom.geometry.transforms import apply, facing, inverse, rolling, slips, transform
 from elbowroom.motion.edit import place
 from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.plan.manipulate import plan_tasks

@@ -12,8 +12,8 @@ import scipy
 
 from elbowroom.character.robot import Robot
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import facing, rolling
 from elbowroom.locomotion.departure import headings_of, stance_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip

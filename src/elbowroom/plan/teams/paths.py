@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Character
 from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.kept import remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import shape_mesh
+from elbowroom.geometry.transforms import facing, leftwards
 from elbowroom.kernels.fields import Fields
+from elbowroom.locomotion.course import smoothed
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.robots import RobotCarrier
