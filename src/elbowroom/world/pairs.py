@@ -137,7 +137,7 @@ class Pairs:
 
 
 def parts_of(world: World) -> tuple[Part, ...]:
-    """All parts of a world, without eyes, which are inside of heads."""
+    """All parts of a world, without eyes, which are inside heads."""
     parts = [part for name in world.characters for part in _parts_of_body(name, world.body(name))]
     own = {part.name for part in parts}
     for name in (*world.things, *world.static):
