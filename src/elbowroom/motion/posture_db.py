@@ -113,12 +113,6 @@ class PostureDatabase:
         """The poses in which exactly these hands hold something: none of them while reaching."""
         return self.where(self.held == _bits(hands))
 
-    def without_take(self, take: str) -> PostureDatabase:
-        """The poses of all other takes."""
-        if take not in self.takes:
-            raise UnknownName("take", take, self.takes)
-        return self.where(self.take != self.takes.index(take))
-
     def for_character(self, character: Character) -> PostureDatabase:
         """The poses resized to a character: legs, trunk and arms each by their length."""
         need_markers(character)
