@@ -138,19 +138,19 @@ class Refined:
 
 
 def refined(
-    problem: BodyProblem, searched: PosePath, planned: PosePath, capture: Capture, seconds: float | None = None,
+    problem: BodyProblem, searched: PosePath, planned: PosePath, capture: Capture, timing: Timing | None = None,
     seed: int = 0, settings: TightSettings = USUAL,
 ) -> Refined:  # fmt: skip
     """Replace unnatural postures of a planned path in open space by recorded ones, and re-plan along the result.
 
-    `searched` is the path that `planned` is a shorter form of; the motion lasts `seconds`, None: as the recording does.
+    `searched` is the path that `planned` is a shorter form of; without a `timing` the motion lasts as the recording does.
     """
     spent: dict[str, float] = {}
     clock, body = _Clock(spent), problem.body
     raw = _nodes(body, searched, settings.nodes)
     least = [int(np.ceil(raw.length_m / settings.fastest * clip.fps)) for clip in capture.clips]
     match = best_segment(_points(body, raw.T), capture.points, settings.match_m, least=least)
-    timing = Timing.eased(_seconds(capture, raw, match) if seconds is None else seconds)
+    timing = timing or Timing.eased(_seconds(capture, raw, match))
     clock.stop("search&mapping")
     before = _criteria(problem, raw, timing, capture, settings, clock, seed)
     unnatural = (before.similarity < settings.natural_above) | (before.robust > settings.torque_below)
