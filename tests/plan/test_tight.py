@@ -21,10 +21,11 @@ from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.repair import ladder
-from elbowroom.plan.tight.capture import Capture, refined
+from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path
 from elbowroom.plan.tight.dynamic_balance import slowed, zero_moment, zmp_margin
 from elbowroom.plan.tight.frames import Planned, frames_of
+from elbowroom.plan.tight.recordings import Capture
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin, margin_inside
 from elbowroom.posing.stance import between

@@ -15,12 +15,13 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.result import PlanningFailure, Status, blamed
-from elbowroom.plan.tight.capture import capture_for, refined
+from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, standing_balance
 from elbowroom.plan.tight.criteria import Timing, blended_components
 from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import Planned, frames_of, planned_frames
 from elbowroom.plan.tight.moving import MovingScene
+from elbowroom.plan.tight.recordings import capture_for
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.posing.kneeling import Kneeling
 from elbowroom.posing.stand import Balance
