@@ -96,9 +96,9 @@ def slowed(problem: BodyProblem, done: Planned, fps: float) -> Planned:
     found = zero_moment(problem, done.frames, fps)
     if found is None:
         return done
-    share, most = done.shares, _SLOWEST * (len(done.frames[0]) - 1)
+    share, most, best = done.shares, _SLOWEST * (len(done.frames[0]) - 1), float(found.margins.min())
     for _ in range(_TIMES):
-        if float(found.margins.min()) >= 0.0:
+        if best >= 0.0:
             break
         share = _slower(share, found.slowness, fps)
         if len(share) - 1 > most:
@@ -107,10 +107,10 @@ def slowed(problem: BodyProblem, done: Planned, fps: float) -> Planned:
         calm = None if frames is None else zero_moment(problem, frames, fps)
         if frames is None or calm is None:
             break
-        if float(calm.margins.min()) > float(found.margins.min()):
-            done = replace(done, frames=frames, share=share)
-        found = calm
-    return replace(done, zmp_m=zmp_margin(problem, done.frames, fps))
+        found, inside = calm, float(calm.margins.min())
+        if inside > best:
+            done, best = replace(done, frames=frames, share=share), inside
+    return replace(done, zmp_m=best)
 
 
 def _slower(share: Array, slowness: Array, fps: float) -> Array:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
@@ -179,7 +178,7 @@ def _between_keys(step: StepBack, keys: list[_Key], count: int) -> tuple[Array, 
     stand, goal = poses[0], poses[-1]
     share = smootherstep(np.linspace(0.0, 1.0, count + 1))
 
-    def curve(rows: Sequence[Any]) -> Array:
+    def curve(rows: ArrayLike) -> Array:
         return np.asarray(scipy.interpolate.PchipInterpolator(times, np.array(rows))(share))
 
     root = curve([pose.root for pose in poses])
