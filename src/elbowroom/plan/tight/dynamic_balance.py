@@ -22,7 +22,7 @@ from elbowroom.spaces.component import PosePath
 _SLOWEST, _TIMES = 2.5, 8
 # Seconds over which a motion slows down before a place and after it, and the most by which it does so at a time.
 _OVER_S, _AT_ONCE = 0.4, 2.0
-# Distance inside of the support that slower timings aim at, metres.
+# Distance inside the support that slower timings aim at, metres.
 _AIM_M = 0.004
 
 
@@ -36,7 +36,7 @@ class ZeroMoment:
 
     @property
     def margins(self) -> Array:
-        """Distances (T,) of the points inside of the support, metres."""
+        """Distances (T,) of the points inside the support, metres."""
         return np.asarray((self.extents - self.points @ AROUND).min(axis=1))
 
     @property
@@ -82,7 +82,7 @@ def zero_moment(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -
 
 
 def zmp_margin(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -> float | None:
-    """Least distance of the zero moment point inside of the support, metres; None for a body that needs no balance."""
+    """Least distance of the zero moment point inside the support, metres; None for a body that needs no balance."""
     found = zero_moment(problem, frames, fps)
     return None if found is None else float(found.margins.min())
 
