@@ -40,7 +40,8 @@ def test_real_scenes_load(path):
     if path.suffix == ".glb":
         assert not any("assumed" in note for note in found.notes)  # glTF says its units and axes
     else:
-        assert [n.split(" assumed")[0] for n in found.notes] == ["Units", "Up axis"]
+        assert [n.split(" assumed")[0] for n in found.notes[:2]] == ["Units", "Up axis"]
+        assert all("not closed" in note for note in found.notes[2:])
     if path.name in KNOWN:
         triangles, parts, extent = KNOWN[path.name]
         assert sum(len(m.faces) for m in found.meshes.values()) == triangles and len(found.meshes) == parts
@@ -51,7 +52,8 @@ def test_cars_with_told_units(data):
     car = read_meshes(data / "scenes" / "hatchback.obj", units=0.0254)
     assert np.allclose(size(car.meshes), (2.14, 4.00, 1.57), atol=0.01)
     assert {"Hatchback", "Wheels_Rear"} <= set(car.meshes)
-    assert [n.split(" assumed")[0] for n in car.notes] == ["Up axis"]
+    assert [n.split(" assumed")[0] for n in car.notes[:-1]] == ["Up axis"]
+    assert car.notes[-1] == "'Hatchback' is not closed: the surface is an obstacle, the inside is not."
     suv = read_meshes(data / "scenes" / "suv.obj", units=0.06, up="Z")
     assert np.allclose(size(suv.meshes), (2.60, 5.02, 2.16), atol=0.01) and not suv.notes
     # the material's grey 0.5882, kept as linear light

@@ -210,6 +210,15 @@ class Seat:
         with Image.open(io.BytesIO(self.window.screenshot())) as seen:
             return np.asarray(seen.convert("L"), dtype=float)
 
+    def settled(self) -> Array:
+        """Luminance of the page once two looks at it are the same."""
+        end, before, now = time.monotonic() + PATIENCE, np.zeros(1), self.picture()
+        while not np.array_equal(before, now):
+            assert time.monotonic() < end, "the page does not come to rest"
+            time.sleep(0.5)
+            before, now = now, self.picture()
+        return now
+
     def drop(self, name: str, content: bytes) -> None:
         """Drop a file onto the page."""
         self.window.evaluate(

@@ -103,12 +103,9 @@ class Arrays:
                 need = int(np.prod([int(n) for n in claimed], dtype=object)) * dtype.itemsize
                 if dtype.hasobject:
                     raise _Objects(self.path, f"claims {claimed} Python objects, which are not read", f"array '{key}'")
-                if need > info.file_size or dtype.kind not in kind:
-                    raise BadFile(
-                        self.path,
-                        f"claims {claimed} of type {dtype} in {info.file_size} bytes",
-                        where=f"array '{key}'",
-                    )
+                what = f"claims {claimed} of type {dtype} in {info.file_size} bytes" if need > info.file_size else ""
+                if what or dtype.kind not in kind:
+                    raise BadFile(self.path, what or f"has the type {dtype}", where=f"array '{key}'")
             with self._zip.open(info) as file:
                 array = npy.read_array(file, allow_pickle=False)
         except (

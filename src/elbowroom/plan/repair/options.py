@@ -55,8 +55,8 @@ class RepairOptions:
     `sources` are the imported clips by character; `max_aside` is the largest displacement of a body, metres; `apart`
     are other repairs that these should differ from; `progress` is called with messages; `margin` is the clearance,
     metres. Hands in `pins` stay in place, as do feet of `planted` characters, and trunks unless `trunk` is set; without
-    `searches` limbs use offsets only. Collisions that end before `since` or begin after `until`, in seconds, are left as they are.
-    Without `partial`, a repair that leaves something is of no use, and ends as soon as that is known.
+    `searches` limbs use offsets only. Collisions that end before `since` or begin after `until`, in seconds, are left
+    as they are. Without `partial`, a repair that leaves something is of no use, and ends as soon as that is known.
     """
 
     sources: Mapping[str, Clip]
