@@ -143,7 +143,8 @@ class Seat:
 
     def tick(self, label: str, on: bool, taken: Callable[[], bool]) -> None:
         """Tick a box, or not, until the studio has taken it."""
-        self.field(label).set_checked(on)
+        if self.field(label).is_checked() != on:
+            self.field(label).click()  # the page shows it as ticked once the studio has answered
         self.until(lambda: taken() == on, f"{label} is {'on' if on else 'off'}")
 
     def choose(self, label: str, value: str) -> None:
