@@ -194,6 +194,7 @@ class Tour:
         self.tab("Files")
         self.window.get_by_text("Import", exact=True).locator("visible=true").first.click()
         self.rest()
+        self.studio.select(None)  # onto the floor, not onto the lamp
         self.choose("As", "object")
         self.rest()
         self.choose("Units", "millimetres")
