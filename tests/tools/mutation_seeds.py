@@ -157,7 +157,8 @@ def _made(folder: Path) -> list[Seed]:
     inside = json.dumps(document).encode()
     urdf = urdf_text().replace("package://arms/meshes/fore.stl", "a.stl").encode()
     solid = bytes(trimesh.creation.box([60, 60, 300]).export(file_type="stl"))
-    whole_bvh, stl = bvh_person().encode(), b"\0" * 80 + (2).to_bytes(4, "little") + b"\0\0\x80?" * 25
+    whole_bvh = bvh_person().encode()
+    stl = bytes(trimesh.Trimesh(np.eye(4, 3), [[0, 1, 2], [0, 1, 3]], process=False).export(file_type="stl"))
     named = {"a.ply": PLY, "a.bvh": whole_bvh, "a.urdf": urdf, "a.stl": solid}
     return [
         Seed("bvh", ".bvh", whole_bvh, mutate.TEXT, 8),

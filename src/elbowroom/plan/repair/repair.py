@@ -218,10 +218,7 @@ def _by_limbs(
 
 
 def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
-    """Repair a long take piece by piece, with a proof of the whole before and after; shorter takes as a whole.
-
-    Collisions that the repair of a piece leaves in its neighbours are repaired in a second pass.
-    """
+    """Repair a long take in pieces, with a proof of the whole before and after each pass; shorter takes as a whole."""
     work = Work(freeze_grips(world), options)
     try:
         after: Certificate | None = _above_floor(work, people, work.certified("if free")) if is_long(world) else None
@@ -284,9 +281,8 @@ def _piece_options(options: RepairOptions, piece: Piece, name: str) -> RepairOpt
     tell = None if say is None else (lambda doing: say(f"{name}, {doing}"))
     during = piece.during
     cut = {who: tuple(clips_in({who: clip}, during)[who] for clip in clips) for who, clips in options.apart.items()}
-    since, until = max(options.since, piece.since), min(options.until, piece.until)
-    cut_clips = clips_in(options.sources, during)
-    return replace(options, sources=cut_clips, apart=cut, progress=tell, since=since, until=until)
+    bounds = {"since": max(options.since, piece.since), "until": min(options.until, piece.until)}
+    return replace(options, sources=clips_in(options.sources, during), apart=cut, progress=tell, **bounds)
 
 
 def _in_rounds(work: Work, people: Sequence[str]) -> Certificate:
