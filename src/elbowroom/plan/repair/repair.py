@@ -281,8 +281,9 @@ def _piece_options(options: RepairOptions, piece: Piece, name: str) -> RepairOpt
     tell = None if say is None else (lambda doing: say(f"{name}, {doing}"))
     during = piece.during
     cut = {who: tuple(clips_in({who: clip}, during)[who] for clip in clips) for who, clips in options.apart.items()}
-    bounds = {"since": max(options.since, piece.since), "until": min(options.until, piece.until)}
-    return replace(options, sources=clips_in(options.sources, during), apart=cut, progress=tell, **bounds)
+    since, until = max(options.since, piece.since), min(options.until, piece.until)
+    cut_clips = clips_in(options.sources, during)
+    return replace(options, sources=cut_clips, apart=cut, progress=tell, since=since, until=until)
 
 
 def _in_rounds(work: Work, people: Sequence[str]) -> Certificate:
