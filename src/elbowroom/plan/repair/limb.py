@@ -107,7 +107,7 @@ OffsetFrames = Callable[[Array, Core], Array]
 
 
 def _joint_offsets(stretch: Stretch, offsets: JointOffsets) -> OffsetFrames:
-    """Function from offset to frames, equal to the clip outside of the core."""
+    """Function from offset to frames, equal to the clip outside the core."""
     every = np.arange(len(stretch.times))
 
     def frames(offset: Array, core: Core) -> Array:
