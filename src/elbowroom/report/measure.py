@@ -55,19 +55,7 @@ class Person:
     @property
     def measures(self) -> Mapping[str, Measure]:
         """All measures by name, in the order of the page."""
-        found: dict[str, Measure | None] = {
-            "limits": self.limits,
-            "balance": self.balance,
-            "feet": self.feet,
-            "floating": self.floating,
-            "sinking": self.sinking,
-            "speed": self.speed,
-            "hands": self.hands,
-            "torque": self.torque,
-            "recorded": self.recorded,
-            "difference": self.difference,
-        }
-        return {name: measure for name, measure in found.items() if measure is not None}
+        return {name: m for name in TITLES if isinstance(m := getattr(self, name, None), Measure)}
 
 
 @dataclass(frozen=True, eq=False)
