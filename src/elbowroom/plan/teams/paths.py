@@ -15,7 +15,7 @@ from elbowroom.character.body import Character
 from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.headings import facing, leftwards
-from elbowroom.geometry.kept import remembered
+from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.kernels.fields import Fields
@@ -28,9 +28,10 @@ from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.teams.stances import MOST_BACK_M, steps_back
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
+from elbowroom.plan.walking.crossing import under_way
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.roadmap import Learning, Roadmap, shortened
-from elbowroom.spaces.team import OWN, WHEEL_TURN_M, YAW, Bearer, Floor, TeamSpace, Z
+from elbowroom.spaces.team import OWN, YAW, Bearer, Floor, TeamSpace, Z
 from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells, passage_width, without_low
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
@@ -118,8 +119,10 @@ def team_space(
     columns = columns_of(world, now, [T[:2, 3], *(p for p, _ in places), *(g[:2, 3] for g in goals)], without=[thing])
     for who, motion in world.characters.items():
         if who not in people and isinstance(motion.body, Character):
-            at = motion.sample([now])[0][0]
-            columns = columns.with_disc(at[:2], 0.5 * envelope(motion.body, "forward").width)
+            # people who walk are passed in time
+            rests = [max(now, motion.span[1]), *([] if under_way(world, who, now) else [now])]
+            for at in motion.sample(rests)[0]:
+                columns = columns.with_disc(at[:2], 0.5 * envelope(motion.body, "forward").width)
     sways = _SWAYS_M if len(carriers) + len(robots) > 1 else _SWAYS_ALONE_M
     bearers: list[Bearer] = []
     spans: list[tuple[float, ...]] = []
@@ -209,13 +212,15 @@ class TeamPaths:
     looked: dict[tuple[bytes, bytes], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        about = (*_key(self.space), self.seed)
-        self.roadmap = Roadmap.of(self.space, remembered("roadmaps", about, self._learned))
+        anywhere = replace(self.space, near=np.zeros((0, 0, 2)))  # for all starts and goals
 
-    def _learned(self) -> dict[str, NDArray]:
-        roadmap = Roadmap(replace(self.space, near=self.space.near[:0]))  # for all starts and goals
-        roadmap.learn(np.random.default_rng(self.seed), _FIRST)
-        return roadmap.arrays()
+        def learned() -> Arrays:
+            roadmap = Roadmap(anywhere)
+            roadmap.learn(np.random.default_rng(self.seed), _FIRST)
+            return roadmap.arrays()
+
+        about = (package_sources(), self.seed, *contents(anywhere))
+        self.roadmap = Roadmap.of(self.space, remembered("roadmaps", about, learned))
 
     def find(self, start: Array, goals: Sequence[Array], what: str) -> TeamPath:
         """The cheapest path from a state to one of several, rounded and closely spaced; raises `PlanningFailure`."""
@@ -384,16 +389,3 @@ class TeamPaths:
         rows = np.unique(np.append(np.arange(0, len(path), every), len(path) - 1))
         coarse = self.space.pulled(path[rows], rng, _PULLS)
         return np.stack([np.interp(np.arange(len(path)), rows, coarse[:, c]) for c in range(path.shape[1])], axis=-1)
-
-
-def _key(space: TeamSpace) -> Iterator[object]:
-    """Everything that a roadmap depends on: the people, the object and the scene."""
-    for b in space.bearers:
-        yield from (b.stance, b.hands, b.shoulders, b.reach, b.radius, b.room, b.elbow_room, b.gait)
-    yield from (space.cover[2], space.upright, space.heights, space.margin, space.tilts, space.arms, space.floor.origin)
-    if space.wheels:
-        yield WHEEL_TURN_M
-    if len(space.bearers) == 1:
-        yield "curves by length"
-    if space.scene is not None:
-        yield from (space.scene.center, space.scene.corner, space.scene.origin)
