@@ -21,8 +21,9 @@ from elbowroom.plan.places import place_for
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked
-from elbowroom.plan.teams.paths import TeamPaths, team_space
+from elbowroom.plan.teams.paths import TeamPaths
 from elbowroom.plan.teams.robots import RobotCarrier
+from elbowroom.plan.teams.space import team_space
 from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
 from elbowroom.plan.teams.trajectory import stalls, trajectory
 from elbowroom.plan.teams.under_way import Lifted, walk_with
