@@ -144,5 +144,5 @@ def test_a_users_robot_with_a_lift_carries_with_a_woman():
 
 
 def test_a_robot_without_an_arm_is_refused():
-    with pytest.raises(BadValue, match="cart has no arm of 6 joints or more"):
+    with pytest.raises(BadValue, match="cart has no arm of 6 or more joints"):
         arm_of(read_urdf(ROBOTS / "cart.urdf", base="wheels"))

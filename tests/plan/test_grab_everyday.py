@@ -70,7 +70,7 @@ def test_a_hat_is_slid_by_its_crown_but_no_box_as_high() -> None:
     slide_to_edge(d, d.actor("ann"), Grab(who="ann", object="thing"))
     assert d.world.frame("thing", d.actor("ann").now)[1, 3] > world.frame("thing", 0.0)[1, 3] + 0.05
     high = Director(room(box((0.3, 0.3, 0.125), (0.0, 0.0, 0.0625))), Settings(), 60.0, 0)
-    with pytest.raises(PlanningFailure, match="no edge is near, or it is not flat"):
+    with pytest.raises(PlanningFailure, match="there is no edge nearby, or it is not flat"):
         slide_to_edge(high, high.actor("ann"), Grab(who="ann", object="thing"))
 
 

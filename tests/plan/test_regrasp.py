@@ -66,7 +66,7 @@ def test_hands_stay_where_they_hold_it() -> None:
 
 
 HELD = {
-    "not held": ((), Regrasp(who="ann", object="bottle"), "nobody holds it, ann has to grab it first"),
+    "not held": ((), Regrasp(who="ann", object="bottle"), "nobody holds it, ann must grab it first"),
     "in that hand": (
         (("bottle", "left"),),
         Regrasp(who="ann", object="bottle", hand="left"),

@@ -142,7 +142,7 @@ def _leaning(actor: Actor, support: HandSupport, root: Array, q: Array) -> Array
         pose = Pose.of(root[k], q[k])
         solved = arm.solve(arm.T_world_parent(pose), support.T_world_hand, arm.orbit_of(pose), arm.keep_of(pose))
         if not solved.reached.all():
-            raise PlanningFailure("no-path", f"the {support.given.hand} hand does not stay on {support.given.on}")
+            raise PlanningFailure("no-path", f"the {support.given.hand} hand would come off {support.given.on}")
         q[k] = arm.posed(pose, solved).rotations
     return continuous(q)
 

@@ -185,7 +185,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         other = ordered(world, tasks, leading)
         if other not in orders and len(orders) < ORDERS:
             orders.append(other)
-            notes.append(f"{blocked} was planned before the others, which blocked it ({plan.why})")
+            notes.append(f"{blocked} was planned before the others because they blocked it ({plan.why})")
             continue
         # Other samples may help where a proof or a search failed, and so may a later task. A move has tried other
         # samples by itself.
@@ -364,4 +364,4 @@ def _back_by(d: Director, task: Task) -> None:
     _verbs()[0][Rest](d, Rest(who=task.who, hand=task.hand))
     late = actor.now - task.back
     if late > 1.5 / actor.base.fps:
-        raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
+        raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s too late to be back by {task.back:g} s")

@@ -31,7 +31,7 @@ def arm_of(robot: Robot) -> tuple[int, ...]:
     """Joints of the arm of a robot, its longest one of six joints or more; raises where it has none."""
     arms = arms_of(robot)
     if not arms:
-        raise BadValue(f"{robot.name} has no arm of {LEAST_JOINTS} joints or more, and cannot carry anything.")
+        raise BadValue(f"{robot.name} has no arm of {LEAST_JOINTS} or more joints and cannot carry anything.")
     return arms[0]
 
 

@@ -66,14 +66,14 @@ def _check(name: str, key: str, value: object, default: object) -> None:
     what, shown = f"the option '{key}' of {name}", repr(value)[:40]
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise BadValue(f"{what} is true or false, not {shown}")
+            raise BadValue(f"{what} must be true or false, not {shown}")
     elif isinstance(default, int):
         most = 2**31 if key == "seed" else _MOST
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-            raise BadValue(f"{what} is a whole number from 0 to {most}, not {shown}")
+            raise BadValue(f"{what} must be a whole number from 0 to {most}, not {shown}")
     elif isinstance(default, float):
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(float(value)) or not 0.0 < float(value) <= _LARGEST:  # type: ignore[arg-type]
-            raise BadValue(f"{what} is a number above 0 and up to {_LARGEST:g}, not {shown}")
+            raise BadValue(f"{what} must be above 0 and at most {_LARGEST:g}, not {shown}")
     elif not isinstance(value, type(default)):
-        raise BadValue(f"{what} is text, not {shown}")
+        raise BadValue(f"{what} must be text, not {shown}")

@@ -150,7 +150,7 @@ def certify(
     whether the depth of allowed overlaps is: what is left out takes no time.
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
-        raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
+        raise BadValue(f"the tolerance must be a positive number of metres, not {tolerance}.")
     base = played(world, fps)
     staged = replace(base, contacts=(*base.contacts, *supports(base))) if standing else base
     stage = Stage(staged, during, [t for c in changed for t in c.during])

@@ -167,7 +167,7 @@ class PlayedWorld(World):
 def output_rate(world: World, fps: float | None = None) -> float:
     """Frame rate at which a world is written: as requested, else that of its first clip."""
     if fps is not None and not (np.isfinite(fps) and fps > 0.0):
-        raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
+        raise BadValue(f"a frame rate must be a positive number of frames per second, not {fps}.")
     if fps is None and isinstance(world, PlayedWorld):
         return world.fps
     rates = (m.fps for m in world.characters.values() if isinstance(m, Clip))

@@ -36,7 +36,7 @@ class GraspMark:
 
     def __post_init__(self) -> None:
         if self.hand not in ("left", "right"):
-            raise BadValue(f"a grasp is for the 'left' or the 'right' hand, not for '{self.hand}'.")
+            raise BadValue(f"a grasp must be for the 'left' or the 'right' hand, not for '{self.hand}'.")
         object.__setattr__(self, "T_thing_grip", frozen(self.T_thing_grip).reshape(4, 4))
         if self.approach is not None:
             length = float(np.linalg.norm(self.approach))
@@ -64,9 +64,9 @@ class Thing:
 
     def __post_init__(self) -> None:
         if self.mass is not None and not (np.isfinite(self.mass) and self.mass >= 0.0):
-            raise BadValue(f"the mass of an object is zero or more kilograms, not {self.mass}.")
+            raise BadValue(f"the mass of an object must be 0 kg or more, not {self.mass}.")
         if self.freedom not in ("free", "level", "joint"):
-            raise BadValue(f"the freedom of an object is 'free', 'level' or 'joint', not '{self.freedom}'.")
+            raise BadValue(f"the freedom of an object must be 'free', 'level' or 'joint', not '{self.freedom}'.")
         frames = {name: frozen(T).reshape(4, 4) for name, T in self.frames.items()}
         object.__setattr__(self, "frames", frames)
 
@@ -96,7 +96,7 @@ class Joint:
         if not np.all(np.isfinite(axis)) or abs(float(np.linalg.norm(axis)) - 1.0) > 1e-6:
             raise BadValue(f"the axis of a joint needs a non-zero vector, not {np.asarray(self.axis).tolist()}.")
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-            raise BadValue(f"the range of a joint goes from a lower to a higher number, not from {low} to {high}.")
+            raise BadValue(f"the range of a joint must go from a lower to a higher number, not from {low} to {high}.")
         object.__setattr__(self, "axis", frozen(axis))
         object.__setattr__(self, "origin", frozen(self.origin))
 
@@ -193,7 +193,7 @@ class Hold:
     def __post_init__(self) -> None:
         begin, end = self.during
         if not begin < end:
-            raise BadValue(f"'{self.object}' is held from an earlier to a later time, not from {begin} s to {end} s.")
+            raise BadValue(f"'{self.object}' must be held from earlier to later, not from {begin} s to {end} s.")
         if self.T_hand_object is not None:
             object.__setattr__(self, "T_hand_object", frozen(self.T_hand_object).reshape(4, 4))
 

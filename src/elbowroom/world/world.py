@@ -284,7 +284,7 @@ def _moved_by(body: Body, motion: Motion | None) -> Motion:
     if motion.body is body:
         return motion
     if not (isinstance(body, Character) and isinstance(motion, Clip)):
-        raise BadValue(f"the motion does not belong to {body.name}, and only clips of persons can be retargeted.")
+        raise BadValue(f"the motion does not belong to {body.name}, and only clips of people can be retargeted.")
     return retarget(motion, body)
 
 

@@ -137,7 +137,7 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
         space = replace(space, near=space.carriers(np.array([start, *above, *ends]))[0])
     if not ends:
         x, y, z = T_goal[:3, 3]
-        raise PlanningFailure("target-in-collision", f"{what}: there is no room for all of them and the object at "
+        raise PlanningFailure("target-in-collision", f"{what}: there is no room for all carriers and the object at "
                               f"({x:.2f}, {y:.2f}, {z:.2f})")  # fmt: skip
     paths = TeamPaths(space, d.settings.seed)
     saved = d.save()
@@ -153,8 +153,13 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
         try:
             if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
                 frame = round((slow + STANDS_S) * actors[0].base.fps)
+<<<<<<< HEAD
                 raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
             walk_with(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
+=======
+                raise Blocked(f"{what}: {timing.duration:.0f} s of walking is too long", frame)
+            _walked(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
+>>>>>>> main
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
             stuck = stuck or failed
@@ -213,7 +218,7 @@ def _lowering(d: Director, task: Carry, carrier: Carrier, actor: Actor, T_goal: 
 
 def _note(what: str, number: int, paths: TeamPaths, seconds: float) -> str:
     again, nodes = f"; {number} earlier paths failed" if number else "", len(paths.roadmap.states)
-    return f"{what}: {seconds:.1f} s on foot, a roadmap of {nodes} nodes and {len(paths.roadmap.edges)} edges{again}"
+    return f"{what}: {seconds:.1f} s of walking, a roadmap of {nodes} nodes and {len(paths.roadmap.edges)} edges{again}"
 
 
 def _turned(T: Array, turn: float | None) -> Array:
@@ -248,7 +253,7 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
         share = carriers[0].mass
         if failed.status == "too-heavy" or (failed.status == "out-of-balance" and share > _LIFTS_KG):
             why = failed.why.removeprefix(f"{what}: ")
-            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg for each is too heavy; {why}") from None
+            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg each is too heavy; {why}") from None
         raise
     return Lifted(tuple(carriers), tuple(option.grips for option in chosen), robots)
 

@@ -112,7 +112,7 @@ class TeamPaths:
             for _, states in self._found(start, goals)[:1]:
                 best = self._around(start, goals, self._cheaper(None, states, rng), rng)
         if best is None:
-            why = PlanningFailure("no-path", f"{what}: no path was found for all of them and the object; {narrow}")
+            why = PlanningFailure("no-path", f"{what}: no path was found for all carriers and the object; {narrow}")
             why.anywhere = lack >= _SURELY_M and not self.failed  # ground may be left out after failures
             raise why
         return self._spaced(best[1])
@@ -149,9 +149,9 @@ class TeamPaths:
             lacks.append((2.0 * bearer.radius - wide, wide, 2.0 * bearer.radius))
         lack, wide, needed = max(lacks)
         if wide == 0.0:
-            return lack, "there is no path on foot"
+            return lack, "there is no path to walk"
         told = f"the widest path is {wide:.2f} m wide at its narrowest"
-        more = f", and one of them takes {needed:.2f} m" if lack > 0.0 else ", too little with the object"
+        more = f", and one carrier needs {needed:.2f} m" if lack > 0.0 else ", too little for the object"
         return lack, told + more
 
     def _at(self, a: Array, b: Array, share: float) -> Array:

@@ -183,7 +183,7 @@ class Carrier(Holding):
 
     def say_fit(self, grips: Grips) -> None:
         """Note which recordings were followed, how well they fit (Y10), and which fit better without success."""
-        note, failed = f"{self.what}: no recorded posture was followed", []
+        note, failed = f"{self.what}: no recorded postures were used", []
         for far, database, answer in self.fits(grips):
             if database is self.guide:
                 note = (
@@ -194,7 +194,7 @@ class Carrier(Holding):
                 break
             failed.append(f"{answer.database} ({100 * far:.0f} cm)")
         if failed:
-            note += f"; with {', '.join(failed)} no free motion was found"
+            note += f"; with {', '.join(failed)} no collision-free motion was found"
         self.d.world = self.d.world.with_(notes=(*self.d.world.notes, note))
 
     def allow_folds(self, first: int) -> None:
@@ -336,7 +336,7 @@ class Carrier(Holding):
             poses.append(self.along(targets, near, T_object, loaded=False))
         for a, b in pairwise(poses):
             if angle_between(a.rotations, b.rotations).max() > _LEAP_RAD:
-                raise PlanningFailure("no-path", f"{self.what}: an arm of {self.actor.who} would leap beside it")
+                raise PlanningFailure("no-path", f"{self.what}: an arm of {self.actor.who} would jump along the path")
         return poses
 
     def _require_straight(self, grips: Grips, T_object: Array, before: Pose, there: Pose) -> None:

@@ -132,7 +132,7 @@ def fixture_of(d: Director, name: str) -> Fixture:
         raise UnknownName("fixture", name, fixtures)
     if not handles_of(fixtures[name].frames) and not fixtures[name].grasps:
         needs = "'handle: {at, along, out}' (middle of its bar, direction of the bar, direction towards the hand)"
-        raise BadValue(f"'{name}' has no handle to take it by; give it {needs}, in its own axes.")
+        raise BadValue(f"'{name}' has no handle; give it {needs}, in its own axes.")
     return fixtures[name]
 
 

@@ -42,7 +42,7 @@ def ranked_grips(holding: Holding, hands: Sequence[str], candidates: Sequence[Gr
         ordered = iter(list(islice((grips for grips in easiest if _have_room(holding, grips)), most)) or easiest)
     found = list(islice(ordered, most))
     if not found:
-        raise _unfit(holding, f"the {hands[0]} hand of {actor.who} alone does not get hold of it from two sides")
+        raise _unfit(holding, f"the {hands[0]} hand of {actor.who} alone cannot grasp it from two sides")
     return found
 
 

@@ -58,7 +58,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
             fallback = fallback or d.save()
         d.restore(begin)
     if fallback is None:
-        raise failure or PlanningFailure("no-path", f"{what}: the arm cannot withdraw within its reach")
+        raise failure or PlanningFailure("no-path", f"{what}: the arm cannot withdraw from it")
     d.restore(fallback)
 
 

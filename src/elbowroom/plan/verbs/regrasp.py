@@ -42,7 +42,7 @@ def regrasp(d: Director, task: Regrasp) -> None:
         asked = Grab(who=actor.who, object=task.object)
         options = reachable_grasps(d, actor, task.object, asked, what, [(other, actor.k)], manner="alone")
         room = (t for t in options if apart(actor, first, actor, t) and closes(d, actor, t, task.object, actor.now))
-        d.first(any_of(room, f"{what}: the {first} hand leaves the {other} one no room on it"), receive)
+        d.first(any_of(room, f"{what}: the {first} hand leaves no room on it for the {other} hand"), receive)
 
     d.first(varied(d, meetings(d, actor, first, actor, task.object, T_thing_hand, what)), meet, _TRIES)
 
@@ -50,12 +50,12 @@ def regrasp(d: Director, task: Regrasp) -> None:
 def _other_hand(d: Director, actor: Actor, first: str, task: Regrasp, what: str) -> str:
     """The hand that takes the object from the first one; raises where it cannot."""
     if first not in ("left", "right"):
-        raise PlanningFailure("hand-not-free", f"{what}: {actor.who} wears it ({first}) and has to grab it first")
+        raise PlanningFailure("hand-not-free", f"{what}: {actor.who} wears it ({first}) and must grab it first")
     (other,) = arms_of(actor, task.hand or ("left" if first == "right" else "right"))
     hold = held_by(d.world, actor.who, other, actor.now)
     if hold is not None:
         held = "it already" if hold.object == task.object else f"'{hold.object}'"
         raise PlanningFailure("hand-not-free", f"{what}: the {other} hand of {actor.who} holds {held}")
     if not actor.stands:
-        raise PlanningFailure("no-path", f"{what}: {actor.who} walks, and hands change only where feet stand")
+        raise PlanningFailure("no-path", f"{what}: {actor.who} is walking; hands can be changed only while standing")
     return other

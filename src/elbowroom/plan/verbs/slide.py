@@ -55,7 +55,7 @@ def slide_to_edge(d: Director, actor: Actor, task: Grab) -> Array:
     under = resting(d.world, thing, actor.now)
     way = _way_to_edge(d, actor, mesh, under)
     if way is None:
-        none = PlanningFailure("target-in-collision", f"{what}: no edge is near, or it is not flat")
+        none = PlanningFailure("target-in-collision", f"{what}: there is no edge nearby, or it is not flat")
         none.anywhere = True
         raise none
     d.first(_pressed(d, actor, task, mesh, way, what), partial(_slide, d, actor, thing, under, way, what), _TRIES)
@@ -118,7 +118,7 @@ def _pressed(d: Director, actor: Actor, task: Grab, mesh: Mesh, way: Array, what
         given += len(suited)
         yield from suited
     if not given:
-        none = (2.0, PlanningFailure("target-in-collision", f"{what}: fingers find no place on it"))
+        none = (2.0, PlanningFailure("target-in-collision", f"{what}: there is no place on it for the fingers"))
         raise min(failed, key=lambda f: f[0], default=none)[1]
 
 

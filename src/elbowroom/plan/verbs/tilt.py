@@ -88,7 +88,7 @@ def tilt_up(d: Director, actor: Actor, task: Grab, what: str, standing: Callable
     T_flat, mesh = d.world.frame(thing, actor.now), d.world.objects[thing].mesh
     low, high = mesh.moved(T_flat).bounds
     under = resting(d.world, thing, actor.now)
-    none = PlanningFailure("target-in-collision", f"{what}: fingers find no room about it")
+    none = PlanningFailure("target-in-collision", f"{what}: there is no room around it for the fingers")
     none.anywhere = True
     held = any(hold.object == thing for hold in d.world.holds)
     if held or not under or _WIDER * (high - low)[2] > (high - low)[:2].min():
@@ -160,7 +160,7 @@ def _reach(
         return failure(there, lying.postures, lying.what)
     end = d.near(actor, grasp.hand, there.pose, T_end, actor.k, raised.postures)
     if not isinstance(end, Pose):
-        why = blamed(end) or "the arm does not raise its edge"
+        why = blamed(end) or "the arm cannot raise its edge"
         return 1.0, PlanningFailure("target-in-collision", f"{raised.what}: {why}")
     way = d.settings.approach * raised.T_world_thing[:3, :3] @ grasp.approach
     cost = grasp.cost + sum(discomfort(actor, grasp.hand, pose) for pose in (there.pose, end))
@@ -198,7 +198,7 @@ def _tilt(
     down = -_DOWN_M * normalize(UP + 0.5 * tilt.out)
     before = d.near(actor, hand, taking.before, shifted(T_start, -down), actor.k, postures)
     if not isinstance(before, Pose):
-        why = blamed(before) or "the arm does not get to its edge"
+        why = blamed(before) or "the arm cannot get to its edge"
         raise PlanningFailure("target-in-collision", f"{what}: {why}")
     come = replace(taking, T_world_hand=T_start, target=taking.before, before=before, approach=down)
     take(d, actor, come, thing, what, at, close=False)

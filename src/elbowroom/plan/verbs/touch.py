@@ -122,7 +122,7 @@ def touch(d: Director, task: Touch) -> None:
     actor = d.actor(task.who)
     what = f"touch {task.target}" if isinstance(task.target, str) else "touch"
     if not isinstance(task.target, str) and (met := inside_of(d.world, place_of(d, task.target, 0.0), FACE_M)):
-        note = f"touch: the target is {1000.0 * met[1]:.0f} mm inside of {met[0]}, which is touched before it."
+        note = f"touch: the target is {1000.0 * met[1]:.0f} mm inside {met[0]}; its surface is touched."
         d.world = d.world.with_(notes=(*d.world.notes, note))
     if in_motion(d, actor, task.target if isinstance(task.target, str) else None, task.at):
         with on_top(d, actor, task):
@@ -197,7 +197,7 @@ def place_of(d: Director, to: Point | str, t: float) -> Array:
         )
     point = np.asarray(to, dtype=float)
     if point.shape != (3,) or not np.isfinite(point).all():
-        raise BadValue(f"a place is three finite numbers, not {to}.")
+        raise BadValue(f"a target must be three finite numbers, not {to}.")
     return point
 
 

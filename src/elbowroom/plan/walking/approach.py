@@ -241,7 +241,7 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
     spots = suited_first(d, actor, spots_for(d, actor, target[1], task.hand, ahead), _suits(d, task, seen))
     first = list(islice(spots, 1))
     if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
-        why = f"put {task.object}: as it is held, the hand does not get to its place, or not away from it"
+        why = f"put {task.object}: with this grasp the hand cannot reach the goal or leave it"
         raise PlanningFailure("target-in-collision", why)
     return chain(first, spots)
 

@@ -43,7 +43,7 @@ def follow(d: Director, task: Follow) -> None:
     length = _last_apart(points, along, task.distance)
     if length < _SPACED_M:
         raise PlanningFailure(
-            "no-path", f"{what}: {task.whom} does not walk farther than {task.distance:g} m "
+            "no-path", f"{what}: {task.whom} never walks farther than {task.distance:g} m "
             f"after {actor.now:.1f} s"
         )  # fmt: skip
     end = np.array([np.interp(length, along, points[:, k]) for k in (0, 1)])

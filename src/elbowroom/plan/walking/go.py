@@ -45,12 +45,12 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
     if not isinstance(task.to, str):
         place = np.asarray(task.to, dtype=float)[:2]
         if not np.all(np.isfinite(place)):
-            raise BadValue(f"go: a place is two finite numbers, not {task.to}.")
+            raise BadValue(f"go: a goal must be two finite numbers, not {task.to}.")
         within = inside_of(d.world, standing_points(d.world, place), 0.0)
         if within is not None:  # unless there are stairs to the top of it
             within = inside_of(d.world, standing_points(d.world, place, ground_at(d, actor, place)), 0.0)
         if within is not None:
-            raise BadValue(f"{_words(task)}: that is inside of '{within[0]}'; give a place with room to stand.")
+            raise BadValue(f"{_words(task)}: the goal is inside '{within[0]}'; give a place with room to stand.")
         yield Spot(place, _heading(d, actor, face, place))
         return
     owner = d.world.split(task.to)[0]

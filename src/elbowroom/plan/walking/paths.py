@@ -105,7 +105,7 @@ def check_mode_costs(costs: Mapping[str, float]) -> None:
     known = list(dict.fromkeys(mode.name for modes in _MODES.values() for mode in modes))
     for name, cost in costs.items():
         if name not in known:
-            raise BadValue(f"mode_costs has '{name}', which is no mode of walking; there are {', '.join(known)}.")
+            raise BadValue(f"mode_costs has '{name}', which is not a mode of walking; modes are {', '.join(known)}.")
         if not 0.0 < cost < np.inf:
             raise BadValue(f"the cost of '{name}' in mode_costs is {cost:g}; give a number above 0.")
 

@@ -309,7 +309,7 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     if at is not None:
         delay = actor.frame(at) - actor.k - (len(clip) - 1)
         if delay < 0:
-            short = f"{at:g} s is {-delay / fps:.1f} s too early for {path.length:.1f} m"
+            short = f"{at:g} s is {-delay / fps:.1f} s too early to walk {path.length:.1f} m"
             raise PlanningFailure("too-little-time", f"{walk.request.what}: {short}")
     actor.walk(clip, delay)
     return ground

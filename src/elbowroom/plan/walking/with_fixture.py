@@ -109,7 +109,7 @@ def _held_on(actor: Actor, hand: str, walk: Clip, T_hands: Sequence[Array], what
             raise PlanningFailure("target-out-of-reach", f"{what}: {found.reason.rstrip('.')}")
         root[k], q[k] = found.pose.root, found.pose.rotations
         if float(angle_between(q[k], q[k - 1]).max()) > _LEAP_RAD * 60.0 / actor.base.fps:
-            raise PlanningFailure("no-path", f"{what}: the arm would leap")
+            raise PlanningFailure("no-path", f"{what}: the arm would jump")
     return root, continuous(q)
 
 
