@@ -153,13 +153,8 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
         try:
             if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
                 frame = round((slow + STANDS_S) * actors[0].base.fps)
-<<<<<<< HEAD
-                raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
-            walk_with(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
-=======
                 raise Blocked(f"{what}: {timing.duration:.0f} s of walking is too long", frame)
-            _walked(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
->>>>>>> main
+            walk_with(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
             stuck = stuck or failed
