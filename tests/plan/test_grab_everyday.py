@@ -13,8 +13,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, cylinder, merge, sphere, tube
 from elbowroom.geometry.transforms import transform
-from elbowroom.locomotion.course import facing
-from elbowroom.locomotion.route import towards
+from elbowroom.locomotion.course import facing, towards
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.places import supported, supported_until
@@ -22,7 +21,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.grasp_choice import reachable_grasps
-from elbowroom.plan.verbs.slide import slide_to_edge
+from elbowroom.plan.verbs.tilt import slide_to_edge
 from elbowroom.plan.walking.stances import staggered, standing_on
 from elbowroom.posing.grasps import closed_on
 from elbowroom.props.kitchen import plate

@@ -20,7 +20,7 @@ from elbowroom.plan.tasks import Grab, Regrasp, Task
 from elbowroom.plan.verbs import leave
 from elbowroom.plan.verbs.fixtures import moved_along
 from elbowroom.plan.verbs.grab import grab
-from elbowroom.plan.verbs.pole import is_pole, pole_grasps
+from elbowroom.plan.verbs.grips import is_pole, pole_grasps
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World

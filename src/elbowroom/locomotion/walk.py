@@ -17,13 +17,12 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import blend, captured
 from elbowroom.locomotion import course as courses
 from elbowroom.locomotion.clearance import arms_clear, feet_clear, landing_still
-from elbowroom.locomotion.course import Course
+from elbowroom.locomotion.course import TURN_M, Course, Route
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import MARGIN, MARGIN_RUNNING, too_close
-from elbowroom.locomotion.route import TURN_M, Route
 from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
 from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
 from elbowroom.motion.clip import Clip

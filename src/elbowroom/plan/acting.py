@@ -14,8 +14,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.rounding import joined
-from elbowroom.finish.settle import between_free
+from elbowroom.finish.settle import between_free, joined
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.plan.actor import Actor, HandSupport

@@ -54,15 +54,13 @@ def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
     from elbowroom.plan.verbs.drop import drop
     from elbowroom.plan.verbs.fixtures import open_fixture, press
     from elbowroom.plan.verbs.grab import grab
-    from elbowroom.plan.verbs.handover import hand_over
+    from elbowroom.plan.verbs.handover import hand_over, regrasp
     from elbowroom.plan.verbs.hold import hold_out
     from elbowroom.plan.verbs.move import move
     from elbowroom.plan.verbs.put import put
-    from elbowroom.plan.verbs.regrasp import regrasp
     from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
     from elbowroom.plan.verbs.touch import reach_to, touch
-    from elbowroom.plan.walking.follow import follow
-    from elbowroom.plan.walking.go import go
+    from elbowroom.plan.walking.go import follow, go
 
     hands: dict[type[Task], Verb] = {
         Reach: reach_to, Grab: grab, Put: put, Move: move, Carry: carry, Drop: drop, HoldOut: hold_out,

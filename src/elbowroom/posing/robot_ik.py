@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.character.gripper import GRIP, LEAST_JOINTS, arms_of
-from elbowroom.character.robot import Robot
+from elbowroom.character.robot import GRIP, LEAST_JOINTS, Robot, arms_of
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Tag, field_validator, model_validator
 
-from elbowroom.props.mechanisms import fitted, mechanism
+from elbowroom.props.makers import fitted, mechanism
 from elbowroom.storyboard.cast import CharacterPart, Library
 from elbowroom.storyboard.values import (
     BY_FORM,

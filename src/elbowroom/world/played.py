@@ -25,10 +25,9 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.world.carried import hands, slip
 from elbowroom.world.extent import frame_times
 from elbowroom.world.paths import Fall, Keyed, Still, places
-from elbowroom.world.things import Hold, Thing
+from elbowroom.world.things import Hold, Thing, hands, slip
 from elbowroom.world.world import Record, World
 
 # Frame rate of motions that are not clips and were not given a rate.

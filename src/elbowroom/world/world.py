@@ -16,10 +16,9 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
 from elbowroom.motion.clip import Clip, Motion, still_clip
 from elbowroom.motion.retarget import retarget
-from elbowroom.world.carried import Carried, hands
 from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.paths import Keyed, KeyedState, Path, Riding, Still, places
-from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Linked, Thing
+from elbowroom.world.things import Carried, Fixture, Freedom, GraspMark, Hold, Linked, Thing, hands
 
 
 @dataclass(frozen=True, eq=False)

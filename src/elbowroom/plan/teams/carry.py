@@ -10,8 +10,8 @@ from itertools import islice
 import numpy as np
 
 from elbowroom.character.robot import Robot
-from elbowroom.geometry.headings import facing
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import facing
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan import acting

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.route import smoothed
+from elbowroom.locomotion.course import smoothed
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.stances import MOST_BACK_M

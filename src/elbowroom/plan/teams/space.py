@@ -9,9 +9,9 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.cover import mesh_cover
-from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import shape_mesh
+from elbowroom.geometry.transforms import facing, leftwards
 from elbowroom.kernels.fields import Fields
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope

@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.headings import rolling
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import rolling
 from elbowroom.locomotion.departure import headings_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip

@@ -15,7 +15,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.finish.rounding import interpolate
+from elbowroom.finish.settle import interpolate
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, normalize, slerp
 from elbowroom.motion.clip import Clip

@@ -10,7 +10,7 @@ import scipy
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.rounding import interpolate, rounded
+from elbowroom.finish.settle import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, continuous, multiply
 from elbowroom.geometry.transforms import apply

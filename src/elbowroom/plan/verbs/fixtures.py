@@ -25,8 +25,7 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
-from elbowroom.plan.verbs.leave import let_go
-from elbowroom.plan.verbs.take import take
+from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.posing.grasps import Grasp, handles_of, press_target
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits

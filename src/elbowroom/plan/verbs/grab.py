@@ -27,10 +27,8 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
 from elbowroom.plan.verbs.grasp_choice import Manner, ReachableGrasp, holdable, lies_low, reachable_grasps
-from elbowroom.plan.verbs.leave import depart, departures
-from elbowroom.plan.verbs.slide import slide_to_edge
-from elbowroom.plan.verbs.take import hold, take
-from elbowroom.plan.verbs.tilt import tilt_up
+from elbowroom.plan.verbs.leave import depart, departures, hold, take
+from elbowroom.plan.verbs.tilt import slide_to_edge, tilt_up
 from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
 
 # Motions of the arm with the object in hand that are tried.

@@ -29,9 +29,8 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.tasks import Point, Reach, Touch
 from elbowroom.plan.verbs.carry import on_top
 from elbowroom.plan.verbs.grasp_choice import Failed, ReachableGrasp, failure, first_reachable, fitting, reach_grasp
-from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.plan.verbs.next_places import Place
-from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 from elbowroom.posing.grasps_form import spread_over
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import UP, Array
+from elbowroom.locomotion.course import towards, wrapped
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of

@@ -19,9 +19,8 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
-from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.course import Manner, facing
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.route import Manner
 from elbowroom.plan.walking.bending import bent, pulled, spaced_along
 from elbowroom.world.columns import CELL_M, Columns
 

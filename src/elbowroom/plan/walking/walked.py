@@ -9,12 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from elbowroom.geometry.headings import facing
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import facing
+from elbowroom.locomotion.course import wrapped
 from elbowroom.locomotion.departure import footprints_of, stance_of, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.route import wrapped
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
