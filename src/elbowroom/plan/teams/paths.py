@@ -26,7 +26,7 @@ from elbowroom.world.columns import CELL_M
 _STEPS_BACK_M = 0.3
 # Shares of a step back where there is less room.
 _BACK_SHARES = (0.25, 0.5, 0.75, 1.0)
-# Metres by which somebody whose arm met the trunk steps back more.
+# Metres by which a person whose arm met the trunk steps back more.
 _MORE_BACK_M = 0.08
 # Distance from a start or goal within which the path for a width message may begin or end, metres.
 _ENDS_M = 0.5
@@ -50,7 +50,7 @@ _OF_ENDS, _LEAST_AVOID_M = 0.6, 0.1
 # Extra clearance of a carrier whose legs or trunk collided, metres, and the radius around that place in which it
 # applies.
 _FARTHER_M, _FARTHER_WITHIN_M = 0.06, 0.8
-# Metres from somebody whose head met something within which that hangs.
+# Metres from a person whose head met something within which that hangs.
 _UNDER_M = 0.4
 # Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
 _SPACED_M = 0.015
@@ -150,9 +150,9 @@ class TeamPaths:
         lack, wide, needed = max(lacks)
         if wide == 0.0:
             return lack, "there is no path to walk"
-        told = f"the widest path is {wide:.2f} m wide at its narrowest"
+        text = f"the widest path is {wide:.2f} m wide at its narrowest"
         more = f", and one carrier needs {needed:.2f} m" if lack > 0.0 else ", too little for the object"
-        return lack, told + more
+        return lack, text + more
 
     def _at(self, a: Array, b: Array, share: float) -> Array:
         return np.asarray(self.space.between(a, b, np.array([share]))[0])
@@ -180,7 +180,7 @@ class TeamPaths:
     def drop(self, failed: Blocked, state: Array, start: Array, goals: Sequence[Array]) -> bool:
         """Leave out all ways near a state; return False where every way passes it, near its ends.
 
-        Somebody whose body met something keeps farther from all things around there; who found no way under
+        A person whose body met something keeps farther from all things around there; who found no way under
         something goes nowhere under it where it hangs as low as there; whose arm met the own trunk steps back more.
         """
         self.failed += 1

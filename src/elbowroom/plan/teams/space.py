@@ -38,7 +38,7 @@ _HANDS = (0.47, 0.56, 0.84)
 LOW_M, TRUNK = 0.05, 0.8
 # Position of bent elbows: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
-# Metres between forearms and trunk of somebody who walks beside an object that does not sway, or alone with one that
+# Metres between forearms and trunk of a walking person beside an object that does not sway, or alone with one that
 # does.
 _SWAYS_M, _SWAYS_ALONE_M = 0.07, 0.09
 # Distance of the middle of the body from the object at least, share of the height.

@@ -1,4 +1,4 @@
-"""Places on a surface where a held object is set down: its middle, or nearer to an edge where nobody reaches that."""
+"""Places on a surface where a held object is set down: its middle, or nearer to an edge if that is out of reach."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _LEVEL_M, _INSIDE_M = 0.01, 0.03
 # Radius from which on a flat object may stand out over the edge for fingers below it, metres, and the share of its
 # radius that stays on the surface beyond its middle.
 _WIDE_M, _STAYS_ON = 0.08, 0.4
-# Directions that are looked at, and positions to stand for each place.
+# Directions that are checked, and positions to stand for each place.
 _EDGES, _SPOTS = 4, 3
 
 
 def within_reach(d: Director, task: Put) -> Put:
-    """A task to put something onto a surface at a place that somebody reaches: its middle, or else nearer to an edge.
+    """A task to put something onto a surface at a place that a person reaches: its middle, or else nearer to an edge.
 
     Unchanged where no such place is known, or the task leaves no choice.
     """
