@@ -29,7 +29,7 @@ import numpy as np
 
 from elbowroom.gallery.scenes import scenario
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.teams import carry, tuning
+from elbowroom.plan.teams import carry, tuning, under_way
 from elbowroom.plan.teams import paths as team_paths
 from elbowroom.spaces.team import ASIDE_M, BEHIND_M, PITCH, TILT_RAD, TURNED_RAD, YAW, TeamSpace
 from elbowroom.storyboard.plan import plan_storyboard
@@ -94,11 +94,11 @@ def watched() -> Clock:
     for owner, name, stage in (
         (carry, "walk_up", "ends"), (carry, "_lift", "ends"), (carry, "_set_down", "ends"),
         (carry, "team_space", "space"), (team_paths.TeamPaths, "__post_init__", "roadmap"),
-        (team_paths.TeamPaths, "find", "path"),
-        (team_paths.Roadmap, "learn", "roadmap"), (carry, "trajectory", "trajectory"), (carry, "walks", "locomotion"),
-        (carry, "steady_frames", "manipulation"), (carry, "add_frames", "manipulation"),
-        (carry, "_roll", "manipulation"), (carry, "_follow", "manipulation"),
-        (carry, "certify", "residual"), (tuning.Tuning, "tune", "residual"),
+        (team_paths.TeamPaths, "find", "path"), (team_paths.Roadmap, "learn", "roadmap"),
+        (carry, "trajectory", "trajectory"), (under_way, "_delay", "trajectory"),
+        (under_way, "walks", "locomotion"), (under_way, "steady_frames", "manipulation"),
+        (under_way, "add_frames", "manipulation"), (under_way, "_roll", "manipulation"),
+        (under_way, "_follow", "manipulation"), (under_way, "certify", "residual"), (tuning.Tuning, "tune", "residual"),
     ):  # fmt: skip
         clock.watch(owner, name, stage)
     return clock

@@ -18,9 +18,10 @@ from elbowroom.motion.edit import place
 from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
+from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Carry, Move
+from elbowroom.plan.teams import under_way
 from elbowroom.plan.teams.carry import TeamCarrier
 from elbowroom.search.roadmap import Learning, Roadmap
 from elbowroom.world.paths import Still
@@ -159,6 +160,69 @@ def test_one_person_carries_a_box_from_stand_to_stand():
     plan = plan_tasks(world, [Carry(who="ann", object="board", to=(1.0, -0.9, 0.6455))], ONCE).require()
     assert plan.certificate is not None and plan.certificate.free
     np.testing.assert_allclose(plan.world.frame("board", plan.world.span[1])[:3, 3], (1.0, -0.9, 0.6455), atol=1e-3)
+
+
+def lifting(world: World) -> TeamCarrier:
+    """Ann, who is to lift the board before her."""
+    d = Director(world, ONCE, 30.0, 0)
+    return TeamCarrier(d, d.actor("ann"), Move(who="ann", object="board", to=(0.0, 0.0, 0.85)), "carry board")
+
+
+def test_hands_wait_before_their_grips_and_the_object_stays_where_it_is():
+    carrier = lifting(scene(people=1))
+    body, option = carrier.actor.body, next(carrier.options(["left", "right"]))
+    T = carrier.T_start
+    pose = carrier.beside(option.grips, T, option.start, 0.05)
+    joints = body.skeleton.at(pose)
+    for hand, grasp in option.grips.grasps.items():
+        joint, T_hand = body.hand(hand)
+        off = inverse(T @ grasp.T_thing_hand) @ joints[joint] @ T_hand  # relative to the grip
+        np.testing.assert_allclose(np.linalg.norm(off[:3, 3]), 0.05, atol=1e-4)
+        away = T[:3, :3].T @ ((joints[joint] @ T_hand)[:3, 3] - (T @ grasp.T_thing_hand)[:3, 3])
+        assert away @ grasp.approach < -0.049 * np.linalg.norm(grasp.approach)
+    # a shelf between raised hands is met by a board that is raised with them, not by one that stays
+    shelved = lifting(scene(people=1).with_static("shelf", box((0.1, 0.1, 0.02), (0.0, 0.0, 0.95))))
+    raised = transform([0.0, 0.0, 0.3]) @ T
+    above = shelved.beside(option.grips, raised, option.start, 0.05, T)
+    assert np.linalg.norm(above.root - option.start.root) < 0.5
+    with pytest.raises(PlanningFailure, match="shelf"):
+        shelved.beside(option.grips, raised, option.start, 0.05)
+
+
+def test_hands_without_room_before_the_object_are_told():
+    carrier = lifting(scene(people=1))
+    grips = next(carrier.options(["left", "right"])).grips
+    target = grips.targets(carrier.actor, carrier.T_start, 0.05)["left_hand"][:3, 3]
+    blocked = lifting(scene(people=1).with_static("block", box((0.04, 0.04, 0.04), tuple(target))))
+    with pytest.raises(PlanningFailure, match="block"):
+        blocked.beside(grips, carrier.T_start, carrier.actor.pose, 0.05)
+
+
+@cache
+def crossed(waits: bool) -> Plan:
+    """Two people carry the board across the way of a woman who walks."""
+    kim = er.walk_along(er.preset("woman"), [(1.7, 8.0), (1.7, -6.0)], fps=30.0)
+    world = scene().with_character("kim", kim).with_static("other", box((0.2, 0.2, 0.62), (3.2, 0.0, 0.31)))
+    task = Carry(who="ann", helpers=("bob",), object="board", to=(3.2, 0.0, 0.6455), turn=0.0, tries=1)
+    with pytest.MonkeyPatch.context() as patch:
+        if not waits:
+            patch.setattr(under_way, "delay_past_people", lambda *asked: asked[-1][0])
+        return plan_tasks(world, [task], ONCE)
+
+
+def test_a_team_waits_for_somebody_who_crosses_its_way():
+    plan = crossed(True).require()
+    assert plan.certificate is not None and plan.certificate.free
+    times = np.arange(*plan.world.span, 0.1)
+    kim, ann = (plan.world.motion(who).sample(times)[0][:, :2] for who in ("kim", "ann"))
+    assert np.linalg.norm(kim - ann, axis=1).min() > 0.5
+    passed = times[np.argmax(kim[:, 1] < -1.5)]
+    board = np.array([plan.world.frame("board", t)[:2, 3] for t in times])
+    assert board[times < passed, 0].max() < 1.2 < board[-1, 0]
+
+
+def test_without_waiting_they_would_collide():
+    assert not crossed(False).found
 
 
 @pytest.mark.parametrize("who", ["woman", "man"])

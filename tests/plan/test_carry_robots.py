@@ -104,7 +104,7 @@ def test_what_a_robot_cannot_do_is_told():
         robot.joints.names[:3], robot.joints.parents[:3], robot.joints.kinds[:3], robot.joints.T_parent_joint[:3],
         robot.joints.axes[:3], robot.joints.lower[:3], robot.joints.upper[:3], robot.joints.speed[:3],
     )  # fmt: skip
-    with pytest.raises(BadValue, match="has no arm of 6 joints"):
+    with pytest.raises(BadValue, match="has no arm of 6 or more joints"):
         arm_of(robot.with_(joints=two, chains={}))
 
 

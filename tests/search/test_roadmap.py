@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.search.roadmap import Learning, Roadmap, shortened
+from elbowroom.search.roadmap import Learning, Roadmap, lazy_path, shortened
 
 
 @dataclass(frozen=True)
@@ -93,3 +93,26 @@ def test_ways_to_several_goals_are_those_to_each_alone_and_pass_no_other_goal():
     for goal, way in zip((GOAL, beyond), together, strict=True):
         alone = roadmap.find(START, [goal], anything)[0]
         assert way is not None and alone is not None and np.array_equal(np.array(way), np.array(alone))
+
+
+def test_a_lazy_search_finds_the_near_gap_with_few_checks():
+    checked: list[bool] = []
+
+    class Counted(Rooms):
+        def joins(self, a: Array, b: Array) -> bool:
+            checked.append(super().joins(a, b))
+            return checked[-1]
+
+    space = Counted()
+    states = np.array([START, GOAL, *space.samples(np.random.default_rng(0), 200)])
+    found = lazy_path(space, states, 200)
+    assert found is not None and (found[0] == START).all() and (found[-1] == GOAL).all()
+    assert all(Rooms().joins(a, b) for a, b in pairwise(found))
+    assert sum(space.cost(a, b) for a, b in pairwise(found)) < 3.0  # 2.6 by the near gap, 4.5 by the other
+    assert False in checked and len(checked) < 100  # of some 1600 local paths
+
+
+def test_a_lazy_search_tells_that_there_is_no_path():
+    closed = Rooms(gaps=((3.0, 4.0),))
+    assert lazy_path(closed, np.array([START, GOAL]), 50) is None
+    assert lazy_path(closed, np.array([START, GOAL, *closed.samples(np.random.default_rng(0), 40)]), 2000) is None

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
@@ -26,6 +27,8 @@ _GUARDS = 3
 _USEFUL = 2.5
 # Nodes to which a start or goal's connection is tried.
 _NEAR = 12
+# Nearest states that each is joined to in a lazy search.
+_LAZY_NEAR = 16
 
 
 class RoadmapSpace(Protocol):
@@ -211,6 +214,45 @@ class Roadmap:
         """A roadmap from its arrays."""
         edges = {(int(a), int(b)): float(c) for (a, b), c in zip(arrays["edges"], arrays["costs"], strict=True)}
         return cls(space, list(arrays["states"]), [bool(g) for g in arrays["guard"]], edges, int(arrays["drawn"][0]))
+
+
+def lazy_path(space: RoadmapSpace, states: Array, rounds: int) -> list[Array] | None:
+    """A cheap path from the first of some states (N, W) to the second by way of others; None where none is found.
+
+    Local paths to the nearest states are taken for free at the cost of their distance until they are part of the
+    cheapest path (lazy PRM, Bohlin and Kavraki 2000); so many rounds of that are made at most.
+    """
+    count = len(states)
+    far = np.stack([space.distances(states, state) for state in states])
+    np.fill_diagonal(far, np.inf)
+    among = np.argsort(far, axis=1, kind="stable")[:, :_LAZY_NEAR] if count > _LAZY_NEAR else np.indices(far.shape)[1]
+    weights = np.full((count, count), np.inf)
+    np.put_along_axis(weights, among, np.take_along_axis(far, among, axis=1), axis=1)
+    weights = np.minimum(weights, weights.T)
+    priced, free = set[tuple[int, int]](), set[tuple[int, int]]()
+    for _ in range(rounds):
+        reached, before = scipy.sparse.csgraph.dijkstra(weights, indices=0, return_predecessors=True)
+        if not np.isfinite(reached[1]):
+            return None
+        way = [1]
+        while way[-1] != 0:
+            way.append(int(before[way[-1]]))
+        edges = [(b, a) for a, b in pairwise(way)]
+        new = [edge for edge in edges if edge not in priced]
+        for a, b in new:
+            weights[a, b] = space.cost(states[a], states[b])
+        priced.update(new)
+        if new:
+            continue
+        # the longest first: it is the least likely to be free
+        for a, b in sorted((edge for edge in edges if edge not in free), key=lambda edge: -far[edge]):
+            if not space.joins(states[a], states[b]):
+                weights[a, b] = np.inf
+                break
+            free.add((a, b))
+        else:
+            return [states[k] for k in reversed(way)]
+    return None
 
 
 def shortened(

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
 import numpy as np
-import scipy
 
 from elbowroom.character.robot import Robot
-from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import facing, rolling
-from elbowroom.locomotion.departure import headings_of, stance_of
+from elbowroom.geometry.transforms import facing
+from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.walk import STANDS_S
-from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
-from elbowroom.plan.teams.animate import Blocked, Frames, add_frames, steady_frames, walks
-from elbowroom.plan.teams.paths import TeamPaths, team_space
+from elbowroom.plan.teams.animate import Blocked
+from elbowroom.plan.teams.paths import TeamPaths
 from elbowroom.plan.teams.robots import RobotCarrier
+from elbowroom.plan.teams.space import team_space
 from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
-from elbowroom.plan.teams.trajectory import Trajectory, stalls, trajectory
-from elbowroom.plan.teams.tuning import Tuning
+from elbowroom.plan.teams.trajectory import stalls, trajectory
+from elbowroom.plan.teams.under_way import Lifted, walk_with
 from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.grips import edge_grips, grips_on
 from elbowroom.plan.verbs.holding import Grips
@@ -37,7 +35,6 @@ from elbowroom.plan.walking.stances import is_low, stances_for, standing_at
 from elbowroom.plan.walking.walked import Spot, until_end
 from elbowroom.posing.two_hands import under_edge
 from elbowroom.spaces.team import YAW, TeamSpace
-from elbowroom.world.certificate import certify
 
 # Height of the object's middle while carried, share of the carriers' mean height: between palms, or with fingers under
 # its edge, where lower forearms stay off the trunk.
@@ -56,8 +53,6 @@ _SHORT_M = (0.1, 0.2, 0.3, 0.4, 0.5)
 # Rotations of the object about the vertical that are tried at a goal without one, radians, by number of carriers.
 _TURNS_ALONE = np.radians([0.0, 90.0, -90.0, 180.0, 45.0, -45.0, 135.0, -135.0])
 _TURNS = np.radians([0.0, 180.0, 90.0, -90.0])
-# Seconds over which the sway of a single carrier is smoothed out of the object's path, and shares of it that are tried.
-_FOLLOWS_S, _FOLLOWS = 0.4, (1.0, 0.7, 0.4, 0.2, 0.0)
 
 
 class TeamCarrier(Carrier):
@@ -65,20 +60,6 @@ class TeamCarrier(Carrier):
 
     def _grips(self, hands: Sequence[str]) -> list[Grips]:
         return [*edge_grips(self), *grips_on(self, hands)]
-
-
-@dataclass(frozen=True, eq=False)
-class Lifted:
-    """An object in the hands of its carriers."""
-
-    carriers: tuple[Carrier, ...]
-    grips: tuple[Grips, ...]
-    robots: tuple[RobotCarrier, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """Number of people and robots."""
-        return len(self.carriers) + len(self.robots)
 
 
 def carry(d: Director, task: Carry) -> None:
@@ -173,7 +154,7 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
             if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
                 frame = round((slow + STANDS_S) * actors[0].base.fps)
                 raise Blocked(f"{what}: {timing.duration:.0f} s of walking is too long", frame)
-            _walked(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
+            walk_with(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
             stuck = stuck or failed
@@ -308,84 +289,6 @@ def _wait(d: Director, actors: Sequence[Actor], until: float) -> None:
     for actor in actors:
         if (count := actor.frame(until) - actor.k) > 0:
             acting.wait(d, actor, count)
-
-
-def _walked(
-    d: Director, lifted: Lifted, space: TeamSpace, timing: Trajectory, may_step_back: Callable[[int], bool],
-    limits: tuple[float, float],
-) -> None:  # fmt: skip
-    """Let everybody walk with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
-    carriers, grips, robots = lifted.carriers, lifted.grips, lifted.robots
-    fps = carriers[0].actor.base.fps
-    bases = _bases(space, robots, timing.at(timing.times))
-    turns = [robot.turn(float(headings[0])) for robot, (_, headings) in zip(robots, bases, strict=True)]
-    _hold_still(d, carriers, max(turns, default=0.0))
-    begin, first = carriers[0].actor.now, [carrier.actor.k for carrier in carriers]
-    clips = walks(d, carriers, space, timing)
-    states = timing.at(np.arange(len(clips[0])) / fps - STANDS_S)
-    if lifted.count == 1:
-        _follow(space, states, clips[0], *limits)
-    places = space.places(states)
-    made: list[Frames] = []
-    for carrier, held, clip in zip(carriers, grips, clips, strict=True):
-        made.append(steady_frames(carrier, held, clip, places))
-    for carrier, held, frames in zip(carriers, grips, made, strict=True):
-        add_frames(d, carrier, held, frames)
-    _roll(space, robots, begin, states, places)
-    if d.settings.tier == "ik":
-        return
-    during = (begin, carriers[0].actor.now)
-    found = certify(d.world, during=during, clearance=False, contacts="never")
-    if not found.free:
-        rolled = partial(_roll, space, robots, begin, states) if robots else None
-        Tuning(d, list(zip(carriers, grips, first, strict=True)), made, rolled, may_step_back).tune(during, found)
-
-
-def _bases(space: TeamSpace, robots: Sequence[RobotCarrier], states: Array) -> list[tuple[Array, Array]]:
-    """Positions (N, 2) and headings (N,) of the bases of robots, the last carriers of states (N, W)."""
-    at, heading = space.carriers(states)
-    out = []
-    for k, robot in enumerate(robots, start=len(space.bearers) - len(robots)):
-        free = space.bearers[k].gait == "slides"
-        out.append((at[:, k], np.unwrap(heading[:, k]) if free else rolling(at[:, k], robot.place[1])))
-    return out
-
-
-def _roll(space: TeamSpace, robots: Sequence[RobotCarrier], begin: float, states: Array, places: Array) -> None:
-    """Let robots roll through states (N, W) from a time on, their arms with the object at placements (N, 4, 4)."""
-    for robot in robots:
-        robot.back_to(begin)
-    for robot, (at, heading) in zip(robots, _bases(space, robots, states), strict=True):
-        times = begin + np.arange(1, len(states)) / robot.fps
-        robot.follow(times, robot.bases(at[1:], heading[1:]), places[1:])
-
-
-def _hold_still(d: Director, carriers: Sequence[Carrier], seconds: float) -> None:
-    """Let carriers stand as they are for some seconds."""
-    for carrier in carriers if seconds > 0.0 else ():
-        carrier.wait(carrier.actor.k + carrier.actor.frames(seconds))
-
-
-def _follow(space: TeamSpace, states: Array, walk: Clip, speed: float, accel: float) -> None:
-    """Let the object of states (N, W) move before its only carrier, who turns with each step, within its limits."""
-    place, heading = space.carriers(states)
-    soft = _FOLLOWS_S * walk.fps
-    # the chest turns ahead of the pelvis, and arms with it
-    body = headings_of(walk.character, walk.world(), "chest" if "chest" in walk.character.roles else "pelvis")
-    turned = np.unwrap(body) - np.unwrap(heading[:, 0])
-    turned = scipy.ndimage.gaussian_filter1d(
-        turned - 2.0 * np.pi * np.round(turned[0] / (2.0 * np.pi)), soft, mode="nearest"
-    )
-    moved = scipy.ndimage.gaussian_filter1d(walk.root[:, :2] - place[:, 0], soft, axis=0, mode="nearest")
-    k = np.arange(len(walk))
-    share = smootherstep(k / (4.0 * soft)) * smootherstep((len(walk) - 1 - k) / (4.0 * soft))
-    for part in _FOLLOWS:
-        rows = np.array(states)
-        space.put_before(rows, place[:, 0] + part * share[:, None] * moved, heading[:, 0] + part * share * turned)
-        fast = walk.fps * np.linalg.norm(np.gradient(rows[:, :2], axis=0), axis=1)
-        if fast.max() <= speed and np.abs(np.gradient(fast)).max() * walk.fps <= accel:
-            break
-    states[:] = rows
 
 
 def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:

@@ -13,7 +13,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.plan.teams.paths import LOW_M, TRUNK
+from elbowroom.plan.teams.space import LOW_M, TRUNK
 from elbowroom.posing.robot_ik import RobotArmIK
 from elbowroom.spaces.team_scene import passage_width
 from elbowroom.world.columns import CELL_M, columns_of

@@ -16,7 +16,7 @@ import numpy as np
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
+from elbowroom.plan.director import Director, Saved
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.result import blamed
 from elbowroom.plan.teams.animate import Bent, Blocked, Frames, held_frames, replace_frames
@@ -43,6 +43,9 @@ _KNEES_RAD = (0.12, 0.25)
 _LOWERS_M = (0.02, 0.05)
 # Share of a bend for neck and head each, relative to a spine joint.
 _HEAD = 0.5
+
+# Chains that are tuned, the most movable first.
+_CHAINS = ("arm", "head", "leg", "trunk")
 
 Team = Sequence[tuple[Carrier, Grips, int]]
 Met = Collision | Unproven
@@ -90,6 +93,7 @@ class Tuning:
     ) -> None:  # fmt: skip
         self.d, self.team, self.made, self.rolled, self.may_step_back = d, team, list(made), rolled, may_step_back
         self.changes: list[list[Change]] = [[] for _ in team]
+        self.parts = [_parts(carrier.actor) for carrier, _, _ in team]
         self.places = made[0].places
         self.known: list[Met] = []
         self.exact: ExactWorld | None = None
@@ -98,7 +102,7 @@ class Tuning:
 
     def tune(self, during: tuple[float, float], found: Certificate) -> None:
         """Change blocks until everything is free; raises `Blocked` at the first block that cannot be freed."""
-        met: list[Met] = sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
+        met = _collisions(found)
         for _ in range(_BLOCKS):
             if not met:
                 return
@@ -107,7 +111,7 @@ class Tuning:
             if not self._solved(number, block):
                 carrier, _, first = self.team[number]
                 frame = carrier.actor.frame(block[0].during[0]) - first
-                chain = _chain(block[0].pair, carrier.actor.who)
+                chain = self._chain(block[0].pair, number)
                 alone = self._steps_back(number, block) or (
                     chain in ("left_leg", "right_leg", "trunk", "head") and len(block[0].who) == 1
                 )
@@ -118,27 +122,33 @@ class Tuning:
         frame = carrier.actor.frame(met[0].during[0]) - first if met else 0
         raise Blocked(f"{carrier.what}: bodies collide in too many places", max(frame, 0))
 
+    def _chain(self, pair: Pair, number: int) -> str:
+        """Chain of a carrier in a pair: an arm, the head, a leg or the trunk, the first of these, or the object."""
+        who = self.team[number][0].actor.who
+        mine = [self.parts[number].get(name, "trunk") for name in pair if name.startswith(f"{who}.")]
+        return min(mine, key=lambda name: _CHAINS.index(name.rpartition("_")[2]), default="object")
+
     def _left(self, met: Sequence[Met], during: tuple[float, float]) -> list[Met]:
         """Collisions after a change of frames: those of other frames are as before."""
         (begin, end), left = self.changed
         here = [c for c in met if c.during[0] < end and c.during[1] > begin]
         span = (min([begin, *(c.during[0] for c in here)]), max([end, *(c.during[1] for c in here)]))
         if span != (begin, end):
-            found = self._certified((max(span[0], during[0]), min(span[1], during[1])))
-            left = [*found.collisions, *found.unproven]
+            left = self._met((max(span[0], during[0]), min(span[1], during[1])))
         return sorted([*(c for c in met if c not in here), *left], key=lambda c: c.during)
 
-    def _certified(self, during: tuple[float, float]) -> Certificate:
-        return certify(self.d.world, during=during, clearance=False, contacts="never")
+    def _met(self, during: tuple[float, float]) -> list[Met]:
+        """Everything that collides between two times, or is not proven."""
+        return _collisions(certify(self.d.world, during=during, clearance=False, contacts="never"))
 
     def _block(self, met: Sequence[Met]) -> tuple[int, list[Met]]:
         """The first block: its carrier, and consecutive collisions of the same chain."""
         names = [carrier.actor.who for carrier, _, _ in self.team]
         number = next((names.index(who) for who in met[0].who if who in names), 0)
-        chain = _chain(met[0].pair, names[number])
+        chain = self._chain(met[0].pair, number)
         block = [met[0]]
         for other in met[1:]:
-            same = names[number] in other.who and _chain(other.pair, names[number]) == chain
+            same = names[number] in other.who and self._chain(other.pair, number) == chain
             if same and other.during[0] < block[-1].during[1] + _TOGETHER_S:
                 block.append(other)
         return number, block
@@ -150,32 +160,31 @@ class Tuning:
         first = max(actor.frame(block[0].during[0]) - began, 0)
         last = max(actor.frame(max(c.during[1] for c in block)) - began, first)
         fades = actor.frames(_FADES_S)
-        chain = _chain(block[0].pair, actor.who)
+        chain = self._chain(block[0].pair, number)
         kinds: dict[str, list[tuple[str, Sequence[float]]]] = {
             "head": [("bend", _BENDS_RAD), ("crouch", _CROUCHES_M), ("lean", _LEANS_RAD)],
             "trunk": [("lean", _LEANS_RAD), ("bend", _BENDS_RAD), ("crouch", _CROUCHES_M)],
-            "left_arm": [("left_arm", _SWIVELS_RAD), ("object", _RAISES_M), ("lean", _LEANS_RAD)],
-            "right_arm": [("right_arm", _SWIVELS_RAD), ("object", _RAISES_M), ("lean", _LEANS_RAD)],
+            "arm": [(chain, _SWIVELS_RAD), ("object", _RAISES_M), ("lean", _LEANS_RAD)],
             "object": [("object", _RAISES_M)],
-            "left_leg": [("left_leg", _KNEES_RAD), ("crouch", _LOWERS_M)],
-            "right_leg": [("right_leg", _KNEES_RAD), ("crouch", _LOWERS_M)],
+            "leg": [(chain, _KNEES_RAD), ("crouch", _LOWERS_M)],
         }
+        options = kinds[chain.rpartition("_")[2]]
         if carrier.thing in block[0].pair and chain.endswith("_leg"):
-            kinds[chain] = [("object", _RAISES_M)]
+            options = kinds["object"]
         if self._own_arm(number, block):
             # lower arms are off the trunk, whatever their elbows do; so are those of a person farther back
             lower = tuple(-size for size in _RAISES_M)
-            others = [kind for kind in kinds[chain] if kind[0] != "object"]
-            kinds[chain] = [("object", lower[:1])] if self._steps_back(number, block) else [("object", lower), *others]
-        for kind, sizes in kinds[chain]:
+            others = [kind for kind in options if kind[0] != "object"]
+            options = [("object", lower[:1])] if self._steps_back(number, block) else [("object", lower), *others]
+        for kind, sizes in options:
             for size in sizes:
                 for sign in (1.0,) if kind in ("bend", "crouch") else (1.0, -1.0):
                     yield Change(kind, sign * size, first, last, fades)
 
     def _own_arm(self, number: int, block: Sequence[Met]) -> bool:
         """Return whether a block is of a carrier's arm and its own body."""
-        who = self.team[number][0].actor.who
-        return _chain(block[0].pair, who).endswith("_arm") and all(n.startswith(f"{who}.") for n in block[0].pair)
+        pair, who = block[0].pair, self.team[number][0].actor.who
+        return self._chain(pair, number).endswith("_arm") and all(name.startswith(f"{who}.") for name in pair)
 
     def _steps_back(self, number: int, block: Sequence[Met]) -> bool:
         """Return whether a block is rather solved on a path farther from the object."""
@@ -198,7 +207,7 @@ class Tuning:
         change where the minimum lacks something elsewhere. Where even the whole one leaves the block, smaller ones are
         not tried.
         """
-        chain = _chain(block[0].pair, self.team[number][0].actor.who)
+        chain = self._chain(block[0].pair, number)
         before = (list(self.made), self.places, self.d.save(), [list(c) for c in self.changes])
         people = {carrier.actor.who for carrier, _, _ in self.team}
         rolls = any(who not in people for met in block for who in met.who)  # else robots follow what is kept
@@ -224,10 +233,10 @@ class Tuning:
         self._back(before)
         return False
 
-    def _back(self, before: tuple[list[Frames], Array, object, list[list[Change]]]) -> None:
+    def _back(self, before: tuple[list[Frames], Array, Saved, list[list[Change]]]) -> None:
         self.made, self.places = list(before[0]), before[1]
         self.changes = [list(c) for c in before[3]]
-        self.d.restore(before[2])  # type: ignore[arg-type]
+        self.d.restore(before[2])
 
     def _frames(self, change: Change, whole: bool) -> tuple[int, int, int]:
         """Frames from and to which a change reaches, and the last one that is solved again.
@@ -278,17 +287,15 @@ class Tuning:
 
     def _too_little(self, number: int, block: Sequence[Met], chain: str) -> bool:
         """Return whether collisions of a block's chain are left in it."""
-        found = self._certified((block[0].during[0], max(c.during[1] for c in block)))
-        who, met = self.team[number][0].actor.who, list[Met]([*found.collisions, *found.unproven])
-        return any(_chain(c.pair, who) == chain and self._known(c) for c in met)
+        met = self._met((block[0].during[0], max(c.during[1] for c in block)))
+        return any(self._chain(c.pair, number) == chain and self._known(c) for c in met)
 
     def _proven(self, number: int, change: Change, chain: str) -> bool:
         """Return whether an applied change has left no collision that it should have solved, and made none."""
         carrier, _, first = self.team[number]
         a, _, last = self._frames(change, True)
         during = carrier.actor.time(first + a - 1), carrier.actor.time(first + last)
-        found = self._certified(during)
-        met: list[Met] = [*found.collisions, *found.unproven]
+        met = self._met(during)
         self.changed = during, met
         if any(self._same(c, number, chain) for c in met):
             return False
@@ -305,24 +312,23 @@ class Tuning:
         """Return whether a collision is one that a change of this carrier's chain should have solved or has made: those
         of other chains that were there before are for blocks to come."""
         who = self.team[number][0].actor.who
-        own = _chain(met.pair, who)
+        own = self._chain(met.pair, number)
         if own != chain and self._known(met):
             return False
         return chain == "object" or (who in met.who and own in (chain, "left_leg", "right_leg", "trunk", "object"))
 
 
-def _chain(pair: Pair, who: str) -> str:
-    """Chain of a character in a pair: head, trunk, an arm, a leg, or the object."""
-    parts = [name.partition(".")[2] for name in pair if name.startswith(f"{who}.")]
-    if not parts:
-        return "object"
-    for part in parts:
-        if any(word in part for word in ("upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "little")):
-            return "left_arm" if part.startswith("left") else "right_arm"
-    if any(part in ("head", "neck") or "eye" in part for part in parts):
-        return "head"
-    legs = [part for part in parts if any(word in part for word in ("thigh", "shin", "foot", "toes"))]
-    return f"{legs[0].partition('_')[0]}_leg" if legs else "trunk"
+def _collisions(found: Certificate) -> list[Met]:
+    """Everything that a certificate has found or left open, the earliest first."""
+    return sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
+
+
+def _parts(actor: Actor) -> dict[str, str]:
+    """Chain to which each part of a character belongs, by name: arms, legs and head; all others are of the trunk."""
+    body = actor.body
+    roots = {body.role(role): "head" for role in ("head", "neck") if role in body.roles}
+    roots |= {chain.joints[0]: name for name, chain in body.chains.items() if chain.kind in ("arm", "leg")}
+    return {f"{actor.who}.{body.joint_names[j]}": name for root, name in roots.items() for j in body.subtree(root)}
 
 
 def _bent(actor: Actor, like: Bent, changes: Sequence[Change]) -> Bent:

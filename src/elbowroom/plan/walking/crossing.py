@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import Course, from_rest_to_rest, route
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
@@ -27,6 +28,8 @@ _MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
 # Delays and speed factors that are compared, seconds between samples, and those after arrival.
 _DELAYS_S, _SLOWER = np.arange(0.0, 8.1, 0.2), (1.0, 0.8, 0.6)
 _LOOKS_S, _ARRIVED_S = 0.1, 1.0
+# Distance from which on a person is under way, metres.
+_STAYS_M = 0.2
 # Seconds that a metre of missing distance costs, and a metre of detour: people rather wait a while.
 _MISSING_S_M, _DETOUR_S_M = 30.0, 1.0
 
@@ -35,11 +38,11 @@ def met(world: World, certificate: Certificate, who: str) -> tuple[list[Collisio
     """Collisions of a character: with other people who walk, and with everything else, the earliest first."""
     found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
     found.sort(key=lambda c: c.during)
-    people = [c for c in found if any(_under_way(world, name, c.during[0]) for name in c.who if name != who)]
+    people = [c for c in found if any(under_way(world, name, c.during[0]) for name in c.who if name != who)]
     return people, [c for c in found if c not in people]
 
 
-def _under_way(world: World, who: str, t: float) -> bool:
+def under_way(world: World, who: str, t: float) -> bool:
     """Return whether a character walks at a time."""
     before, after = world.motion(who).sample([t - _MOMENT_S, t + _MOMENT_S])[0][:, :2]
     return float(np.linalg.norm(after - before)) > 2.0 * _MOMENT_S * _UNDER_WAY_M_S
@@ -85,11 +88,41 @@ def past_people(
             for delay in _DELAYS_S:
                 mine = course.curve.at(course.along(times - delay - STANDS_S))
                 looked = times < delay + STANDS_S + took + _ARRIVED_S
-                missing = apart - np.linalg.norm(places - mine, axis=2)[:, looked].min(axis=1)
+                missing = _missing(places[:, looked], mine[looked, None], apart[:, None])
                 cost = delay + took + _DETOUR_S_M * (path.length - shortest)
-                found.append((cost + _MISSING_S_M * max(float(missing.max()), 0.0), number, share, float(delay)))
+                found.append((cost + _MISSING_S_M * missing, number, share, float(delay)))
     for _, number, share, delay in sorted(found):
         yield paths[number], share * speed, delay
+
+
+def delay_past_people(
+    world: World, team: Sequence[str], now: float, places: Callable[[Array], Array], radii: Array,
+    took: tuple[float, float],
+) -> float:  # fmt: skip
+    """Delay, seconds, with which points of a team keep off people who walk, the shortest of those that do so best.
+
+    `places` gives the points (T, K, 2) at times (T,) after departure, at rest before; `radii` (K,) is their clearance,
+    `took` the shortest delay and the duration up to when others may pass again, seconds.
+    """
+    times = np.arange(0.0, took[0] + float(_DELAYS_S[-1]) + took[1], _LOOKS_S)
+    rows = {name: world.motion(name).sample(now + times)[0][:, :2] for name in world.characters if name not in team}
+    walkers = {name: at for name, at in rows.items() if np.ptp(at, axis=0).max() > _STAYS_M}
+    if not walkers:
+        return took[0]
+    others = np.stack(list(walkers.values()))
+    apart = np.array([_half_width(world, name) + _PASSING_M for name in walkers])[:, None] + radii
+
+    def cost(delay: float) -> float:
+        looked = times < delay + took[1]
+        return delay + _MISSING_S_M * _missing(others[:, looked], places(times[looked] - delay), apart)
+
+    return min((took[0] + float(delay) for delay in _DELAYS_S), key=cost)
+
+
+def _missing(others: Array, mine: Array, apart: Array) -> float:
+    """Largest distance, metres, that M people at (M, T, 2) and points at (T, K, 2) lack to be (M, K) apart."""
+    near = np.linalg.norm(others[:, :, None] - mine, axis=3).min(axis=1)
+    return max(float((apart - near).max()), 0.0)
 
 
 def _course(actor: Actor, path: WalkPath, speed: float) -> Course:

@@ -1,0 +1,89 @@
+"""Roadmaps of teams: learned once for a scene, a cast and an object, stored, and used by later queries."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elbowroom.geometry.cover import mesh_cover
+from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.solids import box
+from elbowroom.plan.teams.paths import TeamPaths
+from elbowroom.search.roadmap import Roadmap
+from elbowroom.spaces.team import Bearer, Floor, TeamSpace
+from elbowroom.spaces.team_scene import grouped
+
+ORIGIN, CELL = np.array([-4.0, -4.0]), 0.05
+SHOULDERS = np.array([[0.17, 0.0, 1.4], [-0.17, 0.0, 1.4]])
+
+
+def space(wall: float = 0.0, half_length: float = 0.6, radius: float = 0.25) -> TeamSpace:
+    """Two people with a board, and a wall at x = 0 that ends at y = `wall`; made anew by each call."""
+    mesh = box((0.1, 4.0, 2.0), (0.0, wall - 2.0, 1.0))
+    x, y = np.meshgrid(*[ORIGIN[0] + CELL * (np.arange(160) + 0.5)] * 2)
+    room = np.hypot(np.maximum(np.abs(x) - 0.05, 0.0), np.maximum(y - wall, 0.0))
+    hands = half_length - 0.1
+    ends = [
+        Bearer(np.array([0.0, sign * (half_length + 0.3), heading]),
+               np.array([[sign * 0.2, sign * hands, 0.0], [sign * -0.2, sign * hands, 0.0]]), SHOULDERS,
+               np.tile([0.15, 0.7], (2, 1)), radius, room, room, 0.3, 0.2)
+        for sign, heading in ((1.0, 0.0), (-1.0, np.pi))
+    ]  # fmt: skip
+    free = np.stack([x[room > radius], y[room > radius]], axis=-1)
+    return TeamSpace(tuple(ends), Floor(ORIGIN, CELL, free, np.zeros((0, 3))),
+                     grouped(mesh_cover(box((0.4, 2.0 * half_length, 0.05)))[:, :4]),
+                     np.array([0.0, 0.0, 0.2, half_length]), distance_field(mesh).arrays, np.eye(3), (0.8, 0.95, 1.2),
+                     0.5, tilts=False)  # fmt: skip
+
+
+def ends(team: TeamSpace) -> tuple[Array, Array]:
+    return team.state(np.array([-1.8, -1.2, 0.95]), 0.0), team.state(np.array([1.8, -1.2, 0.95]), 0.0)
+
+
+@pytest.fixture
+def learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Numbers of roadmaps that are learned, with an empty cache."""
+    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
+    before, told = Roadmap.learn, list[int]()
+    monkeypatch.setattr(Roadmap, "learn", lambda *asked: (told.append(len(told)), before(*asked)))
+    return told
+
+
+def test_a_roadmap_is_learned_once_and_used_again(learned: list[int]) -> None:
+    first = TeamPaths(space(), 0)
+    start, goal = ends(first.space)
+    found = first.find(start, [goal], "carry")
+    assert learned == [0]
+    # other arrays with the same content, as another process has them; another start
+    second = TeamPaths(replace(space(), near=np.zeros((1, 2, 2))), 0)
+    assert learned == [0] and len(second.roadmap.edges) == len(first.roadmap.edges) > 0
+    np.testing.assert_array_equal(second.roadmap.states, first.roadmap.states)
+    np.testing.assert_array_equal(TeamPaths(space(), 0).find(start, [goal], "carry").states, found.states)
+
+
+@pytest.mark.parametrize("other", [
+    lambda: TeamPaths(space(wall=0.5), 0), lambda: TeamPaths(space(radius=0.27), 0),
+    lambda: TeamPaths(space(half_length=0.7), 0), lambda: TeamPaths(space(), 1),
+    lambda: TeamPaths(replace(space(), outline=np.array([0.0, 0.0, 0.3, 0.6])), 0),
+], ids=["scene", "cast", "object", "seed", "outline"])  # fmt: skip
+def test_another_scene_cast_or_object_has_its_own(learned: list[int], other) -> None:
+    TeamPaths(space(), 0)
+    other()
+    assert learned == [0, 1]
+
+
+def test_a_second_query_takes_less_than_50_ms(learned: list[int]) -> None:
+    team = space()
+    start, goal = ends(team)
+    TeamPaths(team, 0).find(start, [goal], "carry")
+    seconds = []
+    for _ in range(3):
+        begun = time.process_time()
+        assert TeamPaths(space(), 0)._found(start, [goal])
+        seconds.append(time.process_time() - begun)
+    assert learned == [0] and min(seconds) < 0.05
