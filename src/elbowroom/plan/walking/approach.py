@@ -16,7 +16,7 @@ from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of
-from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of, wearer_of
+from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Carry, Close, Move, Open, Put, Rest, Task
 from elbowroom.plan.teams.carry import carry
@@ -249,7 +249,7 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
 def _suits(d: Director, task: Task, seen: list[bool]) -> Callable[[Actor], bool] | None:
     """A test whether a task could be done by an actor who stands somewhere, which notes its answers in `seen`; None
     where that takes too long."""
-    if not isinstance(task, Put) or wearer_of(d.world, task.onto) is not None or d.whole_body == "at once":
+    if not isinstance(task, Put) or d.whole_body == "at once":
         return None
 
     def suits(stands: Actor) -> bool:

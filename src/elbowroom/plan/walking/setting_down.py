@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.put import can_put
 from elbowroom.plan.walking.approach import spots_for
 from elbowroom.plan.walking.stances import standing_at, suited_first
+from elbowroom.world.columns import LAYER_M, columns_of
+from elbowroom.world.pairs import FLOOR
 
 # Directions from the middle of a surface to its edges; metres between samples on the way there.
 _DIRECTIONS, _STEP_M = 8, 0.02
@@ -28,6 +30,11 @@ _LEVEL_M, _INSIDE_M = 0.01, 0.03
 # Radius from which on a flat object may stand out over the edge for fingers below it, metres, and the share of its
 # radius that stays on the surface beyond its middle.
 _WIDE_M, _STAYS_ON = 0.08, 0.4
+# Metres from a place on the floor to what stands beside it or is above it, in which somebody bows down to it; distance
+# of such a place from the feet, share of the height, and from the object in hand, metres, at most.
+_BOW_M, _BEFORE, _NEAR_M = 0.35, 0.28, 2.5
+# Samples across the footprint of an object, either way.
+_ACROSS = 7
 # Directions that are looked at, and positions to stand for each place.
 _EDGES, _SPOTS = 4, 3
 
@@ -38,6 +45,8 @@ def within_reach(d: Director, task: Put) -> Put:
     Unchanged where no such place is known, or the task leaves no choice.
     """
     actor = d.actor(task.who)
+    if task.onto == FLOOR:
+        return _on_open_floor(d, actor, task)
     if task.onto not in d.world.static or task.to is not None or task.support is not None or not may_step(actor, task):
         return task
     if d.whole_body == "at once" or d.settings.tier == "ik" or _reached(d, actor, task):
@@ -50,6 +59,34 @@ def within_reach(d: Director, task: Put) -> Put:
             d.world = d.world.with_(notes=(*d.world.notes, note))
             return other
     return task
+
+
+def _on_open_floor(d: Director, actor: Actor, task: Put) -> Put:
+    """A task to put something onto the floor where nothing is above it: what was taken from a table would otherwise be
+    put under the table. Unchanged where the task says where, or no such place is near."""
+    if task.to is not None or d.world.floor is None or task.object not in d.grips or not may_step(actor, task):
+        return task
+    T_taken, start = d.grips[task.object].T_world_taken, stance_of(actor.body, actor.pose)[0]
+    columns = columns_of(d.world, actor.now, [T_taken[:2, 3], start], without=[task.object])
+    room = columns.room(LAYER_M, actor.body.height)
+    flat = d.world.objects[task.object].mesh.vertices @ T_taken[:2, :3].T
+    below = [np.array(xy) for xy in product(*np.linspace(flat.min(axis=0), flat.max(axis=0), _ACROSS).T)]
+
+    def is_open(place: Array) -> bool:
+        return room[columns.cell(place)] > _BOW_M and all(room[columns.cell(place + off)] > 0.0 for off in below)
+
+    if is_open(T_taken[:2, 3]):
+        return task
+    places = columns.point(np.argwhere(room > _BOW_M))
+    off = np.linalg.norm(places - d.world.frame(task.object, actor.now)[:2, 3], axis=1)
+    off[np.linalg.norm(places - start, axis=1) < _BEFORE * actor.body.height] = np.inf
+    near = places[np.argsort(off, kind="stable")[: int((off < _NEAR_M).sum())]]
+    place = next((place for place in near if is_open(place)), None)
+    if place is None:
+        return task
+    note = f"{task.object} is put onto the floor at ({place[0]:.2f}, {place[1]:.2f}): where it was, something is above."
+    d.world = d.world.with_(notes=(*d.world.notes, note))
+    return replace(task, to=(float(place[0]), float(place[1]), float(d.world.floor)))
 
 
 def _reached(d: Director, actor: Actor, task: Put) -> bool:
