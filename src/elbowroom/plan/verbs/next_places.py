@@ -55,9 +55,7 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
     task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
     if task is None or task.who != actor.who or task.hand not in (None, hand) or task.support is not None:
         return []
-    if (
-        task.onto == FLOOR and task.to is None and may_step(actor, task)
-    ):  # chosen once it is held
+    if task.onto == FLOOR and task.to is None and may_step(actor, task):  # chosen once it is held
         return []
     t = actor.now
     if (

@@ -40,7 +40,7 @@ from elbowroom.plan.places import (
     under_cover,
     wearer_of,
 )
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.postures import PRESS, Postures, at_rest, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
@@ -135,15 +135,17 @@ def _there(d: Director, task: Put, t: float, T_goal: Array) -> Postures:
     return Postures(d.world.with_(contacts=(*d.world.contacts, *contacts)), task.who, t)
 
 
-def hangs_free(d: Director, stands: Actor, thing: str) -> bool:
+def hangs_free(d: Director, task: Put, stands: Actor) -> bool:
     """Return whether the arm of somebody who stands somewhere hangs free there after it has put down an object."""
-    hold = holder_of(d.world, thing, stands.now)
+    actor, hold = d.actor(task.who), holder_of(d.world, task.object, stands.now)
     if hold is None:
         return True
-    joints, actor = list(joints_of(stands, hold.hand)), d.actor(stands.who)
+    joints = list(joints_of(stands, hold.hand))
     rotations = np.array(stands.pose.rotations)
     rotations[joints] = actor.neutral(actor.k, joints).rotations[joints]
-    postures = Postures(released(d.world, thing, stands.now), stands.who, stands.now)
+    T_goal = _goals(d, stands, task, hold.hand, _grip(d, actor, task.object, hold.hand))[0]
+    others = d.world.with_(holds=tuple(other for other in d.world.holds if other.object != task.object))
+    postures = Postures(at_rest(others, task.object, T_goal), stands.who, stands.now)
     return postures.valid(Pose.of(stands.pose.root, rotations), of=f"{hold.hand}_arm")
 
 

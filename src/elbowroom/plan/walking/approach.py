@@ -253,7 +253,7 @@ def _suits(d: Director, task: Task, seen: list[bool]) -> Callable[[Actor], bool]
         return None
 
     def suits(stands: Actor) -> bool:
-        seen.append(hangs_free(d, stands, task.object) and can_put(d, task, stands))
+        seen.append(hangs_free(d, task, stands) and can_put(d, task, stands))
         return seen[-1]
 
     return suits
