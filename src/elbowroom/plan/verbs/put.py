@@ -136,7 +136,10 @@ def _there(d: Director, task: Put, t: float, T_goal: Array) -> Postures:
 
 
 def hangs_free(d: Director, task: Put, stands: Actor) -> bool:
-    """Return whether the arm of somebody who stands somewhere hangs free there after it has put down an object."""
+    """Return whether the arm of somebody who stands somewhere hangs free there after it has put down an object.
+
+    Its own thighs do not count: it gives way to them.
+    """
     actor, hold = d.actor(task.who), holder_of(d.world, task.object, stands.now)
     if hold is None:
         return True
@@ -146,7 +149,8 @@ def hangs_free(d: Director, task: Put, stands: Actor) -> bool:
     T_goal = _goals(d, stands, task, hold.hand, _grip(d, actor, task.object, hold.hand))[0]
     others = d.world.with_(holds=tuple(other for other in d.world.holds if other.object != task.object))
     postures = Postures(at_rest(others, task.object, T_goal), stands.who, stands.now)
-    return postures.valid(Pose.of(stands.pose.root, rotations), of=f"{hold.hand}_arm")
+    met = postures.blame(Pose.of(stands.pose.root, rotations), of=f"{hold.hand}_arm")
+    return met is None or all(name.startswith(f"{task.who}.") for name in met)
 
 
 def _opening(d: Director, actor: Actor, hand: str, thing: str, pose: Pose, postures: Postures) -> Pair | None:
