@@ -91,7 +91,7 @@ def plan_tasks(
     says whether a motion was found. After `budget` seconds of wall-clock time, proof included, the status is
     'budget-spent'; a motion found within the budget is the same as without one.
     """
-    tasks = [step for task in tasks for step in task.steps()]
+    world, tasks = _placed(world, [step for task in tasks for step in task.steps()])
     with deadline(budget):
         plan, failed = _in_orders(world, tasks, settings, fps)
         if plan.found or plan.status == "budget-spent":
@@ -114,6 +114,18 @@ def plan_tasks(
         except OutOfTime:  # the cause of the failure is known all the same
             known = ""
         return plan.with_(verified=known, usual=failed.usual_advice)
+
+
+def _placed(world: World, tasks: Sequence[Task]) -> tuple[World, Sequence[Task]]:
+    """Tasks with places that they leave open, where these have to be known before an object is taken."""
+    placed = []
+    for task in tasks:
+        if isinstance(task, Put):
+            from elbowroom.plan.walking.setting_down import on_open_floor
+
+            world, task = on_open_floor(world, task)
+        placed.append(task)
+    return world, placed
 
 
 def _over_repaired(

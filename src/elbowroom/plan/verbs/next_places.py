@@ -15,7 +15,6 @@ from elbowroom.plan.places import goals_of, on_oneself, target_of, turned, weare
 from elbowroom.plan.postures import Postures, at_rest
 from elbowroom.plan.tasks import Go, Put
 from elbowroom.posing.limb_ik import LimbIK
-from elbowroom.world.pairs import FLOOR
 
 # Shoulder travel beyond which a person would rather walk, share of the height.
 _LEANS = 0.25
@@ -54,8 +53,6 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
     """Placements where an object taken from one (4, 4) in frame k may be put next by the same hand."""
     task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
     if task is None or task.who != actor.who or task.hand not in (None, hand) or task.support is not None:
-        return []
-    if task.onto == FLOOR and task.to is None and may_step(actor, task):  # chosen once it is held
         return []
     t = actor.now
     if (
