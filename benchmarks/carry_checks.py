@@ -19,9 +19,8 @@ import numpy as np
 import newcomers
 from elbowroom.character.robot import Robot
 from elbowroom.gallery.scenes import scenario
-from elbowroom.geometry.headings import slips
 from elbowroom.geometry.rotations import angle, from_matrix
-from elbowroom.geometry.transforms import inverse
+from elbowroom.geometry.transforms import inverse, slips
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.stance import foot_slide
 from elbowroom.pictures.images import strip, write_png

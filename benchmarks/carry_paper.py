@@ -151,7 +151,7 @@ class Runs:
         row["all"] = sum(row.get(stage, 0.0) for stage in STAGES)
         if "status" in row:
             return
-        told = re.search(r"([0-9.]+) s on foot", d.world.notes[-1])
+        told = re.search(r"([0-9.]+) s of walking", d.world.notes[-1])
         again = re.search(r"([0-9]+) earlier paths failed", d.world.notes[-1])
         row |= {"frames": round(float(told[1]) * fps) if told else 0, "failed": int(again[1]) if again else 0}
         since = time.process_time()

@@ -296,7 +296,7 @@ class Search:
         angles = np.linspace(-np.pi, np.pi, ORBITS, endpoint=False)
         open_ = [t for t in targets if not self.hand_bad(t)]
         if not open_:
-            self.why = "the hand has no room there"
+            self.why = "there is no room for the hand"
             return
         T = np.stack([t.T for t in open_])
         near = self._near(T[:, :3, 3])

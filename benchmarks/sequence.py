@@ -24,8 +24,7 @@ from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.result import Plan
-from elbowroom.search.birrt import Budget
-from elbowroom.search.shortcut import smooth
+from elbowroom.search.birrt import Budget, smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.edit import Edit
@@ -47,7 +46,7 @@ PARTS = (
     ("plan/postures.py", "_blame", "of which: is the whole body free?"),
     ("world/fast.py", "__init__", "tables of what is around an arm"),
     ("spaces/limb_plan.py", "plan_limb", "searches"),
-    ("search/shortcut.py", "smooth", "smoothing"),
+    ("search/birrt.py", "smooth", "smoothing"),
     ("finish/settle.py", "settle", "paths to frames"),
     ("finish/settle.py", "between_free", "arms between frames"),
     ("posing/grasps.py", "grasps_of", "grasps"),

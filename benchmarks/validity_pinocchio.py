@@ -11,10 +11,9 @@ import pinocchio as pin
 from elbowroom.character.body import Character
 from elbowroom.files.meshes import read_meshes
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.hull import hull_of
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape, shape_mesh
+from elbowroom.geometry.shapes import Shape, hull_of, shape_mesh
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import inverse
 from elbowroom.world.exact_forms import Surface

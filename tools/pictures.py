@@ -13,8 +13,8 @@ import numpy as np
 from elbowroom.character.human import PRESETS, preset
 from elbowroom.gallery.scenes import scene
 from elbowroom.geometry.easing import smoothstep
+from elbowroom.locomotion.course import route
 from elbowroom.locomotion.library_arrays import recorded_cycles
-from elbowroom.locomotion.route import route
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_route
 from elbowroom.motion.edit import place

@@ -40,7 +40,7 @@ class UnknownName(ElbowroomError):
         close = get_close_matches(str(name), names, n=1)
         hint = f"did you mean '{close[0]}'? " if close else ""
         shown = ", ".join(names[:40]) + (", …" if len(names) > 40 else "")
-        super().__init__(f"unknown {kind} '{name}': {hint}there are {shown or 'none'}.")
+        super().__init__(f"unknown {kind} '{name}': {hint}available: {shown or 'none'}.")
 
 
 class MissingExtra(ElbowroomError):

@@ -58,7 +58,7 @@ def now() -> float:
 def checked_budget(budget_s: float | None) -> float | None:
     """Return a budget in seconds, None for no limit; raises `BadValue` for anything else."""
     if budget_s is not None and not 0.0 < budget_s < math.inf:
-        raise BadValue(f"a budget is a positive number of seconds, not {budget_s}.")
+        raise BadValue(f"a budget must be a positive number of seconds, not {budget_s}.")
     return budget_s
 
 

@@ -279,5 +279,5 @@ def test_senseless_scales_and_sexes_are_told_in_a_sentence() -> None:
         human(leg_scale=float("nan"))
     with pytest.raises(BadValue, match="arm_scale"):
         human(arm_scale=0)
-    with pytest.raises(UnknownName, match="there are average, female, male"):
+    with pytest.raises(UnknownName, match="available: average, female, male"):
         human(sex="men")  # type: ignore[arg-type]

@@ -101,13 +101,13 @@ def test_only_some_are_built(few: Path):
     [
         (
             ["gallery", "--only", "fre"],
-            "unknown gallery scenario 'fre': did you mean 'free'? there are free, hit",
+            "unknown gallery scenario 'fre': did you mean 'free'? available: free, hit",
         ),
         (["gallery", "-o", "boards/free.yaml"], "is a file"),
         (["gallery", "-o", "no/such/folder"], "cannot be written"),
         (["demo", "hot"], "did you mean 'hit'?"),
         (["demo", "free", "-o", "a.fbx"], ".glb"),
-        (["demo", "free", "--tier", "x"], "there are ik, avoid, plan, auto"),
+        (["demo", "free", "--tier", "x"], "available: ik, avoid, plan, auto"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(few: Path, words: list[str], told: str, monkeypatch, capsys):

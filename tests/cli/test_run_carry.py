@@ -34,10 +34,10 @@ CASES = {
     "a robot without an arm": ("{robot: {}}", "{robot: {file: cart.urdf, base: wheels}}", "no arm of 6 joints"),
     "out of the robot's reach": ("[0, -1.3]", "[0, -2.9]", "is 2.30 m from rob, out of reach of its arm of"),
     "out of a person's reach": ("0.6455], mass", "2.6455], mass", "out of reach of ann, who reaches 2.0"),
-    "too heavy": ("mass: 4", "mass: 400", "are 200 kg for each of 2 carriers, and ann holds"),
+    "too heavy": ("mass: 4", "mass: 400", "for 2 carriers is 200 kg each, and ann holds"),
     "too narrow": (
         "{box: [0.2, 0.2, 0.62], name: stand, at: [0, 0, 0.31]}", WALLS,
-        "the widest way of ann to (5, 0) is 0.40 m wide at its narrowest, and walking takes 0.",
+        "the widest path of ann to (5, 0) is 0.40 m wide at its narrowest, and walking needs 0.",
     ),
 }  # fmt: skip
 

@@ -196,7 +196,7 @@ BAD = {
     "missing storyboard": (["nothing.yaml", "-o", "a.npz"], "nothing.yaml: does not exist"),
     "no storyboard": (["../walk.bvh", "-o", "a.npz"], "walk.bvh"),
     "fault in it": (["../typo.yaml", "-o", "a.npz"], "line 7: tasks[0].reech: is not a verb; did you mean 'reach'?"),
-    "tier": (["../room.yaml", "-o", "a.npz", "--tier", "best"], "there are ik, avoid, plan, auto"),
+    "tier": (["../room.yaml", "-o", "a.npz", "--tier", "best"], "available: ik, avoid, plan, auto"),
     "budget": (["../room.yaml", "-o", "a.npz", "--budget", "-1"], "positive number of seconds"),
     "budget that is none": (["../room.yaml", "-o", "a.npz", "--budget", "nan"], "positive number of seconds"),
     "seed": (["../room.yaml", "-o", "a.npz", "--seed", "-1"], "seed"),

@@ -28,7 +28,7 @@ tasks:
 
 # Change of the storyboard, the status, and words of the sentence and of the advice.
 REFUSED = {
-    "too heavy": ("mass: 4", "mass: 70", "too-heavy", "70 kg", "would do (checked)"),
+    "too heavy": ("mass: 4", "mass: 70", "too-heavy", "70 kg", "works (verified)"),
     "too large for the hands": (
         "[0.36, 0.26, 0.22]", "[1.3, 0.26, 0.22]", "target-out-of-reach", "hands of ann", "make it smaller"
     ),

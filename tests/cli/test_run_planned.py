@@ -96,7 +96,7 @@ def test_edits_are_made_weaker_and_proven_again(done: tuple[Path, dict]) -> None
 @pytest.mark.parametrize(
     ("more", "options", "told"),
     [
-        ("edits: [{number: 9, mute: true}]\n", [], "weak.yaml, line 8: unknown edit '9': there are 1 ("),
+        ("edits: [{number: 9, mute: true}]\n", [], "weak.yaml, line 8: unknown edit '9': available: 1 ("),
         ("", ["--strength", "1=2"], "--strength takes an edit and a share from 0 to 1, such as 2=0.5, not '1=2'"),
         ("", ["--mute", "1", "--variants", "2"], "omit --variants"),
     ],

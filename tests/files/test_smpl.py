@@ -139,7 +139,7 @@ def test_positions_of_bones_that_change_are_followed_nearly(tmp_path):
     points = walked(22)[2] + np.random.default_rng(0).normal(0.0, 0.004, (FRAMES, 22, 3))
     np.save(tmp_path / "made.npy", points)
     opened = open_file(tmp_path / "made.npy")
-    assert any("change their lengths" in note for note in opened.notes)
+    assert any("Bone lengths change" in note for note in opened.notes)
     save([tmp_path / "back.npy"], opened.world())
     assert np.linalg.norm(np.load(tmp_path / "back.npy") - points, axis=-1).mean() < 0.02
 
@@ -152,7 +152,7 @@ BAD = {
     "other lengths": ({"trans": np.zeros((3, 3))}, "3 translations"),
     "infinite": ({"poses": np.full((FRAMES, 66), np.inf)}, "not finite"),
     "no rate": ({"mocap_framerate": np.array(0.0)}, "frames per second"),
-    "objects": ({"poses": np.array([None, 1], dtype=object)}, "is no table of numbers"),
+    "objects": ({"poses": np.array([None, 1], dtype=object)}, "is not a table of numbers"),
 }
 
 
@@ -178,7 +178,7 @@ def test_one_frame_and_no_betas(tmp_path):
     [
         (np.zeros((5, 263)), "263"),
         (np.zeros((5, 21, 3)), "expected positions"),
-        (np.full((5, 22, 3), np.nan), "too large or none"),
+        (np.full((5, 22, 3), np.nan), "too large or not finite"),
         (np.zeros((5, 22, 3)), "at the place of their parents"),
         (np.array([{}]), "object"),
     ],

@@ -7,14 +7,12 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue
-from elbowroom.finish.rounding import bell, interpolate, rounded, wrist_travel
-from elbowroom.finish.settle import between_free, first_hit, settle, soften
+from elbowroom.finish.settle import bell, between_free, first_hit, interpolate, rounded, settle, soften, wrist_travel
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip, still_clip
-from elbowroom.search.birrt import Path
-from elbowroom.search.shortcut import smooth
+from elbowroom.search.birrt import Path, smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.world import World

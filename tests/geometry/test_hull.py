@@ -6,7 +6,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elbowroom.geometry.hull import convex_hull, stored_hull
+from elbowroom.geometry.shapes import convex_hull, stored_hull
 from elbowroom.kernels.connected import connected
 
 

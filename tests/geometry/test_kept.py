@@ -16,9 +16,9 @@ import pytest
 from elbowroom.geometry import kept as on_disk
 from elbowroom.geometry.cover import mesh_tree
 from elbowroom.geometry.fields import distance_field
-from elbowroom.geometry.hull import hull_of
 from elbowroom.geometry.kept import KeptTogether, kept
 from elbowroom.geometry.mesh import Mesh, known
+from elbowroom.geometry.shapes import hull_of
 from elbowroom.geometry.solids import box
 from elbowroom.world import certificate_units
 from elbowroom.world.certificate_units import movers_of

@@ -52,6 +52,14 @@ def test_edited_helper_gives_the_new_result(tmp_path: Path) -> None:
     assert run(package, cache) == "2 False"
 
 
+def test_copies_of_the_package_share_compiled_code(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    run(package_in(tmp_path / "one"), cache)
+    stored = {path: path.stat().st_mtime_ns for path in cache.rglob("*") if path.is_file()}
+    assert run(package_in(tmp_path / "other"), cache) == "1 True"
+    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*") if path.is_file()} == stored
+
+
 # Ways to damage a file.
 DAMAGE = {
     "emptied": lambda content: b"",

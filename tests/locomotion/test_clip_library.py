@@ -12,10 +12,10 @@ from elbowroom.character.human import human, preset
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
 from elbowroom.geometry.easing import smoothstep
+from elbowroom.locomotion.course import route
 from elbowroom.locomotion.cycles import cycles_of
 from elbowroom.locomotion.library import PER_RAD_M, ClipLibrary, point_of, thinned
 from elbowroom.locomotion.library_arrays import recorded_cycles
-from elbowroom.locomotion.route import route
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import WalkOptions, run, walk, walk_along, walk_route
 from elbowroom.motion.edit import mirror

@@ -6,10 +6,10 @@ import pytest
 import elbowroom as er
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
+from elbowroom.locomotion.course import Manner, route
 from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.library_arrays import recorded_cycles
-from elbowroom.locomotion.route import Manner, route
 from elbowroom.locomotion.walk import WalkOptions, walk_route
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import peak_jerk, worst_quality

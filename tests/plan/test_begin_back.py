@@ -26,7 +26,7 @@ def test_a_hand_sets_out_when_told_and_is_back_by_then() -> None:
 
 def test_times_that_cannot_be_kept_are_told() -> None:
     late = plan_tasks(room(), [Touch(who="ann", target="can", at=3.0, back=3.4)], Settings(probes=0))
-    assert late.status == "too-little-time" and "missing to be back by 3.4 s" in late.why
+    assert late.status == "too-little-time" and "too late to be back by 3.4 s" in late.why
     busy = [Touch(who="ann", target="can", at=2.0), Touch(who="ann", target="pack", begin=2.1, at=4.0)]
     assert plan_tasks(room(), busy, Settings(probes=0)).status == "too-little-time"
     with pytest.raises(BadValue, match="'at' \\(2 s\\) comes before 'back' \\(1 s\\)"):

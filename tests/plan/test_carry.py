@@ -177,7 +177,7 @@ def test_fingers_bend_under_the_edge_of_a_table_and_forearms_stay_off_the_trunk(
 def test_a_goal_without_room_is_told():
     world = scene(people=1).with_static("block", box((1.0, 1.0, 2.0), (2.0, 0.0, 1.0)))
     plan = plan_tasks(world, [Carry(who="ann", object="board", to=(2.0, 0.0, 1.0))], ONCE)
-    assert plan.status == "target-in-collision" and "no room for all of them and the object" in plan.why
+    assert plan.status == "target-in-collision" and "no room for all carriers and the object" in plan.why
 
 
 def test_a_gap_too_narrow_for_a_carrier_is_told_without_a_search(monkeypatch):
@@ -195,7 +195,7 @@ def test_a_gap_too_narrow_for_a_carrier_is_told_without_a_search(monkeypatch):
         world = world.with_static(name, box(size, at))
     monkeypatch.setattr(Roadmap, "learn", learn)
     plan = plan_tasks(world, [Carry(who="ann", object="board", to=(3.0, 0.0, 0.9))], ONCE)
-    assert plan.status == "no-path" and "m wide at its narrowest, and one of them takes" in plan.why
+    assert plan.status == "no-path" and "m wide at its narrowest, and one carrier needs" in plan.why
 
 
 def test_what_cannot_be_meant_is_told():

@@ -16,11 +16,10 @@ from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Go, Grab, Open
 from elbowroom.plan.verbs.fixtures import free_turns, hand_on
 from elbowroom.plan.verbs.grasp_choice import reachable_grasps
-from elbowroom.plan.verbs.take import take
-from elbowroom.plan.walking.doors import _door_before, _stances
+from elbowroom.plan.verbs.leave import take
+from elbowroom.plan.walking.doors import _door_before, _stances, comes_straight_off
 from elbowroom.plan.walking.ground import standing_at
 from elbowroom.plan.walking.walked import Spot
-from elbowroom.plan.walking.with_fixture import comes_straight_off
 from elbowroom.props.cabinets import bar_handle
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World

@@ -161,7 +161,7 @@ def test_costs_of_modes_decide_between_ducking_and_going_round() -> None:
         d = Director(world, replace(QUICK, mode_costs=costs), FPS, 0)
         path = paths_of(d, d.actor("ann"), [goal]).find(np.zeros(2), goal)
         assert path is not None and ("duck" in {mode.name for mode in path.modes}) == ducks
-    with pytest.raises(BadValue, match="'crawl', which is no mode"):
+    with pytest.raises(BadValue, match="'crawl', which is not a mode"):
         replace(QUICK, mode_costs={"crawl": 1.0})
     with pytest.raises(BadValue, match="'duck' in mode_costs is 0"):
         replace(QUICK, mode_costs={"duck": 0.0})
@@ -169,9 +169,9 @@ def test_costs_of_modes_decide_between_ducking_and_going_round() -> None:
 
 def test_a_goal_inside_of_a_wall_is_bad_input_and_named_while_dragging() -> None:
     world = standing(World(static={"wall": box((0.4, 3.0, 2.4), (1.5, 0.0, 1.2))}, floor=0.0))
-    with pytest.raises(BadValue, match="inside of 'wall'"):
+    with pytest.raises(BadValue, match="inside 'wall'"):
         plan_tasks(world, [Go(who="ann", to=(1.5, 0.0))], QUICK, fps=FPS)
-    assert "inside of 'wall'" in preview_tasks(world, [Go(who="ann", to=(1.5, 0.0))], QUICK, fps=FPS).why
+    assert "inside 'wall'" in preview_tasks(world, [Go(who="ann", to=(1.5, 0.0))], QUICK, fps=FPS).why
 
 
 def test_stairs_are_climbed_and_a_ramp_gone_down_with_level_feet_on_each() -> None:

@@ -13,8 +13,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, cylinder, merge, sphere, tube
 from elbowroom.geometry.transforms import transform
-from elbowroom.locomotion.course import facing
-from elbowroom.locomotion.route import towards
+from elbowroom.locomotion.course import facing, towards
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.places import supported, supported_until
@@ -22,7 +21,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.grasp_choice import reachable_grasps
-from elbowroom.plan.verbs.slide import slide_to_edge
+from elbowroom.plan.verbs.tilt import slide_to_edge
 from elbowroom.plan.walking.stances import staggered, standing_on
 from elbowroom.posing.grasps import closed_on
 from elbowroom.props.kitchen import plate
@@ -70,7 +69,7 @@ def test_a_hat_is_slid_by_its_crown_but_no_box_as_high() -> None:
     slide_to_edge(d, d.actor("ann"), Grab(who="ann", object="thing"))
     assert d.world.frame("thing", d.actor("ann").now)[1, 3] > world.frame("thing", 0.0)[1, 3] + 0.05
     high = Director(room(box((0.3, 0.3, 0.125), (0.0, 0.0, 0.0625))), Settings(), 60.0, 0)
-    with pytest.raises(PlanningFailure, match="no edge is near, or it is not flat"):
+    with pytest.raises(PlanningFailure, match="there is no edge nearby, or it is not flat"):
         slide_to_edge(high, high.actor("ann"), Grab(who="ann", object="thing"))
 
 

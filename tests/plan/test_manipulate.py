@@ -161,7 +161,7 @@ def test_what_a_hand_holds_already_is_not_grabbed_again() -> None:
     for hand in (None, "right"):
         plan = plan_tasks(held, [Grab(who="ann", object="can", hand=hand)])
         assert plan.status in ("found", "not-certified") and not plan.edits
-        assert any("ann holds it in the right hand already: nothing is done" in note for note in plan.world.notes)
+        assert any("ann holds it in the right hand already; nothing to do" in note for note in plan.world.notes)
     with pytest.raises(BadValue, match=r"holds it in the right hand already; to change hands use regrasp"):
         plan_tasks(held, [Grab(who="ann", object="can", hand="left")])
     both = held.with_character("bob", er.place(er.idle(er.preset("man"), seconds=5.0, fps=60.0), (0.0, -1.3), np.pi))

@@ -116,7 +116,7 @@ def test_a_stance_is_chosen_and_stepped_to_where_the_object_is_out_of_reach():
 
 def test_footprints_are_for_moves_and_are_two():
     feet = ((0.1, 0.0, 0.0), (-0.1, 0.0, 0.0))
-    with pytest.raises(BadValue, match="only a move"):
+    with pytest.raises(BadValue, match="only move takes"):
         Grab(who="ann", object="crate", feet=feet)
     for wrong in (feet[:1], ((0.1, 0.0), (-0.1, 0.0)), ((0.1, 0.0, np.nan), feet[1])):
         with pytest.raises(BadValue, match="left foot"):
@@ -246,7 +246,7 @@ def test_the_better_of_two_databases_is_followed_and_the_other_where_that_fails(
     assert "follows recorded postures (leaning, nearest take leaning)" in plan(scene(), upright, leaning)[1]
     found, note = plan(lamp, leaning, upright)
     assert "follows recorded postures (upright, nearest take upright); hands and feet are" in note
-    assert "with leaning (" in note and "no free motion was found" in note
+    assert "with leaning (" in note and "no collision-free motion was found" in note
     assert note in report(found).notes
 
 

@@ -44,14 +44,14 @@ def test_who_stands_below_the_floor_is_told_by_how_much_and_lifted() -> None:
 def test_who_stands_in_something_is_told_in_what_and_moved() -> None:
     post = world().with_static("post", box((0.1, 0.1, 2.0), (0.0, 0.12, 1.0)))
     plan = plan_tasks(post, [Reach(who="ann", to=(-0.3, -0.5, 1.1))])
-    assert plan.status == "start-in-collision" and "already inside of post at the start by" in plan.why
-    assert plan.remedy.startswith("moving ann by (") and "(checked)" in plan.remedy
+    assert plan.status == "start-in-collision" and "already inside post at the start by" in plan.why
+    assert plan.remedy.startswith("moving ann by (") and "(verified)" in plan.remedy
 
 
 def test_a_goal_out_of_reach_says_how_far_and_how_near_would_do() -> None:
     plan = plan_tasks(world(), [Reach(who="ann", to=(-0.2, -1.6, 1.1), feet="stay")])
     assert plan.status == "target-out-of-reach" and "m out of reach" in plan.why
-    assert plan.remedy.startswith("moving ann 0.") and "towards the target would do (checked)" in plan.remedy
+    assert plan.remedy.startswith("moving ann 0.") and "towards the target works (verified)" in plan.remedy
 
 
 def test_the_other_hand_is_named_where_it_does() -> None:
@@ -60,18 +60,18 @@ def test_the_other_hand_is_named_where_it_does() -> None:
     assert plan_tasks(wall, [task]).found  # with the whole body
     plan = plan_tasks(wall, [task], Settings(tier="plan"))
     assert not plan.found
-    assert plan.remedy == "the left hand would do (checked)", (plan.status, plan.why, plan.remedy)
+    assert plan.remedy == "the left hand works (verified)", (plan.status, plan.why, plan.remedy)
 
 
 def test_what_is_in_the_way_is_named_where_that_does_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.5, 1.1)))
     plan = plan_tasks(blocked, [Reach(who="ann", to=(-0.2, -0.5, 1.1))])
-    assert plan.status == "target-in-collision" and plan.why == "reach: the target is 15 cm inside of block"
-    assert plan.remedy == "taking block away would do (checked)"
+    assert plan.status == "target-in-collision" and plan.why == "reach: the target is 15 cm inside block"
+    assert plan.remedy == "removing block works (verified)"
     full = blocked.with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.3, -0.5, 1.1])))
     monkeypatch.setattr(manipulate, "_planned", None)
     put = plan_tasks(full, [Put(who="ann", object="cube", to=(-0.2, -0.5, 1.1))], Settings(probes=0))
-    assert put.status == "target-in-collision" and put.why.endswith("inside of block")
+    assert put.status == "target-in-collision" and put.why.endswith("inside block")
     assert target_failure(full, [Put(who="ann", object="cube", to=(-0.2, -0.5, 1.281))]) is None  # on top of it
     assert target_failure(full, [Reach(who="ann", to=(-0.2, -0.62, 1.1))]) is None  # in a hand about its edge
 
@@ -88,20 +88,20 @@ def test_an_object_wedged_between_boards_is_refused_before_anything_is_planned(m
     monkeypatch.setattr(manipulate, "_planned", None)
     plan = plan_tasks(shelf(0.05), [grab], Settings(probes=0))
     assert plan.status == "target-in-collision"
-    assert plan.why == "grab cube: it begins inside of shelf: raise it by 7 cm"
+    assert plan.why == "grab cube: it starts inside shelf: raise it by 7 cm"
     lifted = shelf(0.05).with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.0, -0.6, 1.1004])))
     assert target_failure(lifted, [grab]) is None
     third = shelf(0.05).with_static("above", box((1.0, 0.3, 0.02), (0.0, -0.6, 1.12)))
     failed = target_failure(third, [grab])
     assert failed is not None
-    assert failed.why == "grab cube: it begins 10 mm inside of shelf, out of which it has to be moved"
+    assert failed.why == "grab cube: it starts 10 mm inside shelf; move it out"
 
 
 def test_a_point_a_few_centimetres_inside_of_something_is_touched_before_it() -> None:
     blocked = world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.6, 1.1)))
     assert target_failure(blocked, [Touch(who="ann", target=(-0.2, -0.54, 1.1))]) is not None
     plan = plan_tasks(blocked, [Touch(who="ann", target=(-0.2, -0.48, 1.1))], Settings(probes=0))
-    assert plan.found and "touch: the target is 30 mm inside of block, which is touched before it." in plan.world.notes
+    assert plan.found and "touch: the target is 30 mm inside block; its surface is touched." in plan.world.notes
 
 
 def test_whole_bodies_are_not_asked_where_a_wall_is_in_between() -> None:

@@ -20,7 +20,7 @@ from elbowroom.plan.tasks import Grab, Regrasp, Task
 from elbowroom.plan.verbs import leave
 from elbowroom.plan.verbs.fixtures import moved_along
 from elbowroom.plan.verbs.grab import grab
-from elbowroom.plan.verbs.pole import is_pole, pole_grasps
+from elbowroom.plan.verbs.grips import is_pole, pole_grasps
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World
@@ -66,7 +66,7 @@ def test_hands_stay_where_they_hold_it() -> None:
 
 
 HELD = {
-    "not held": ((), Regrasp(who="ann", object="bottle"), "nobody holds it, ann has to grab it first"),
+    "not held": ((), Regrasp(who="ann", object="bottle"), "nobody holds it, ann must grab it first"),
     "in that hand": (
         (("bottle", "left"),),
         Regrasp(who="ann", object="bottle", hand="left"),

@@ -277,7 +277,7 @@ def test_whole_clip_moves_only_within_a_bound() -> None:
     world = World(floor=0.0).with_character("ann", stroll()).with_static("block", block)
     left = repair(world, max_aside=0.0, advise=True)
     assert left.status == "partial" and not any("moved by" in edit.reason for edit in left.edits)  # tried, not done
-    assert left.remedy.startswith("the clip moved by ") and "(checked)" in left.remedy
+    assert left.remedy.startswith("the clip moved by ") and "(verified)" in left.remedy
     plan = repair(world, max_aside=0.0, max_shift=0.25)
     assert plan.found, plan.why
     assert plan.edits[0].limb == "whole body"
@@ -339,5 +339,5 @@ def test_limbs_begin_nothing_after_a_deadline() -> None:
     episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
     late = Clocks(until=0.0)
     options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0, clocks=late)
-    assert by_limbs(world, episode, options) == (None, "there was no time left to look")
+    assert by_limbs(world, episode, options) == (None, "no time was left to search")
     assert late.seconds["plan"] == 0.0

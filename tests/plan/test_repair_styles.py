@@ -88,7 +88,7 @@ def test_what_cannot_keep_to_a_style_is_mended_all_the_same_and_says_so() -> Non
     up = {"upper_arm": {"swing_x": (-1.5, -1.3)}, "forearm": {"flexion": (0.0, 0.3)}}
     plan = repair(World(static=things, floor=0.0).with_character("ann", clip), style=Style(up))
     assert plan.found, plan.why
-    assert any("not in the style asked for" in p.reason for p in plan.edits)
+    assert any("not in the requested style" in p.reason for p in plan.edits)
     assert all("style" not in p.reason for p in planned("arm-high", 0).edits)
 
 

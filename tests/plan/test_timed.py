@@ -177,7 +177,7 @@ def test_a_time_at_which_the_walk_is_elsewhere_is_told_with_one_that_would_do() 
     plan = plan_tasks(street(), [Grab(who="ann", object="can", at=3.5)])
     assert plan.status == "target-out-of-reach" and "m away at 3.5" in plan.why and "within reach" in plan.why
     away = plan_tasks(street(), [Reach(who="ann", to=(5.0, -2.0, 1.0), at=2.0)])
-    assert away.status == "target-out-of-reach" and "comes no nearer" in away.why
+    assert away.status == "target-out-of-reach" and "its nearest approach is" in away.why
     idle = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=4.0, fps=60.0))
     stands = plan_tasks(idle, [Reach(who="ann", to=(0.0, -3.0, 1.0), at=0.5)])
     assert stands.status == "target-out-of-reach" and "m out of reach" in stands.why

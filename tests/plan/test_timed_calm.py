@@ -19,9 +19,9 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.hands import hand_of
 from elbowroom.plan.moving.passage import Tracking, freed
 from elbowroom.plan.moving.timing import Moments, frames_for, moments
+from elbowroom.plan.repair.cost import angular_accelerations
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.smoothness import angular_accelerations
 from elbowroom.plan.tasks import Grab
 from elbowroom.world.fast import LimbCheck
 

@@ -15,7 +15,7 @@ from elbowroom.geometry.rotations import angle_between
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.reach import ReachStyle, reach
-from elbowroom.posing.reach_fold import fold_of
+from elbowroom.posing.reach_search import fold_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import Snapshot, World
 

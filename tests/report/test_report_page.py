@@ -19,10 +19,9 @@ from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.report import Report, page, report, write_report
 from elbowroom.report.how import TITLES
-from elbowroom.report.parts import counted, light_of
+from elbowroom.report.parts import COLORS, counted, drawn_sources, light_of
 from elbowroom.report.plots import Curve, plot, thinned, ticks
 from elbowroom.report.shots import worst_moments
-from elbowroom.report.sources import COLORS, drawn_sources
 from elbowroom.studio.page_edits import sources_of
 from elbowroom.world.edit import CaptureBlend, Edit
 from elbowroom.world.world import World

@@ -68,7 +68,7 @@ def test_names() -> None:
     assert style_of(own, CLOSE) is own
     for make in (lambda: style_of("low-arm", CLOSE), lambda: Settings(style="low-arm"),
                  lambda: Repair(who="ann", style="low-arm")):  # fmt: skip
-        with pytest.raises(UnknownName, match=r"did you mean 'low-arms'\? there are close, natural"):
+        with pytest.raises(UnknownName, match=r"did you mean 'low-arms'\? available: close, natural"):
             make()
 
 

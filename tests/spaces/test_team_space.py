@@ -10,8 +10,8 @@ from scipy.ndimage import distance_transform_edt
 
 from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.fields import distance_field
-from elbowroom.geometry.headings import facing, heading_of
 from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import facing, heading_of
 from elbowroom.spaces.team import OWN, PITCH, ROLL, WHEEL_TURN_M, YAW, Bearer, Floor, TeamSpace, Z
 from elbowroom.spaces.team_scene import grouped, narrow_places, passage_width, without_low
 

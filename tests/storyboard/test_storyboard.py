@@ -220,10 +220,10 @@ def test_makers_make_and_refuse():
     assert world.static["tall.shelf"].bounds[:, 2] == pytest.approx([0.0, 2.2], abs=0.02)
     for wrong, said in {
         "{sed: 3}": "unknown option of bookshelf 'sed': did you mean 'seed'",
-        "{seed: 1.5}": "'seed' of bookshelf is a whole number",
-        "{shelves: 100000}": "'shelves' of bookshelf is a whole number from 0 to 1000",
-        "{width: -1}": "'width' of bookshelf is a number above 0",
-        "{width: true}": "'width' of bookshelf is a number above 0",
+        "{seed: 1.5}": "'seed' of bookshelf must be a whole number",
+        "{shelves: 100000}": "'shelves' of bookshelf must be a whole number from 0 to 1000",
+        "{width: -1}": "'width' of bookshelf must be above 0",
+        "{width: true}": "'width' of bookshelf must be above 0",
     }.items():
         with pytest.raises(BadFile, match=f"line 4: .*{said}"):
             parse_storyboard(text.replace("OPTIONS", wrong))
@@ -326,7 +326,7 @@ tasks: [{press: {who: bob, fixture: button}}]
     low, high = world.objects["button"].mesh.moved(world.frame("button", 0.0)).bounds[:, 1]
     assert -2.396 < low < -2.393 and world.frame("button.handle", 0.0)[1, 3] == pytest.approx(high)
     assert world.frame("button.handle", 0.0)[:3, 0] == pytest.approx([0.0, 1.0, 0.0])
-    assert world.notes[-1].startswith("button begins 5.7 cm farther out than given")
+    assert world.notes[-1].startswith("button starts 5.7 cm farther out than given")
     untouched = parse_storyboard(text.replace("press: {who: bob, fixture: button}", "go: {who: bob, to: wall}")).world
     assert untouched.frame("button", 0.0)[1, 3] == pytest.approx(-2.44)
 
@@ -351,7 +351,7 @@ tasks: [{open: {who: bob, fixture: door}}]
     world = parse_storyboard(text).world
     door = world.objects["door"]
     assert door.joint.axis == pytest.approx([0.0, 0.0, -1.0])
-    assert world.notes[-1] == "door turns the other way than given, where it would move into back"
+    assert world.notes[-1] == "door turns in the opposite direction, because it would move into back"
     assert world.objects["pin"].path.base is door.path  # rides on the door as it is hung
     framed = [(c.on, c.depth) for c in world.contacts if c.who == "door"]
     assert framed == [("side", 5e-4)]  # the edge that they share, and no deeper
@@ -376,7 +376,7 @@ tasks: [{press: {who: bob, fixture: start}}]
     world = parse_storyboard(text).world
     back = world.objects["start"].mesh.moved(world.frame("start", 0.0)).bounds[0, 1]
     assert -0.64 < back < -0.637  # 1 cm and no more before its face is pressed
-    assert world.notes[-1].startswith("start begins 1.6 cm farther out than given")
+    assert world.notes[-1].startswith("start starts 1.6 cm farther out than given")
 
 
 def test_what_hovers_over_a_table_is_lowered_onto_it_and_what_hangs_higher_is_not():
@@ -390,7 +390,7 @@ tasks: [{grab: {who: bob, object: apple}}]
     world = parse_storyboard(text.replace("HEIGHT", "0.737")).world
     apple = world.objects["apple"].mesh.moved(world.frame("apple", 0.0))
     assert 0.7 <= apple.bounds[0, 2] < 0.7011
-    assert world.notes[-1].startswith("apple begins 3") and "mm lower than given" in world.notes[-1]
+    assert world.notes[-1].startswith("apple starts 3") and "mm lower than given" in world.notes[-1]
     high = parse_storyboard(text.replace("HEIGHT", "0.78")).world
     assert high.frame("apple", 0.0)[2, 3] == pytest.approx(0.78)
 

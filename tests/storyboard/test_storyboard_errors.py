@@ -60,7 +60,7 @@ WRONG = {
     "unknown holder": (BALL + "holds:\n  - {object: ball, by: ann}", 4, r"holds\[0\].by: unknown character 'ann'"),
     "unknown object": (STANDING + "holds:\n  - {object: hat, by: ann}", 4, r"holds\[0\]: unknown object 'hat'"),
     "unknown hand": (BALL + STANDING + "holds:\n  - {object: ball, by: ann, hand: third}", 5, "left, right"),
-    "hold backwards": (BALL + STANDING + "holds:\n  - {object: ball, by: ann, during: [2, 1]}", 5, "later time"),
+    "hold backwards": (BALL + STANDING + "holds:\n  - {object: ball, by: ann, during: [2, 1]}", 5, "earlier to later"),
     "unknown fixture": ("objects: {b: {mesh: {sphere: 1}, on: drawer}}", 2, "objects.b.on: unknown fixture 'drawer'"),
     "unknown part": (
         STANDING + "contacts:\n  - {who: ann.wing, on: floor}",

@@ -35,7 +35,7 @@ TOO_MUCH = {
     "rate": ("fps: 1000000000\n" + PEOPLE.format("{idle: {}}"), "fps: must be less than or equal to 1000"),
     "a day": (
         "objects:\n  o: {mesh: {box: [1, 1, 1]}, path: [{t: 0, at: [0, 0, 0]}, {t: 86400, at: [1, 0, 0]}]}\n",
-        "86400 s at 60 frames per second are more than 200,000 frames",
+        "86400 s at 60 frames per second is more than 200,000 frames",
     ),
     "aliases": ("about: &a x\ntags: [*a, *a]\n", "refers to an anchor"),
     "depth": ("tags: " + "[" * 100_000, "nested too deeply"),

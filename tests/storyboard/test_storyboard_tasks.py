@@ -115,7 +115,7 @@ def test_every_verb_becomes_its_task():
 
 # Lines of tasks, the one to blame, and what is said of it.
 WRONG = {
-    "unknown verb": (["grap: {who: ann}"], 0, r"tasks\[0\].grap: is not a verb; did you mean 'grab'? there are "),
+    "unknown verb": (["grap: {who: ann}"], 0, r"tasks\[0\].grap: is not a verb; did you mean 'grab'? available: "),
     "a walk to nowhere": (["go: {who: ann, to: tabel}"], 0, "unknown place 'tabel': did you mean 'table'"),
     "a walk to oneself": (["go: {who: ann, to: ann}"], 0, "ann cannot walk to ann"),
     "an unknown gait": (["go: {who: ann, to: table, gait: hop}"], 0, r"tasks\[0\].go.gait"),
@@ -144,7 +144,7 @@ WRONG = {
     "unknown object": (
         ["grab: {who: ann, object: cub}"],
         0,
-        "object 'cub': did you mean 'cup'.*there are cup, hat, st",
+        "object 'cub': did you mean 'cup'.*available: cup, hat, st",
     ),
     "mesh as object": (["grab: {who: ann, object: table}"], 0, "is a mesh of the scene; list it under 'objects'"),
     "fixture as object": (["grab: {who: ann, object: door}"], 0, "is a fixture"),
@@ -153,7 +153,11 @@ WRONG = {
         0,
         "grab.grasp: 'brim' is a grasp for the left hand; use that hand",
     ),
-    "unknown fixture": (["open: {who: ann, fixture: cup}"], 0, "unknown fixture 'cup': there are drawer, door, button"),
+    "unknown fixture": (
+        ["open: {who: ann, fixture: cup}"],
+        0,
+        "unknown fixture 'cup': available: drawer, door, button",
+    ),
     "third hand": (["grab: {who: ann, object: cup, hand: third}"], 0, "hand: must be 'left' or 'right', not 'third'"),
     "after the clip": (
         ["rest: {who: bob, at: 9}", "rest: {who: ann, at: 9000}"],
@@ -185,7 +189,7 @@ WRONG = {
         0,
         "reach.to: unknown object or character 'cap': did you mean 'cup'",
     ),
-    "unknown frame": (["touch: {who: ann, target: cup.ear}"], 0, "target: unknown frame 'ear': there are rim"),
+    "unknown frame": (["touch: {who: ann, target: cup.ear}"], 0, "target: unknown frame 'ear': available: rim"),
     "unknown part": (["touch: {who: ann, target: bob.tail}"], 0, "target: unknown body part of .* 'tail'"),
     "mesh as place": (["touch: {who: ann, target: table}"], 0, "give a point on it"),
     "shape": (["reach: {who: ann, to: cup, shape: fist}"], 0, "shape: must be 'rest', 'flat'.* not 'fist'"),

@@ -20,8 +20,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.world import certificate_proof
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_proof import Proof, near_units
-from elbowroom.world.certificate_stage import Stage
-from elbowroom.world.certificate_units import units_of
+from elbowroom.world.certificate_units import Stage, units_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Keyed

@@ -78,5 +78,5 @@ def test_a_long_hall_is_on_the_map_as_a_whole_and_what_is_not_is_refused() -> No
         j, i = columns.cell(np.array([2.0, y]))
         assert np.allclose(columns.point(np.array([j, i])), [2.0, y], atol=CELL_M)
         assert columns.room(0.5, 1.5)[j, i] == 0.0
-    with pytest.raises(BadValue, match="by way of a place between"):
+    with pytest.raises(BadValue, match="go to a place between"):
         columns_of(hall, 0.0, [np.zeros(2), np.array([200.0, 200.0])])

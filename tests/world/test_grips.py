@@ -18,12 +18,11 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.edit import place
-from elbowroom.world.carried import hands
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.played import played
-from elbowroom.world.things import Hold
+from elbowroom.world.things import Hold, hands
 from elbowroom.world.world import World
 
 PERSON = human(height=1.7, skin=False)

@@ -245,7 +245,7 @@ def too_heavy(body: Character, T: Array, mass: float, center: ArrayLike, hands: 
         return ""
     joint = role.replace("_", " ").replace("spine1", "lower back").replace("upper arm", "shoulder")
     joint = joint.replace("forearm", "elbow")
-    return f"{mass:g} kg take {torque:.0f} Nm of the {joint}, {100 * share:.0f} % of its strength"
+    return f"{mass:g} kg needs {torque:.0f} Nm at the {joint}, {100 * share:.0f} % of its strength"
 
 
 def slips(body: Character, mass: float, style: str) -> str:
@@ -253,4 +253,4 @@ def slips(body: Character, mass: float, style: str) -> str:
     if body.masses is None or style not in GRIP_STRENGTH:
         return ""
     most = GRIP_STRENGTH[style] * body.masses.total
-    return f"{mass:g} kg slip out of one hand, which lifts {most:.0f} kg by such a grasp" if mass > most else ""
+    return f"{mass:g} kg slips out of one hand, which lifts up to {most:.0f} kg with this grasp" if mass > most else ""

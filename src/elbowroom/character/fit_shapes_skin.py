@@ -23,11 +23,10 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Skin
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.geometry.hull import Hull, convex_hull
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.geometry.shapes import Shape, capsule
+from elbowroom.geometry.shapes import Hull, Shape, capsule, convex_hull
 from elbowroom.kernels.capsules import capsule_around, least_line
 
 # A capsule is taken if the skin is on average this near below its surface, as a share of the body's height

@@ -114,7 +114,7 @@ CLASP = _shape("pinch", (28, 50, 14, 16, 22), (58, 0, 46, 24), (60, 0, 46, 24), 
 def _width(width: float) -> float:
     """A width that makes sense, metres."""
     if not (np.isfinite(width) and width >= 0.0):
-        raise BadValue(f"the width of a grasp is zero or more metres, not {width}.")
+        raise BadValue(f"the width of a grasp must be 0 m or more, not {width}.")
     return float(width)
 
 

@@ -116,7 +116,7 @@ def _proportions(height: float, at: Mapping[str, Array]) -> Proportions:
         "hip": ratio(lambda m, s: abs(m[f"{s}_thigh"][0])),
     }
     if any(not _LEAST_RATIO < r < _MOST_RATIO for r in ratios.values()):
-        raise BadValue("the proportions are no person's.")
+        raise BadValue("the proportions are not those of a person.")
     scales = Scales(**ratios)
     # At a given height a longer trunk would shorten the legs: the height grows instead.
     return proportions(height * height / proportions(height, scales=scales).unit, scales=scales)

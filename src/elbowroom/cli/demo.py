@@ -21,7 +21,7 @@ def demo(
     name: Annotated[str | None, typer.Argument(help="Gallery scenario; 'elbowroom gallery' lists them.")] = None,
     output: Annotated[
         list[Path] | None,
-        typer.Option("-o", "--output", help="Output file in place of the default ones; may be repeated."),
+        typer.Option("-o", "--output", help="Output file instead of the default ones; may be repeated."),
     ] = None,
     seed: options.Seed = 0,
     tier: options.TierName = "auto",

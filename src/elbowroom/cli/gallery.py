@@ -86,7 +86,7 @@ def _build(shown: list[Scenario], folder: Path, seed: int, as_json: bool) -> int
 def _all_or_none(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
     """Temporary folder whose files are moved into `folder` on success; and the list of them, filled then."""
     if folder.exists() and not folder.is_dir():
-        raise BadFile(folder, "is a file", would_do="give the name of a folder")
+        raise BadFile(folder, "is a file", would_do="give a folder name")
     written: list[Path] = []
     try:
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.absolute().parent) as made:

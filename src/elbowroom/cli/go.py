@@ -58,7 +58,7 @@ def go(
     tasks = _tasks(to, facing, gait)
     begin = options.point(start)
     if not (math.isfinite(fps) and 5.0 <= fps <= 480.0):
-        raise BadValue(f"--fps is between 5 and 480, not {fps:g}.")
+        raise BadValue(f"--fps must be between 5 and 480, not {fps:g}.")
     paths, character = check_outputs(output), options.character_named(body)
     clock = Clock(quiet=as_json)
     compile_first(as_json)
@@ -68,7 +68,7 @@ def go(
         world = read_scene(scene, units=scene_units, up=scene_up, floor=height)
         within = inside_of(world, standing_points(world, begin), 0.0)
         if within is not None:
-            raise BadValue(f"--from {start} is inside of '{within[0]}'; give a place with room to stand.")
+            raise BadValue(f"--from {start} is inside '{within[0]}'; give a place with room to stand.")
         first = tasks[0].to
         aim = (0.0, 0.0) if isinstance(first, str) else (first[0] - begin[0], first[1] - begin[1])
         turn = math.atan2(aim[0], -aim[1]) if aim != (0.0, 0.0) else 0.0
@@ -91,7 +91,7 @@ def _tasks(to: list[str], facing: float | None, gait: str) -> list[Go]:
     from elbowroom.plan.walking.paths import Gait
 
     if gait not in get_args(Gait):
-        raise BadValue(f"--gait is one of {', '.join(get_args(Gait))}, not '{gait}'.")
+        raise BadValue(f"--gait must be one of {', '.join(get_args(Gait))}, not '{gait}'.")
     if facing is not None and not math.isfinite(facing):
         raise BadValue(f"--facing takes a finite number of degrees, not {facing}.")
     goals = [options.point(goal) if "," in goal else goal for goal in to]

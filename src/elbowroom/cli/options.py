@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
 Shapes = Annotated[
     bool,
-    typer.Option("--shapes", help="Show the collision geometry of bodies, which proofs are about, in place of skins."),
+    typer.Option("--shapes", help="Show the collision geometry that is proven instead of skins."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same motion.")]
 TierName = Annotated[
@@ -197,7 +197,7 @@ def point(text: str | None) -> tuple[float, float]:
     try:
         x, y = (float(part) for part in text.split(","))
     except ValueError:
-        raise BadValue(f"a position on the floor is two numbers, X,Y in metres, not '{text}'.") from None
+        raise BadValue(f"a position on the floor must be two numbers X,Y in metres, not '{text}'.") from None
     if not (math.isfinite(x) and math.isfinite(y)):
         raise BadValue(f"a position on the floor needs finite numbers, not '{text}'.")
     return x, y
@@ -208,9 +208,9 @@ def pixels(text: str) -> tuple[int, int]:
     try:
         width, height = (int(part) for part in text.lower().split("x"))
     except ValueError:
-        raise BadValue(f"a size is WIDTHxHEIGHT in pixels, such as 960x640, not '{text}'.") from None
+        raise BadValue(f"a size must be WIDTHxHEIGHT in pixels, such as 960x640, not '{text}'.") from None
     if not (16 <= width <= 8192 and 16 <= height <= 8192):
-        raise BadValue(f"a picture is 16 to 8192 pixels wide and high, not {width}x{height}.")
+        raise BadValue(f"a picture must be 16 to 8192 pixels wide and high, not {width}x{height}.")
     return width, height
 
 
@@ -372,7 +372,7 @@ def floor_height(text: str) -> float | Literal["auto"] | None:
     try:
         height = float(text)
     except ValueError:
-        raise BadValue(f"the floor is 'auto' or a height in metres, not '{text}'.") from None
+        raise BadValue(f"the floor must be 'auto' or a height in metres, not '{text}'.") from None
     if not math.isfinite(height):
-        raise BadValue(f"the floor is 'auto' or a finite height in metres, not '{text}'.")
+        raise BadValue(f"the floor must be 'auto' or a finite height in metres, not '{text}'.")
     return height

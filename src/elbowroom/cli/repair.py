@@ -47,7 +47,7 @@ def repair(
         list[str] | None,
         typer.Option(
             metavar="LIMB[=FROM-TO]",
-            help="Limb that stays where it is, always or during some seconds: right_arm, left_arm=1.2-2.5; repeatable.",
+            help="Limb to leave unchanged, or when: right_arm, left_arm=1.2-2.5. May be repeated.",
         ),
     ] = None,
     max_shift: Annotated[
@@ -91,7 +91,7 @@ def repair(
     from elbowroom.plan.repair.repair import repair as bring_out
 
     if not (0.0 <= max_aside <= 1.0 and 0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
-        raise BadValue("--max-aside is 0 to 1 metres, --max-shift 0 or more metres, --max-delay 0 or more seconds.")
+        raise BadValue("--max-aside must be 0 to 1 m, --max-shift 0 m or more, --max-delay 0 s or more.")
     if scene is None and not feet:
         raise BadValue("give a SCENE, or --feet to clean up the feet without one.")
     how: dict[str, Any] = {"seed": seed, "style": options.style_named(style), "fix_self": fix_self}

@@ -206,7 +206,7 @@ def _weights(given: list[str]) -> dict[str, float]:
         except ValueError:
             found[name] = math.nan
         if not name or not math.isfinite(found[name]):
-            raise BadValue(f"a mass is given as NAME=KG, such as book=1.2, not '{text}'.")
+            raise BadValue(f"a mass must be NAME=KG, such as book=1.2, not '{text}'.")
     return found
 
 

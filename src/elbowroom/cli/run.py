@@ -107,7 +107,7 @@ def checked_count(count: int) -> int:
     from elbowroom.plan.variants import MOST_VARIANTS
 
     if not 1 <= count <= MOST_VARIANTS:
-        raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
+        raise BadValue(f"the number of variants must be between 1 and {MOST_VARIANTS}, not {count}.")
     return count
 
 

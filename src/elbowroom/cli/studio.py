@@ -23,7 +23,8 @@ def studio(
     ] = "umbrella",
     port: Annotated[int, typer.Option(metavar="N", help="Port; if taken, the next free one.")] = 8080,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on. Anything but 127.0.0.1 admits other machines.")
+        str,
+        typer.Option(metavar="ADDRESS", help="Address to listen on. Any but 127.0.0.1 lets other machines connect."),
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     token: Annotated[
@@ -50,7 +51,7 @@ def studio(
     Examples: elbowroom studio; elbowroom studio kitchen.yaml --read ~/scenes
     """
     if not 0 <= port <= 65535:
-        raise BadValue(f"a port is a number from 0 to 65535, not {port}.")
+        raise BadValue(f"a port must be a number from 0 to 65535, not {port}.")
     from elbowroom.studio.page import opened
 
     compile_first(quiet=False)

@@ -27,7 +27,7 @@ def check_writable(path: str | Path) -> Path:
     except (OSError, ValueError) as error:
         raise BadFile(target, f"cannot be written ({getattr(error, 'strerror', None) or error})") from None
     if found is not None and stat.S_ISDIR(found.st_mode):
-        raise BadFile(target, "is a folder", would_do="give the name of a file")
+        raise BadFile(target, "is a folder", would_do="give a file name")
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise BadFile(target, "is not a regular file", would_do="give another name")
     if found is not None and not (found.st_mode & _WRITE and os.access(target, os.W_OK)):
@@ -53,7 +53,7 @@ def writing(*paths: str | Path) -> Iterator[list[Path]]:
     try:
         for target in targets:
             if target.is_dir():
-                raise BadFile(target, "is a folder", would_do="give the name of a file")
+                raise BadFile(target, "is a folder", would_do="give a file name")
             try:
                 handle, name = tempfile.mkstemp(suffix=target.suffix, prefix=f".{target.stem}-", dir=target.parent)
             except OSError as error:

@@ -63,7 +63,7 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
     able = {n: u for n, u in usual.items() if SHORTEST <= height * u <= TALLEST}
     if not able:
         return 0.01, (
-            f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which is no "
+            f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which is not a "
             "human height in any common unit (option: units)."
         )
     name = min(able, key=lambda n: abs(math.log(height * able[n] / 1.65)))
@@ -95,21 +95,21 @@ def check_bones(path: str | Path, names: Sequence[str], offsets: Array) -> None:
 def checked_units(units: float) -> float:
     """Metres per unit as the user gave them."""
     if not (math.isfinite(units) and 1e-6 <= units <= 1e6):
-        raise BadValue(f"units are metres per file unit, a positive number such as 0.01, not {units}.")
+        raise BadValue(f"units must be metres per file unit, a positive number such as 0.01, not {units}.")
     return float(units)
 
 
 def checked_up(up: str) -> str:
     """'Y' or 'Z' as the user gave it."""
     if up.upper() not in ("Y", "Z"):
-        raise BadValue(f"the up axis is Y or Z, not '{up}'.")
+        raise BadValue(f"the up axis must be Y or Z, not '{up}'.")
     return up.upper()
 
 
 def checked_fps(fps: float) -> float:
     """Frames per second as the user gave them."""
     if not (math.isfinite(fps) and 0.1 <= fps <= 1e5):
-        raise BadValue(f"fps is 0.1 to 100000 frames per second, such as 30, not {fps:g}.")
+        raise BadValue(f"fps must be 0.1 to 100000 frames per second, such as 30, not {fps:g}.")
     return float(fps)
 
 

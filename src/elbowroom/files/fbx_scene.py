@@ -39,7 +39,7 @@ _MOVES = 1e-4
 # Share of a bone's length by which the bind pose may differ from the pose in the file; else it is of another body.
 _SAME_LENGTH = 0.02
 
-_NOT_FBX = "is not FBX; expected a binary or text file of FBX"
+_NOT_FBX = "is not FBX; expected a binary or text FBX file"
 
 # All objects of the scene; freeing one while others are used crashes.
 _KEPT: list[Any] = []
@@ -103,7 +103,7 @@ class FbxScene:
         still = np.array([flat(node.local_transform) for node in self.nodes])
         for node, row in zip(self.nodes, still, strict=True):
             if not np.all(np.isfinite(row)):
-                raise Refused(f"'{node.name[:40]}' has a transform that is not of finite numbers")
+                raise Refused(f"'{node.name[:40]}' has a transform with values that are not finite")
         bound = self._bound(bones)
         T_world, out = np.zeros((len(self.nodes), 4, 4)), still.copy()
         for k, parent in enumerate(self.parents):  # parents come first

@@ -165,7 +165,7 @@ class Surfaces:
             data = self._container.image(images[at]) if at >= 0 else b""
             self._images[at] = data if data and sampled(data) is not None else b""
         if not self._images[at]:
-            self._note("Textures that are missing, damaged, larger than 8192 pixels or no PNG or JPEG were left out.")
+            self._note("Textures that are missing, damaged, larger than 8192 pixels, or not PNG or JPEG were left out.")
         return self._images[at]
 
 

@@ -70,7 +70,7 @@ def read_joint_positions(
     lengths = _lengths(flat, points)
     same = [name for name, at in zip(names, _at_parent(lengths), strict=True) if at and name not in _MAY_COINCIDE]
     if same or not lengths.any():
-        text = f"has joints at the place of their parents: {', '.join(same or names[1:])}"
+        text = f"has joints at the same position as their parents: {', '.join(same or names[1:])}"
         raise BadFile(path, text, would_do=_WANTED)
     if units is None:
         units, note = guess_units(body_height(flat.parents, lengths[:, None] * [1.0, 0.0, 0.0]), ("metres", 1.0))
@@ -79,7 +79,7 @@ def read_joint_positions(
     skeleton, q = _fitted(flat, places)
     off = float(np.linalg.norm(skeleton.forward(places[:, 0], q)[..., :3, 3] - places, axis=-1).max())
     if off > _OFF_M:
-        notes.append(f"Bones change their lengths in the file; joints are up to {1000 * off:.0f} mm off.")
+        notes.append(f"Bone lengths change in the file; joints are up to {1000 * off:.0f} mm off.")
     character = as_character(skeleton, name=path.stem, poses=q[:: max(1, len(q) // 200)])
     source = Source(str(path), FORMAT, float(units), axis, notes=tuple(notes))
     rate = _DEFAULT_FPS if fps is None else checked_fps(fps)
@@ -121,13 +121,13 @@ def _points(path: Path) -> Array:
     if array.ndim == 2 and array.shape[1] == 3 * _JOINTS:
         array = array.reshape(-1, _JOINTS, 3)
     if array.ndim == 2 and array.shape[1] == 263:
-        raise BadFile(path, "holds HumanML3D's features of 263 numbers", would_do="give the joints that they stand for")
+        raise BadFile(path, "holds HumanML3D's features of 263 numbers", would_do="give the joint positions instead")
     if array.ndim != 3 or array.shape[1:] != (_JOINTS, 3):
         raise BadFile(path, f"has the shape {array.shape}", would_do=_WANTED)
     if not 0 < len(array) <= MOST_FRAMES:
         raise BadFile(path, f"has {len(array):,} frames", would_do=f"1 to {MOST_FRAMES:,} are read")
     if not np.all(np.abs(array.astype(float)) < 1e6):  # false for NaN, too
-        raise BadFile(path, "contains numbers that are too large or none")
+        raise BadFile(path, "contains numbers that are too large or not finite")
     return array.astype(float)
 
 

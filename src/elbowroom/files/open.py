@@ -50,7 +50,7 @@ class ImportHints:
 
     def __post_init__(self) -> None:
         if self.up is not None and self.up.upper() not in ("Y", "Z"):
-            raise BadValue(f"the up axis is Y or Z, not '{self.up}'.")
+            raise BadValue(f"the up axis must be Y or Z, not '{self.up}'.")
         for what, value in (("units", self.units), ("fps", self.fps)):
             if value is not None and not 0 < value < float("inf"):
                 raise BadValue(f"{what} must be a positive number, not {value}.")
@@ -309,7 +309,7 @@ def on_floor(world: World, floor: Floor) -> World:
         found = scene_floor(world.static, foot_places(world.characters.values()))
         return world.with_(floor=found.height, notes=(*world.notes, *([found.note] if found.note else [])))
     if floor is not None and not (isinstance(floor, int | float) and np.isfinite(floor)):
-        raise BadValue(f"the floor is a height in metres, None, or 'auto', not {floor!r}.")
+        raise BadValue(f"the floor must be a height in metres, None, or 'auto', not {floor!r}.")
     return world.with_(floor=None if floor is None else float(floor))
 
 

@@ -274,7 +274,7 @@ def _poses(file: Arrays) -> Array:
     if "poses" in file:
         rows = file.any("poses")
         if rows is None or rows.dtype.kind not in "iuf" or rows.ndim not in (2, 3):
-            raise BadFile(file.path, "is no table of numbers", where="array 'poses'", would_do="expected (T, 3 J)")
+            raise BadFile(file.path, "is not a table of numbers", where="array 'poses'", would_do="expected (T, 3 J)")
         flat = rows.reshape(len(rows), int(np.prod(rows.shape[1:]))).astype(float)
     else:
         parts = [file.get(key, 2) for key in ("root_orient", "pose_body")]
@@ -286,7 +286,7 @@ def _poses(file: Arrays) -> Array:
     if not 0 < len(flat) <= MOST_FRAMES:
         raise BadFile(file.path, f"has {len(flat):,} frames", "array 'poses'", f"1 to {MOST_FRAMES:,} are read")
     if not np.all(np.abs(flat) < 100.0):
-        raise BadFile(file.path, "contains angles that are no rotation vectors", where="array 'poses'")
+        raise BadFile(file.path, "contains angles that are not rotation vectors", where="array 'poses'")
     return flat.reshape(len(flat), count, 3)
 
 

@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from elbowroom.character.body import Masses
-from elbowroom.character.gripper import with_grip
-from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains
+from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains, with_grip
 from elbowroom.errors import BadFile, MissingExtra
 from elbowroom.files.text import check_regular, numbers, read_bytes, shown
 from elbowroom.geometry.mesh import Mesh

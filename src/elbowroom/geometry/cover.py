@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.fields import distance_field
-from elbowroom.geometry.hull import hull_of
 from elbowroom.geometry.kept import kept, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.shapes import Shape, hull_of
 from elbowroom.geometry.transforms import apply
 from elbowroom.kernels import cover as kernels
 from elbowroom.kernels.fields import Fields

@@ -1,4 +1,7 @@
-"""Files of a cache that end with a digest of their content: what was cut off or overwritten counts as absent."""
+"""Cache files that end with a digest of their content: truncated or overwritten files count as absent.
+
+Compiled code is found by the content of its sources alone, so that every copy of the package shares it.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,28 @@ def _load_overload(cache: Any, signature: Any, target: Any) -> Any:
     return cache._load_overload(signature, target)
 
 
+def _share_between_copies(folder: Path) -> None:
+    """Have numba store the code of sources in `folder` in its cache folder itself, not in one per path of the sources.
+
+    The cache folder is named after the content of all sources; a new clone or virtual environment finds the code of
+    another one.
+    """
+    impl: Any = getattr(caching, "CacheImpl", None) or getattr(caching, "_CacheImpl")  # noqa: B009
+    located = impl._locator_classes[0]  # by NUMBA_CACHE_DIR
+    by_path, stamp = located.get_suitable_cache_subpath, located.get_source_stamp
+
+    def subpath(cls: type, py_file: str) -> str:
+        return "" if Path(py_file).parent == folder else by_path(py_file)
+
+    def source_stamp(self: Any) -> Any:  # older versions of numba stamp code with the time of its source
+        return None if Path(self._py_file).parent == folder else stamp(self)
+
+    located.get_suitable_cache_subpath = classmethod(subpath)
+    located.get_source_stamp = source_stamp
+
+
 def seal_compiled_code() -> None:
     """Have numba seal all compiled code that it stores from now on, and load only what is sealed."""
+    _share_between_copies(Path(__file__).parent)
     setattr(caching, "IndexDataCacheFile", _SealedFiles)  # noqa: B010  (a type cannot be assigned to, says mypy)
     setattr(caching.Cache, "load_overload", _load_overload)  # noqa: B010

@@ -16,9 +16,8 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.clearance import feet_clear
-from elbowroom.locomotion.course import facing, heading_of, leftwards
+from elbowroom.locomotion.course import Manner, facing, heading_of, leftwards, route
 from elbowroom.locomotion.figure import SIDES, Figure, figure
-from elbowroom.locomotion.route import Manner, route
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.locomotion.walk import STANDS_S, WalkOptions, walk_route
 from elbowroom.motion.clip import Clip

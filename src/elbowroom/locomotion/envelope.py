@@ -10,10 +10,9 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.course import leftwards
+from elbowroom.locomotion.course import ASIDE_RAD, Manner, leftwards, route
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.room import part
-from elbowroom.locomotion.route import ASIDE_RAD, Manner, route
 from elbowroom.locomotion.walk import WalkOptions, walk_route
 
 # Shares of the body's height that divide it into bands: legs, hips and hands, chest, head.

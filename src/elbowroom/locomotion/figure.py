@@ -184,8 +184,8 @@ MOST_FRAMES = 36_000
 def check_time(seconds: float, fps: float) -> None:
     """`BadValue` unless a clip of that length and frame rate makes sense."""
     if not (np.isfinite(seconds) and 0.0 < seconds <= LONGEST_S):
-        raise BadValue(f"a clip lasts between 0 and {LONGEST_S:g} seconds, not {seconds:g}.")
+        raise BadValue(f"a clip must last between 0 and {LONGEST_S:g} seconds, not {seconds:g}.")
     if not (np.isfinite(fps) and 5.0 <= fps <= 480.0):
-        raise BadValue(f"a clip has between 5 and 480 frames per second, not {fps:g}.")
+        raise BadValue(f"a clip must have between 5 and 480 frames per second, not {fps:g}.")
     if seconds * fps > MOST_FRAMES:
         raise BadValue(f"{seconds:g} s at {fps:g} frames per second exceed the limit of {MOST_FRAMES} frames.")

@@ -92,7 +92,7 @@ class ClipLibrary:
     def field(self, family: str) -> Field:
         """Triangulation of a family, or of walks where that family was not recorded."""
         if family not in FAMILIES:
-            raise BadValue(f"a gait is one of {', '.join(FAMILIES)}, not '{family}'.")
+            raise BadValue(f"a gait must be one of {', '.join(FAMILIES)}, not '{family}'.")
         return self.fields.get(family, self.fields["walk"])
 
     def weights(self, velocity: Array, family: str = "walk") -> Array:

@@ -17,13 +17,12 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import blend, captured
 from elbowroom.locomotion import course as courses
 from elbowroom.locomotion.clearance import arms_clear, feet_clear, landing_still
-from elbowroom.locomotion.course import Course
+from elbowroom.locomotion.course import TURN_M, Course, Route
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import MARGIN, MARGIN_RUNNING, too_close
-from elbowroom.locomotion.route import TURN_M, Route
 from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
 from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
 from elbowroom.motion.clip import Clip
@@ -170,7 +169,9 @@ def walk_along(
 def _in_range(body: Figure, library: ClipLibrary, family: str, speed: float, turn: float) -> None:
     """`BadValue` unless a library has walks or runs of that speed (m/s) and turn rate (degrees/s)."""
     if not (np.isfinite(speed) and np.isfinite(turn) and speed > 0.0):
-        raise BadValue(f"a walk has a positive speed and a finite turn rate, not {speed:g} m/s and {turn:g} degrees/s.")
+        raise BadValue(
+            f"a walk needs a positive speed and a finite turn rate, not {speed:g} m/s and {turn:g} degrees/s."
+        )
     fastest = blend.fastest(body, courses.arc(1.0, np.radians(turn) / speed), library, family=family)
     most = float(fastest(np.array([0.5]))[0]) if fastest is not None else np.inf
     if speed > most + 1e-9:
@@ -250,7 +251,7 @@ def _go(
         distance = float(np.trapezoid(np.where(times >= 0, v, 0.0), times))
         length = distance if stop else distance + speed * (_PAD + 1.0)
         if stop and distance < 0.5:
-            raise BadValue(f"{seconds} s are too short to start and stop a walk; use 3 s or more.")
+            raise BadValue(f"{seconds} s is too short to start and stop a walk; use 3 s or more.")
         # the path before a clip in progress lies on the same circle, not straight behind
         before = 0.0 if start else speed * (_PAD + 1.0)
         going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)

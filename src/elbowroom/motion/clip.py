@@ -25,10 +25,10 @@ _UNIT = 1e-14
 def frames_in(seconds: float, fps: float) -> int:
     """Frames at a rate from the start of a motion of so many seconds up to its end; `BadValue` for too many."""
     if not (np.isfinite(fps) and fps > 0.0):
-        raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
+        raise BadValue(f"a frame rate must be a positive number of frames per second, not {fps}.")
     if not seconds * fps < MOST_FRAMES:
         raise BadValue(
-            f"{seconds:g} s at {fps:g} frames per second are more than {MOST_FRAMES:,} frames; "
+            f"{seconds:g} s at {fps:g} frames per second is more than {MOST_FRAMES:,} frames; "
             "use a lower rate or a shorter motion."
         )
     return int(np.floor(seconds * fps + 1e-6)) + 1

@@ -83,7 +83,7 @@ class Contacts:
     @staticmethod
     def _columns(side: str) -> slice:
         if side not in SIDES:
-            raise BadValue(f"a foot is 'left' or 'right', not '{side}'.")
+            raise BadValue(f"a foot must be 'left' or 'right', not '{side}'.")
         return slice(0, 2) if side == "left" else slice(2, 4)
 
 

@@ -92,7 +92,7 @@ def place(
     if xy.shape != (2,) or not np.all(np.isfinite([*xy, turn, lift])):
         raise BadValue(f"a clip is placed at two finite numbers x, y with a finite rotation, not at {at!r}, {turn}.")
     if about not in ("origin", "start"):
-        raise BadValue(f"a clip is placed about its 'origin' or its 'start', not about '{about}'.")
+        raise BadValue(f"a clip can be placed about its 'origin' or its 'start', not about '{about}'.")
     pivot = np.zeros(3)
     if about == "start":
         pivot[:2] = clip.root[min(clip.source.lead, len(clip) - 1), :2]
@@ -113,7 +113,7 @@ def splice(a: Clip, b: Clip, *, at: float | None = None, blend: float = 0.3, ali
     _same_body(a, b)
     b = without_lead(b)
     if not (np.isfinite(blend) and blend >= 0.0):
-        raise BadValue(f"a blend takes zero or more seconds, not {blend}.")
+        raise BadValue(f"a blend must take 0 s or more, not {blend}.")
     first, last = a.span
     at = last - blend if at is None else at
     slack = _SNAP / a.fps

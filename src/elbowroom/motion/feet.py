@@ -17,9 +17,8 @@ from elbowroom.motion.foot_tracks import bridged
 from elbowroom.motion.legs import place_feet
 from elbowroom.motion.retarget import hips_drop, plant_feet
 from elbowroom.motion.retarget_pose import has_feet
-from elbowroom.motion.soles import SIDES, sole_points, soles
+from elbowroom.motion.soles import SIDES, soft_frames, softened, sole_points, soles, toes_above
 from elbowroom.motion.stance import foot_slide, slide_ways, stance_contacts
-from elbowroom.motion.toes import soft_frames, softened, toes_above
 
 # Passes at most in which the rest of sliding is taken away; stances are found anew before each, so the last need not
 # be the best. Of 50 spoiled recordings one needed more than 16 (benchmarks/feet.py).

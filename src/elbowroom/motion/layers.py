@@ -56,7 +56,7 @@ class Layer:
             )
         for weight in (self.weight, *(self.ends or ())):
             if not 0.0 <= weight <= 1.0:
-                raise BadValue(f"a layer's weight is between 0 and 1, not {weight}.")
+                raise BadValue(f"a layer's weight must be between 0 and 1, not {weight}.")
 
     def __len__(self) -> int:
         return len(self.rotations)

@@ -129,7 +129,7 @@ def place_hands(character: Character, root: ArrayLike, rotations: ArrayLike, han
 
 def _check_side(side: str, what: str) -> None:
     if side not in SIDES:
-        raise BadValue(f"a {what} is 'left' or 'right', not '{side}'.")
+        raise BadValue(f"a {what} must be 'left' or 'right', not '{side}'.")
 
 
 def _place(

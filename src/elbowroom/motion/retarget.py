@@ -21,8 +21,7 @@ from elbowroom.motion.edit import without_lead
 from elbowroom.motion.foot_tracks import HEADING, PLACE, feet_of, pinned, track_of
 from elbowroom.motion.legs import place_feet, place_hands
 from elbowroom.motion.retarget_pose import carry_over, has_feet, leg_length
-from elbowroom.motion.soles import Sole, soles
-from elbowroom.motion.toes import toes_above
+from elbowroom.motion.soles import Sole, soles, toes_above
 
 # Share of its length to which a leg may be stretched: near full stretch a knee angular_accelerations.
 _STRETCH = 0.9965

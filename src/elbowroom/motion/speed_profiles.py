@@ -114,7 +114,7 @@ def path_times(
     if len(p) < 2 or not np.isfinite(p).all():
         raise BadValue("a path needs two or more finite points (N, 3) to be timed.")
     if not (np.isfinite(slower) and slower > 0.0):
-        raise BadValue(f"a factor on times is a positive number, not {slower}.")
+        raise BadValue(f"a time factor must be a positive number, not {slower}.")
     step = np.linalg.norm(np.diff(p, axis=0), axis=1)
     if turns is not None:
         step = np.hypot(step, _TURN_M * np.asarray(turns, dtype=float).reshape(len(step)))

@@ -41,7 +41,7 @@ class Match:
 def pose_distances(a: Array, b: Array) -> Array:
     """Root-mean-square distances (N, M) in metres of points (N, K, 3) and (M, K, 3), each pair aligned on the floor."""
     if a.shape[1:] != b.shape[1:] or a.shape[2:] != (3,):
-        raise BadValue(f"poses to compare have the same points (K, 3), not {a.shape[1:]} and {b.shape[1:]}.")
+        raise BadValue(f"poses to compare must have the same points (K, 3), not {a.shape[1:]} and {b.shape[1:]}.")
     p, c = (x - x.mean(axis=1, keepdims=True) * [1.0, 1.0, 0.0] for x in (a, b))
     along = np.einsum("nki,mki->nm", p[..., :2], c[..., :2])
     across = p[..., 0] @ c[..., 1].T - p[..., 1] @ c[..., 0].T

@@ -85,7 +85,7 @@ def strip(
         with Renderer(world, size=size or (1600, 500), camera=look, show=show, clouds=clouds, span=span) as renderer:
             return renderer.draw(float(moments[-1]), ghosts=[(float(t), 1.0) for t in moments[:-1]])
     if layout != "tiles":
-        raise BadValue(f"a strip is laid out as 'tiles' or along the 'path', not '{layout}'.")
+        raise BadValue(f"a strip must be laid out as 'tiles' or along the 'path', not '{layout}'.")
     with Renderer(
         world, size=size or (240, 320), camera=_camera(camera), show=show, clouds=clouds, span=span, far=0.5
     ) as renderer:
@@ -188,7 +188,7 @@ def _fading(count: int) -> list[float]:
 def _moments(span: tuple[float, float], times: ArrayLike | None, n: int) -> Array:
     if times is None:
         if not 1 <= n <= 1000:
-            raise BadValue(f"a strip has between 1 and 1000 frames, not {n}.")
+            raise BadValue(f"a strip must have between 1 and 1000 frames, not {n}.")
         return np.linspace(*span, n)
     moments = np.atleast_1d(np.asarray(times, dtype=float))
     if moments.ndim != 1 or not len(moments) or not np.all(np.isfinite(moments)):

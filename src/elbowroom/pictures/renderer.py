@@ -157,7 +157,7 @@ class Renderer:
         `shapes_over` draws the collision shapes translucently over the mode `show`.
         """
         if min(size) < 8 or max(size) > 8192:
-            raise BadValue(f"a picture is between 8 and 8192 pixels wide and high, not {size[0]}×{size[1]}.")
+            raise BadValue(f"a picture must be 8 to 8192 pixels wide and high, not {size[0]}×{size[1]}.")
         self.world, self.size = world, size
         self.direction = Direction(world, camera or Camera(), size[0] / size[1], clouds, span, far)
         self._clouds = clouds

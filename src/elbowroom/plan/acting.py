@@ -14,8 +14,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.rounding import joined
-from elbowroom.finish.settle import between_free
+from elbowroom.finish.settle import between_free, joined
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.plan.actor import Actor, HandSupport
@@ -142,7 +141,7 @@ def _leaning(actor: Actor, support: HandSupport, root: Array, q: Array) -> Array
         pose = Pose.of(root[k], q[k])
         solved = arm.solve(arm.T_world_parent(pose), support.T_world_hand, arm.orbit_of(pose), arm.keep_of(pose))
         if not solved.reached.all():
-            raise PlanningFailure("no-path", f"the {support.given.hand} hand does not stay on {support.given.on}")
+            raise PlanningFailure("no-path", f"the {support.given.hand} hand would come off {support.given.on}")
         q[k] = arm.posed(pose, solved).rotations
     return continuous(q)
 

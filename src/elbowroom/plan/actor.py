@@ -182,7 +182,7 @@ class Actor:
 
     def resume(self) -> tuple[float, float]:
         """Let a paused base continue after the last final frame; return the seconds between which it was held."""
-        assert self.left is not None, "it was paused"
+        assert self.left is not None, "the motion was paused"
         since, kept = self.time(len(self.original) - 1), dict(self.kept)
         base, original = self.left
         q = np.array(base.rotations)

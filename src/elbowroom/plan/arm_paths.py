@@ -20,8 +20,7 @@ from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.nudge import bump, nudge
 from elbowroom.finish.offsets import JointOffsets
-from elbowroom.finish.rounding import bell, interpolate
-from elbowroom.finish.settle import between_free, hit_along, settle
+from elbowroom.finish.settle import bell, between_free, hit_along, interpolate, settle
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
@@ -29,7 +28,7 @@ from elbowroom.motion.quality import BEYOND, JERK, ReachShape, joint_jerks, reac
 from elbowroom.plan.result import Blocked, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.posing.limb_ik import Keep, LimbIK
-from elbowroom.search.shortcut import smooth
+from elbowroom.search.birrt import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.world.edit import Tier

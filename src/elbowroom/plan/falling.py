@@ -95,7 +95,7 @@ def let_fall(world: World, thing: str, t: float, T_world_thing: Array, fps: floa
     """
     found, hold = landing(world, thing, t, T_world_thing), holder_of(world, thing, t)
     if found is None or hold is None:
-        raise PlanningFailure("target-out-of-reach", f"drop {thing}: there is nothing below to fall onto")
+        raise PlanningFailure("target-out-of-reach", f"drop {thing}: there is nothing below for it to fall onto")
     ended = replace(hold, during=(hold.during[0], t), fall=falling(t, found.depth, fps))
     down = t + seconds_of(found.depth)
     return world.with_(

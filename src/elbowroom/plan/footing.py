@@ -65,7 +65,7 @@ def _stop(d: Director, actor: Actor, task: Task, number: int) -> None:
     found = target_of(d.world, task, actor.now)
     rests = _rests(actor, None if found is None else found[1])
     if number >= max(len(rests), 1):
-        raise PlanningFailure("target-out-of-reach", f"{task.verb}: {actor.who} does not come to rest anywhere else")
+        raise PlanningFailure("target-out-of-reach", f"{task.verb}: {actor.who} comes to rest nowhere else")
     if actor.left is not None:
         if rests[number] == actor.k:
             return
@@ -82,7 +82,7 @@ def _stop(d: Director, actor: Actor, task: Task, number: int) -> None:
 def resume(d: Director, actor: Actor) -> None:
     """Let a paused base continue; the world's notes say how long it stood still."""
     begin, end = actor.resume()
-    note = f"{actor.who} stays at {begin:.2f} s of the motion for {end - begin:.2f} s"
+    note = f"{actor.who} pauses at {begin:.2f} s of the motion for {end - begin:.2f} s"
     d.world = actor.placed(d.world).with_(notes=(*d.world.notes, note))
 
 

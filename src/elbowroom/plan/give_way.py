@@ -88,7 +88,7 @@ def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
         return plan
     if d.settings.tier == "ik":
         left = certificate.collisions
-        why = collision_text(left[0]) if left else "something is too near to tell"
+        why = collision_text(left[0]) if left else "something is too close to decide"
         return plan.with_(status="not-certified", why=why)
     planted = [actor.who for actor in d.actors.values() if actor.stands]
     return plan.then(

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.rounding import rounded
+from elbowroom.finish.settle import rounded
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import UP, Array, arc, continuous, slerp, to_matrix
 from elbowroom.motion.quality import JERK, joint_jerks

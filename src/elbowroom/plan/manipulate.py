@@ -54,15 +54,13 @@ def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
     from elbowroom.plan.verbs.drop import drop
     from elbowroom.plan.verbs.fixtures import open_fixture, press
     from elbowroom.plan.verbs.grab import grab
-    from elbowroom.plan.verbs.handover import hand_over
+    from elbowroom.plan.verbs.handover import hand_over, regrasp
     from elbowroom.plan.verbs.hold import hold_out
     from elbowroom.plan.verbs.move import move
     from elbowroom.plan.verbs.put import put
-    from elbowroom.plan.verbs.regrasp import regrasp
     from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
     from elbowroom.plan.verbs.touch import reach_to, touch
-    from elbowroom.plan.walking.follow import follow
-    from elbowroom.plan.walking.go import go
+    from elbowroom.plan.walking.go import follow, go
 
     hands: dict[type[Task], Verb] = {
         Reach: reach_to, Grab: grab, Put: put, Move: move, Carry: carry, Drop: drop, HoldOut: hold_out,
@@ -197,7 +195,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         other = ordered(world, tasks, leading)
         if other not in orders and len(orders) < ORDERS:
             orders.append(other)
-            notes.append(f"{blocked} was planned before the others, which blocked it ({plan.why})")
+            notes.append(f"{blocked} was planned before the others because they blocked it ({plan.why})")
             continue
         # Other samples may help where a proof or a search failed, and so may a later task. A move has tried other
         # samples by itself.
@@ -376,4 +374,4 @@ def _back_by(d: Director, task: Task) -> None:
     _verbs()[0][Rest](d, Rest(who=task.who, hand=task.hand))
     late = actor.now - task.back
     if late > 1.5 / actor.base.fps:
-        raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
+        raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s too late to be back by {task.back:g} s")

@@ -45,7 +45,7 @@ def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) ->
     mesh = world.objects[task.object].mesh
     if task.onto is None:
         if task.to is None:
-            raise BadValue(f"{task.verb} {task.object}: say where, with 'to' or 'onto'.")
+            raise BadValue(f"{task.verb} {task.object}: give the place with 'to' or 'onto'.")
         T[:3, 3] = task.to
         return T
     T[:3, 3] = surface_at(world, task.onto, t, task.to, taken[:3, 3])

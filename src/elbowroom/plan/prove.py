@@ -66,7 +66,7 @@ def _missed(plan: Plan) -> str:
             apart = float(np.linalg.norm(hands[0] - hands[1]))
             if apart > _MISSES_M:
                 what = f"the {hold.hand} hand of {hold.by} misses {hold.object} by {100 * apart:.1f} cm at {t:.2f} s"
-                return f"{what}, since edits are weaker than they were planned"
+                return f"{what}, because edits are weaker than planned"
     return ""
 
 
@@ -78,4 +78,4 @@ def _blame(certificate: Certificate) -> str:
         return f"{a} and {b} collide at {worst.during[0]:.2f}–{worst.during[1]:.2f} s"
     first = certificate.unproven[0]
     a, b = first.pair
-    return f"{a} and {b} are too near to tell at {first.during[0]:.2f}–{first.during[1]:.2f} s"
+    return f"{a} and {b} are too close to decide at {first.during[0]:.2f}–{first.during[1]:.2f} s"

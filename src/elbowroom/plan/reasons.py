@@ -113,9 +113,9 @@ def _wedged(world: World, task: Grab) -> tuple[str, float] | None:
         if not any(np.isfinite(exact.separation(k, float(most))) for most in shifts):
             depth = -(exact.overlap(k) or 0.0)
             rise = _rise_out(exact, task.object, places)
-            told = f"{_inside_text(name, depth)}, out of which it has to be moved"
-            told = told if rise is None else f"inside of {name}: raise it by {100.0 * rise:.0f} cm"
-            return f"grab {task.object}: it begins {told}", depth
+            told = f"{_inside_text(name, depth)}; move it out"
+            told = told if rise is None else f"inside {name}: raise it by {100.0 * rise:.0f} cm"
+            return f"grab {task.object}: it starts {told}", depth
     return None
 
 
@@ -146,17 +146,13 @@ def _filled(world: World, task: Task) -> tuple[str, float] | None:
             None
             if inside is None
             else (
-                f"press: the face of {task.fixture} is {_inside_text(*inside)}, out of which it has to be moved",
+                f"press: the face of {task.fixture} is {_inside_text(*inside)}; move it out",
                 inside[1],
             )
         )
     if isinstance(task, Touch) and np.shape(task.target) == (3,):
         inside = inside_of(world, np.asarray(task.target, dtype=float), _BEHIND_M)
-        return (
-            None
-            if inside is None
-            else (f"touch: the target is {_inside_text(*inside)}, out of which it has to be moved", inside[1])
-        )
+        return None if inside is None else (f"touch: the target is {_inside_text(*inside)}; move it out", inside[1])
     if to is None or np.shape(to) != (3,) or not np.isfinite(to).all():
         return None
     if isinstance(task, Reach) and task.foot is None:
@@ -176,13 +172,13 @@ def _filled(world: World, task: Task) -> tuple[str, float] | None:
             if deepest[0] <= _PRESSED_M:
                 return None
             depth, name = deepest
-            met = met or (f"put {task.object}: at its place it is {_length(depth)} inside of {name}", depth)
+            met = met or (f"put {task.object}: at its goal it is {_length(depth)} inside {name}", depth)
         return met
     return None
 
 
 def _inside_text(name: str, depth: float) -> str:
-    return f"{_length(depth)} inside of {name}"
+    return f"{_length(depth)} inside {name}"
 
 
 def _first_frame(motion: Motion) -> float:
@@ -203,7 +199,7 @@ def _overlap(exact: ExactWorld, who: str, hits: Sequence[Hit]) -> str:
     more = f", and {len(hits) - 1} more pairs" if len(hits) > 1 else ""
     if b.startswith(f"{who}."):
         return f"{a} and {b} already overlap at the start{deep}{more}"
-    return f"{a} is already inside of {b} at the start{deep}{more}"
+    return f"{a} is already inside {b} at the start{deep}{more}"
 
 
 def _length(metres: float) -> str:
@@ -236,7 +232,7 @@ def remedy(
         except ElbowroomError:  # the change does not apply here: a missing hand, an object that is needed
             continue
         if done.found:
-            return f"{probe.text} would do (checked)"
+            return f"{probe.text} works (verified)"
     return ""
 
 
@@ -366,10 +362,10 @@ def _other_things(world: World, tasks: Sequence[Task], settings: Settings, faile
     words = set(re.findall(r"[\w-]+", failed.why))
     for name in [n for n in world.static if n in words and n not in needed][:_OBSTACLES]:
         rest = {n: mesh for n, mesh in world.static.items() if n != name}
-        yield Probe(f"taking {name} away", world.with_(static=rest), tasks, settings)
+        yield Probe(f"removing {name}", world.with_(static=rest), tasks, settings)
     for name in [n for n in world.objects if n in words and n not in needed][:_OBSTACLES]:
         things = {n: thing for n, thing in world.objects.items() if n != name}
-        yield Probe(f"taking {name} away", world.with_(objects=things), tasks, settings)
+        yield Probe(f"removing {name}", world.with_(objects=things), tasks, settings)
     if failed.missing == 0.0:  # other samples do not help a target inside of a solid
         seed = settings.seed + 1
         yield Probe(f"another seed ({seed})", world, tasks, replace(settings, seed=seed))

@@ -34,8 +34,8 @@ Status = Literal[
 
 # General advice by status, where no verified change is known.
 ADVICE: Mapping[Status, str] = {
-    "partial": "the remaining collisions are listed; larger shifts and delays may help",
-    "start-in-collision": "move the obstacle or begin where the body is free",
+    "partial": "the remaining collisions are listed; a larger shift or delay may help",
+    "start-in-collision": "move the obstacle or start where the body is free",
     "base-in-collision": "repair the motion first, or move the obstacle",
     "target-in-collision": "move the target or the obstacle, or give another grasp",
     "target-out-of-reach": "stand nearer, move the target, or use the other hand",
@@ -43,7 +43,7 @@ ADVICE: Mapping[Status, str] = {
     "too-heavy": "make it lighter, bring it nearer, or use both hands",
     "loop-not-closed": "bring the carriers nearer to the object",
     "no-path": "move the obstacle, or use the other hand",
-    "too-little-time": "give it a later time, or let the time be chosen",
+    "too-little-time": "set a later time, or omit it and let the planner choose",
     "hand-not-free": "put down the held object first, or use the other hand",
     "budget-spent": "give a larger budget (--budget SECONDS) or none",
     "not-certified": "move the obstacle, or start somewhere else",
@@ -54,12 +54,12 @@ _ADVICE_OF_BOTH: Mapping[Status, str] = {
     "out-of-balance": "stand nearer, or make the object lighter",
     "too-heavy": "make it lighter, bring it nearer, or share it with helpers",
     "no-path": "move the obstacle",
-    "hand-not-free": "put down the held object first, or use one hand alone",
+    "hand-not-free": "put down the held object first, or use only one hand",
 }
 # The same of walks, which no hand helps.
 _ADVICE_OF_WALKS: Mapping[Status, str] = {
-    "no-path": "give another goal, or make a passage",
-    "target-in-collision": "give another goal, or move what stands there",
+    "no-path": "choose another goal, or clear a path",
+    "target-in-collision": "choose another goal, or move the obstacle there",
 }
 
 
@@ -110,7 +110,7 @@ class Plan:
     def remedy(self) -> str:
         """Advice: a change that was tried and works, otherwise what can be changed at all."""
         if self.status == "not-certified" and any(edit.share < 1.0 for edit in self.edits):
-            return "make the edits that were weakened or muted stronger"
+            return "increase the strength of weakened or muted edits"
         return self.verified or self.usual or ADVICE.get(self.status, "")
 
     def require(self) -> Plan:
@@ -151,7 +151,7 @@ class Plan:
         if all(new.share == old.share for new, old in zip(edits, self.edits, strict=True)):
             return self.with_(edits=tuple(edits))
         world = self.world.with_(characters=motions(self.base, edits))
-        why = "edits were made weaker or stronger, and the motion was not proven again"
+        why = "the strength of edits was changed and the motion has not been proven again"
         return self.with_(status="not-certified", world=world, edits=tuple(edits), certificate=None, why=why)
 
     def then(self, later: Plan) -> Plan:
@@ -202,7 +202,7 @@ class Folded(PlanningFailure):
     """A body cannot be folded so far: belly and thighs press each other more than flesh gives way."""
 
     def __init__(self, status: Status, why: str) -> None:
-        super().__init__(status, f"{why}: belly and thighs leave no room to bend down so far")
+        super().__init__(status, f"{why}: belly and thighs leave no room to bend down that far")
 
 
 class NoCommonGrip(PlanningFailure):
@@ -211,7 +211,7 @@ class NoCommonGrip(PlanningFailure):
     def __init__(self, thing: str, why: PlanningFailure) -> None:
         reason = why.why.partition(": ")[2]
         super().__init__(why.status, f"move {thing}: no grip that holds it at its start reaches its goal ({reason})")
-        self.remedy = "put a table between them, on which the grip can be changed"
+        self.remedy = "put a table between them to change the grip on"
 
 
 def blamed(pair: Pair | None) -> str:
@@ -221,7 +221,7 @@ def blamed(pair: Pair | None) -> str:
 
 def why_not(blocked: Blocked) -> str:
     words = {
-        "start-in-collision": "the hand is in collision where it starts",
+        "start-in-collision": "the hand is in collision at the start",
         "target-in-collision": "the hand would collide at its target",
         "target-out-of-reach": "the path leaves the arm's reach",
         "no-path": "no collision-free path was found",

@@ -54,15 +54,15 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.tier not in ("ik", "avoid", "plan", "auto"):
-            raise BadValue(f"a tier is ik, avoid, plan or auto, not '{self.tier}'.")
+            raise BadValue(f"a tier must be ik, avoid, plan or auto, not '{self.tier}'.")
         lengths = (self.margin, self.speed, self.approach, self.slow, self.close)
         if not all(0.0 < x < float("inf") for x in lengths):
-            raise BadValue("margin, speeds, lengths and times of a plan are numbers above 0.")
+            raise BadValue("margin, speeds, lengths and times of a plan must be above 0.")
         if not 0.0 <= self.slower_per_kg < float("inf"):
-            raise BadValue("slower_per_kg of a plan is a number from 0 on.")
+            raise BadValue("slower_per_kg of a plan must be 0 or more.")
         for name in ("variety", "probes"):
             if getattr(self, name) < 0:
-                raise BadValue(f"the {name} of a plan is a whole number from 0 on, not {getattr(self, name)}.")
+                raise BadValue(f"the {name} of a plan must be a whole number, 0 or more, not {getattr(self, name)}.")
         if self.mode_costs:
             from elbowroom.plan.walking.paths import check_mode_costs  # which is above this file
 

@@ -27,9 +27,9 @@ class Support:
 
     def __post_init__(self) -> None:
         if self.hand not in ("left", "right"):
-            raise BadValue(f"the hand of a support is 'left' or 'right', not '{self.hand}'.")
+            raise BadValue(f"the hand of a support must be 'left' or 'right', not '{self.hand}'.")
         if len(self.at) != 3 or not all(map(math.isfinite, self.at)):
-            raise BadValue("a support is at three finite numbers, a point of the surface.")
+            raise BadValue("a support needs three finite numbers, a point on the surface.")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Knee:
 
     def __post_init__(self) -> None:
         if self.knee not in ("left", "right"):
-            raise BadValue(f"the knee of a support is 'left' or 'right', not '{self.knee}'.")
+            raise BadValue(f"the knee of a support must be 'left' or 'right', not '{self.knee}'.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,15 +72,15 @@ class Task:
         style_of(self.style, NATURAL)
         self._check_feet()
         if self.planner not in ("auto", "whole-body"):
-            raise BadValue(f"the planner of {self.verb} is 'auto' or 'whole-body', not '{self.planner}'.")
+            raise BadValue(f"the planner of {self.verb} must be 'auto' or 'whole-body', not '{self.planner}'.")
         if isinstance(self.support, str) and self.support != "auto":
-            raise BadValue(f"the support of {self.verb} is 'auto', a hand or a knee, not '{self.support}'.")
+            raise BadValue(f"the support of {self.verb} must be 'auto', a hand or a knee, not '{self.support}'.")
         if isinstance(self.support, Support) and self.support.hand == self.hand:
             raise BadValue(f"the {self.hand} hand of {self.verb} cannot support the body as well; give the other one.")
         given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
         for name, t in given:
             if not math.isfinite(t):
-                raise BadValue(f"'{name}' of {self.verb} is a finite number of seconds, not {t}.")
+                raise BadValue(f"'{name}' of {self.verb} must be a finite number of seconds, not {t}.")
         for (early, t), (late, then) in pairwise(given):
             if not t < then:
                 raise BadValue(
@@ -91,11 +91,11 @@ class Task:
         if isinstance(self.feet, str):
             return
         if not isinstance(self, Move):
-            raise BadValue(f"{self.verb}: its feet are 'auto' or 'stay'; only a move takes footprints.")
+            raise BadValue(f"{self.verb}: feet must be 'auto' or 'stay'; only move takes footprints.")
         if self.helpers:
-            raise BadValue("move: with helpers the feet stay in place; leave out the footprints.")
+            raise BadValue("move: with helpers the feet stay in place; omit the footprints.")
         if len(self.feet) != 2 or any(len(one) != 3 or not all(map(math.isfinite, one)) for one in self.feet):
-            raise BadValue("move: footprints are two times x, y and a heading: the left foot's, then the right one's.")
+            raise BadValue("move: footprints are two rows of x, y and heading, the left foot first.")
 
     @property
     def verb(self) -> str:

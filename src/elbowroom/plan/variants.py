@@ -63,7 +63,7 @@ def find_variants(
     kept. A plan that changes nothing ends the search: other seeds would give the same motion.
     """
     if not 1 <= count <= MOST_VARIANTS:
-        raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
+        raise BadValue(f"the number of variants must be between 1 and {MOST_VARIANTS}, not {count}.")
     found = Variants(())
     with deadline(budget):
         for s in range(seed, seed + (_TRIES * count if seeds is None else seeds)):

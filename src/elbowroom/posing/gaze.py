@@ -39,9 +39,9 @@ def looking_at(body: Character, pose: Pose, point: ArrayLike, share: float = 1.0
     """
     target = numbers("point", point)
     if target.shape != (3,):
-        raise BadValue(f"a point to look at is three numbers, not {target.shape}.")
+        raise BadValue(f"a point to look at must be three numbers, not {target.shape}.")
     if not (0.0 <= share <= 1.0 and 0.0 <= eyes <= 1.0):
-        raise BadValue(f"shares of a gaze are numbers from 0 to 1, not {share} and {eyes}.")
+        raise BadValue(f"shares of a gaze must be from 0 to 1, not {share} and {eyes}.")
     if not _neck(body) or share == 0.0:
         return pose
     q = gazing(body, pose.root[None], pose.rotations[None], target[None], np.array([share]), eyes)

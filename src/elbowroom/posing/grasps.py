@@ -145,7 +145,7 @@ def press_target(body: Body, hand: str, T_world_spot: ArrayLike, shape: str = "p
         raise BadValue(f"{body.name} has no '{hand}' hand.")
     spot = np.asarray(T_world_spot, dtype=float)
     if spot.shape != (4, 4) or not np.all(np.isfinite(spot)):
-        raise BadValue("a spot to touch is a finite transform (4, 4).")
+        raise BadValue("a spot to touch must be a finite transform (4, 4).")
     fingers = hand_shape(shape)
     tip, along, palm = _pointer(body, hand, fingers)
     out = normalize(spot[:3, 0])

@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.hull import convex_hull
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.mesh_cleanup import cleaned, components, has_area
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.shapes import convex_hull
 from elbowroom.geometry.transforms import apply, inverse
 
 Kind = Literal["ball", "round", "box", "irregular"]

@@ -108,7 +108,7 @@ def fit_subject(markers: Array) -> Subject:
     if not len(frames):
         raise BadValue(
             f"no frame shows {LEAST_MARKERS} of the 41 markers with {LEAST_TRUNK} of the trunk; "
-            "a body needs that many to be placed."
+            "fitting a body needs that many."
         )
     frames = frames[np.unique(np.linspace(0, len(frames) - 1, _FRAMES).round().astype(int))]
     chosen = markers[frames]
@@ -258,7 +258,7 @@ def solve_markers(
     if last - first + 1 < len(markers):
         notes.append(
             f"Kept {first / fps:.2f} to {last / fps:.2f} s of {(len(markers) - 1) / fps:.2f} s: "
-            "outside of that too few markers were seen."
+            "outside that interval too few markers were seen."
         )
     markers = markers[first : last + 1]
     body = wearer.body(name)
@@ -275,7 +275,7 @@ def solve_markers(
     planted, _ = _evenly(planted, markers, [], ("arm", "head"))
     lowered = planted.with_(root=planted.root - [0.0, 0.0, contacts.floor])
     if abs(contacts.floor) > 0.005:
-        notes.append(f"Moved by {-1000.0 * contacts.floor:.0f} mm along the vertical, so that the feet stand at z = 0.")
+        notes.append(f"Moved by {-1000.0 * contacts.floor:.0f} mm along the vertical to put the feet at z = 0.")
     residual = np.linalg.norm(marker_positions(body, planted.world()) - markers, axis=-1)
     notes += _gap_notes(markers, fps)
     notes.append(

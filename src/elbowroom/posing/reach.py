@@ -22,10 +22,9 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, Solution, checked, numbers
 from elbowroom.posing.orbit import PAPER, Orbit, OrbitRange, search_orbit_of_each
-from elbowroom.posing.reach_help import direction_to
+from elbowroom.posing.reach_help import Reached, ReachStatus, ReachStyle, direction_to
 from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_search import TINY, Choice, Search
-from elbowroom.posing.reach_style import Reached, ReachStatus, ReachStyle
 
 __all__ = ["ReachStyle", "Reached", "reach"]
 

@@ -23,9 +23,9 @@ from elbowroom.posing.reach_help import (
     TURN,
     WEIGHT,
     ReachDirection,
+    ReachStyle,
 )
 from elbowroom.posing.reach_parts import Start, below_floor
-from elbowroom.posing.reach_style import ReachStyle
 
 # Excess of legs over their limits beyond the present one, radians.
 _ROUNDING = 1e-6

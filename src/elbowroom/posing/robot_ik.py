@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.character.gripper import GRIP, LEAST_JOINTS, arms_of
-from elbowroom.character.robot import Robot
+from elbowroom.character.robot import GRIP, LEAST_JOINTS, Robot, arms_of
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
@@ -31,7 +30,7 @@ def arm_of(robot: Robot) -> tuple[int, ...]:
     """Joints of the arm of a robot, its longest one of six joints or more; raises where it has none."""
     arms = arms_of(robot)
     if not arms:
-        raise BadValue(f"{robot.name} has no arm of {LEAST_JOINTS} joints or more, and cannot carry anything.")
+        raise BadValue(f"{robot.name} has no arm of {LEAST_JOINTS} or more joints and cannot carry anything.")
     return arms[0]
 
 

@@ -134,7 +134,7 @@ class WholeBody:
         """Sentences on parts that the character lacks."""
         roles, name = self.character.roles, self.character.name
         lacks = (
-            (SPINE, f"{name} has no spine that could bend: the trunk moves as one piece."),
+            (SPINE, f"{name} has no flexible spine: the trunk moves as one piece."),
             (CLAVICLES, f"{name} has no clavicles: its shoulders move with the chest."),
         )
         out = [text for parts, text in lacks if not any(part in roles for part in parts)]
@@ -293,15 +293,13 @@ class WholeBody:
         places, heavy = self._soft(markers, weights)
         corners = np.zeros((0, 2)) if support is None else self._hulled(support)
         if support is not None and self.character.masses is None:
-            raise BadValue(
-                f"{self.character.name} has no masses, so that its balance is unknown; leave the support out."
-            )
+            raise BadValue(f"{self.character.name} has no masses, so its balance is unknown; omit the support.")
         held = np.zeros(4)
         carried = self.load if load is None else load
         if carried is not None:
             held[0], held[1:] = numbers("mass of the load", carried.mass), numbers("centre of the load", carried.center)
             if held[0] < 0.0:
-                raise BadValue(f"the mass of a load is 0 kg or more, not {held[0]:g}.")
+                raise BadValue(f"the mass of a load must be 0 kg or more, not {held[0]:g}.")
         return kernels.Aims(ends, places, heavy, held, corners, np.ones(1))
 
     def _hulled(self, support: ArrayLike) -> Array:
@@ -348,7 +346,7 @@ class WholeBody:
             "found": "",
             "out-of-reach": f"{farthest} of {name} is {_short(missing.get(farthest, 0.0))} short of its target.",
             "out-of-range": f"a limb of {name} is {np.degrees(excess):.1f} degrees out of its range.",
-            "off-balance": f"the centre of mass of {name} is {-100.0 * margin:.1f} cm outside of the support.",
+            "off-balance": f"the centre of mass of {name} is {-100.0 * margin:.1f} cm outside the support.",
             "turned-too-far": f"a joint of {name} turns by {np.degrees(turn):.0f} degrees, more than the "
             f"{np.degrees(self.most_turn):.0f} allowed.",
         }[status]

@@ -206,7 +206,7 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
     figures = {"collisions": str(len(proven.collisions)), "allowed contacts": _touches(proven)}
     to_itself = smallest(times, own, own_pairs)
     if proven.free and to_itself is not None:
-        figures = {"to the own body and held objects": f"{1000 * to_itself[0]:.1f} mm"} | figures
+        figures = {"to its own body and held objects": f"{1000 * to_itself[0]:.1f} mm"} | figures
     if proven.free and nearest is not None:
         figures = {"minimum clearance": f"{1000 * nearest[0]:.1f} mm"} | figures
     return Clearance(

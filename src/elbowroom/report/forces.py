@@ -52,7 +52,7 @@ def weighed(world: World, masses: Mapping[str, float]) -> World:
         if name not in objects:
             raise UnknownName("object to weigh", name, objects)
         if not (np.isfinite(mass) and mass >= 0.0):
-            raise BadValue(f"the mass of '{name}' is zero or more kilograms, not {mass}.")
+            raise BadValue(f"the mass of '{name}' must be 0 kg or more, not {mass}.")
         objects[name] = replace(objects[name], mass=mass)
     return world.with_(objects=objects)
 

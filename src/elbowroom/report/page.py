@@ -11,10 +11,9 @@ from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.report.how import TITLES, how
 from elbowroom.report.measure import Report
-from elbowroom.report.parts import Cell, Light, Measure, counted, table, time_link
+from elbowroom.report.parts import Cell, Light, Measure, counted, drawn_sources, table, time_link
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
-from elbowroom.report.sources import drawn_sources
 
 STYLE = """
 :root { color-scheme: light dark; --ground: #f5f5f3; --card: #ffffff; --ink: #1f2429; --soft: #636b74; --line:

@@ -61,7 +61,7 @@ def _clearance(m: Clearance) -> str:
     hits += [Stretch(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
     curves = [Curve("to other characters and objects", _near(1000.0 * m.distance), 0)]
     if np.isfinite(m.own).any():
-        curves.append(Curve("to the own body and held objects", _near(1000.0 * m.own), 5))
+        curves.append(Curve("to its own body and held objects", _near(1000.0 * m.own), 5))
     shown = plot(
         m.times,
         curves,

@@ -48,7 +48,7 @@ class Style:
         if not (0.0 <= self.flexion <= 1.0 and 0.0 < self.wrist <= 1.0):
             raise BadValue("flexion and wrist of a style are shares between 0 and 1, that of the wrist above 0.")
         if self.orbit is not None and not math.isfinite(self.orbit):
-            raise BadValue(f"the orbit of a style is a finite angle in radians, not {self.orbit}.")
+            raise BadValue(f"the orbit of a style must be a finite angle in radians, not {self.orbit}.")
         kept = {}
         for part, coordinates in self.intervals.items():
             if part not in PARTS:

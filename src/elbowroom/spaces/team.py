@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import facing, leftwards
 from elbowroom.kernels.fields import Fields
 from elbowroom.kernels.team import Team, held, object_free, way_cost
 

@@ -52,7 +52,7 @@ class RobotSource(Part):
     drive: Literal["differential", "omnidirectional"] | None = Field(
         default=None, description="A base on wheels rolls along its heading (as the built-in one), or in any direction."
     )
-    reach: Positive = Field(default=0.95, description="Of the built-in arm, from shoulder to wrist, metres.")
+    reach: Positive = Field(default=0.95, description="Length of the built-in arm from shoulder to wrist, in metres.")
     packages: list[Text] = Field(default_factory=list, description="Folders in which package:// paths are resolved.")
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Tag, field_validator, model_validator
 
-from elbowroom.props.mechanisms import fitted, mechanism
+from elbowroom.props.makers import fitted, mechanism
 from elbowroom.storyboard.cast import CharacterPart, Library
 from elbowroom.storyboard.values import (
     BY_FORM,
@@ -58,7 +58,7 @@ class Scene(Part):
 
     meshes: list[SceneMesh] = Field(default_factory=list, max_length=MOST_THINGS)
     floor: Annotated[Annotated[Number, Tag("number")] | Annotated[Literal["auto", "none"], Tag("word")], BY_FORM] = (
-        Field(default="auto", description="Height of the floor; 'auto' detects it, 'none' is no floor.")
+        Field(default="auto", description="Height of the floor; 'auto' detects it, 'none' means no floor.")
     )
 
 
@@ -90,7 +90,7 @@ class Object(Part):
         False, description="Interpolate the keyframes of its path with a smooth curve instead of straight lines."
     )
     on: Name | None = Field(default=None, description="Fixture that it moves with; `at` is then in the fixture's axes.")
-    handle: Handle | None = Field(default=None, description="Where it is taken by hand.")
+    handle: Handle | None = Field(default=None, description="Handle for grasping it.")
     frames: dict[Name, Frame] = Field(default_factory=dict)
     grasps: dict[Name, GraspPart] = Field(
         default_factory=dict, description="Grasps by name; default: proposed from the mesh."
@@ -220,7 +220,7 @@ class HoldPart(Part):
     )
     carry: Literal["upright"] | None = Field(
         default=None,
-        description="'upright': carried in front of the shoulder all the time, like an umbrella.",
+        description="'upright': carried in front of the shoulder throughout, like an umbrella.",
     )
 
 
@@ -290,7 +290,7 @@ class StoryboardFile(Part):
         default_factory=list, description="Tasks: verbs with their arguments.", max_length=MOST_THINGS
     )
     edits: list[EditPart] = Field(
-        default_factory=list, description="Edits of the plan to be weakened or muted.", max_length=MOST_THINGS
+        default_factory=list, description="Edits of the plan to weaken or mute.", max_length=MOST_THINGS
     )
 
     @model_validator(mode="before")

@@ -128,7 +128,7 @@ def _unknown_key(location: Location, known: list[str]) -> tuple[Location, str, s
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
     what = "is not a verb" if len(location) == 3 and location[0] == "tasks" else "is not a key of this part"
-    return location, what, f"{hint}there are {', '.join(known)}" if known else ""
+    return location, what, f"{hint}available: {', '.join(known)}" if known else ""
 
 
 def _keys_at(steps: tuple[Any, ...]) -> list[str]:

@@ -108,7 +108,7 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
         if args.hand is not None and args.hand not in arms:
             raise UnknownName(f"hand of {args.who}", args.hand, arms)
         if not arms:
-            raise BadValue(f"'{args.who}' has no arm that can be moved")
+            raise BadValue(f"'{args.who}' has no arm to move")
     begin, end = motion.span
     if end == begin or (isinstance(motion, Clip) and stands(motion)):
         end = max(end, begin + _STANDS_ON)

@@ -17,8 +17,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
 from elbowroom.plan.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far
-from elbowroom.props.makers import made
-from elbowroom.props.mechanisms import FITTING, fitted
+from elbowroom.props.makers import FITTING, fitted, made
 from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
 from elbowroom.storyboard.values import Frame, GraspPart, Handle, MeshPiece, MeshSource
 from elbowroom.world.contacts import Contact
@@ -189,7 +188,7 @@ def settled(world: World, taken: Iterable[str], pressed: Iterable[str]) -> World
         if (up := onto_support(world, name, world.span[0])) != 0.0:
             T = transform([0.0, 0.0, up]) @ world.frame(name, world.span[0])
             where = "higher than given, where it is free of" if up > 0.0 else "lower than given, on"
-            note = f"{name} begins {1000.0 * abs(up):.1f} mm {where} what it stands on"
+            note = f"{name} starts {1000.0 * abs(up):.1f} mm {where} its support"
             world = world.with_(objects={**world.objects, name: replace(world.objects[name], path=Still(T))})
             world = world.with_(notes=(*world.notes, note))
     for name in dict.fromkeys(pressed):
@@ -199,7 +198,7 @@ def settled(world: World, taken: Iterable[str], pressed: Iterable[str]) -> World
         T = transform(out) @ thing.T_world_closed
         moved = Fixture.at(thing.mesh, thing.joint, T, thing.state, thing.frames, thing.mass, thing.grasps)
         by = 100.0 * float(np.linalg.norm(out))
-        note = f"{name} begins {by:.1f} cm farther out than given, on the surface of the wall that it was inside of"
+        note = f"{name} starts {by:.1f} cm farther out than given, on the surface of the wall it was inside"
         world = world.with_(objects={**world.objects, name: moved}, notes=(*world.notes, note))
     return world
 
@@ -222,7 +221,7 @@ def hung(world: World, opened: Iterable[str]) -> World:
         if met is None or jammed_by(world, name, back, ends, world.static, t) is not None:
             continue
         moved = Fixture.at(thing.mesh, back, thing.T_world_closed, thing.state, thing.frames, thing.mass, thing.grasps)
-        note = f"{name} {thing.joint.kind} the other way than given, where it would move into {met}"
+        note = f"{name} {thing.joint.kind} in the opposite direction, because it would move into {met}"
         world = world.with_fixture_as(name, moved).with_(notes=(*world.notes, note))
     return world
 

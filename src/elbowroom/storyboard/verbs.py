@@ -75,8 +75,8 @@ class SupportPart(Part):
     """A hand that bears weight, flat on a surface, or a knee on the floor."""
 
     hand: Side | None = None
-    on: Text | None = Field(default=None, description="A mesh of the scene or an object, under the hand.")
-    at: Point | None = Field(default=None, description="Point of its surface.")
+    on: Text | None = Field(default=None, description="Mesh of the scene or object that the hand leans on.")
+    at: Point | None = Field(default=None, description="Point on its surface.")
     knee: Side | None = Field(default=None, description="Instead of a hand: this knee, on the floor.")
 
     @model_validator(mode="after")
@@ -177,7 +177,7 @@ class PutPart(HandPart):
 class MovePart(PutPart):
     """Move an object with one hand or both and the whole body, feet in place."""
 
-    _refused: ClassVar = (_TIMES + ("hand",), "'hands' names them, and it begins when the previous task is done")
+    _refused: ClassVar = (_TIMES + ("hand",), "'hands' names them, and it starts when the previous task is done")
 
     feet: Feet = Field(  # type: ignore[assignment]
         default="auto",
@@ -192,9 +192,9 @@ class MovePart(PutPart):
         default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
     )
     postures: list[Text] = Field(
-        default=[], description="Recordings to take postures from in place of the built-in ones: .c3d, .bvh, .amc …"
+        default=[], description="Recordings to take postures from instead of the built-in ones: .c3d, .bvh, .amc …"
     )
-    balance: bool = Field(default=True, description="Whether the weight stays over the feet.")
+    balance: bool = Field(default=True, description="Keep the weight over the feet.")
 
     @model_validator(mode="after")
     def _helped_in_place(self) -> MovePart:
@@ -206,16 +206,16 @@ class MovePart(PutPart):
 class CarryPart(PutPart):
     """Carry an object on foot, alone or with others, and set it down."""
 
-    _refused: ClassVar = (_TIMES + ("hand", "feet"), "it begins when the previous task is done")
+    _refused: ClassVar = (_TIMES + ("hand", "feet"), "it starts when the previous task is done")
 
     who: Annotated[
         Name, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
     ]
     helpers: list[Name] = Field(default=[], description="Other carriers; or name all of them under 'who'.")
-    level: bool = Field(default=True, description="Whether it stays as level as it is at the start.")
+    level: bool = Field(default=True, description="Keep it as level as it is at the start.")
     speed: Annotated[float, Field(ge=0.1, le=1.8)] = Field(0.8, description="Highest speed in metres per second.")
     accel: Annotated[float, Field(ge=0.05, le=3.0)] = Field(0.5, description="Highest acceleration in m/s².")
-    tries: Annotated[int, Field(ge=1, le=100)] = Field(10, description="Paths that are tried.")
+    tries: Annotated[int, Field(ge=1, le=100)] = Field(10, description="Number of paths to try.")
 
     @model_validator(mode="before")
     @classmethod
@@ -234,7 +234,7 @@ class FetchPart(PutPart):
 class FollowPart(VerbPart):
     """Walk behind another character until they stand."""
 
-    _refused: ClassVar = (("at",), "it begins when the previous task is done")
+    _refused: ClassVar = (("at",), "it starts when the previous task is done")
 
     whom: Name = Field(description="Character to follow.")
     distance: Annotated[float, Field(ge=0.6, le=20.0)] = Field(1.2, description="Metres between the two.")
@@ -282,7 +282,7 @@ class RegraspPart(HandPart):
     """Take a held object with the other hand; both hold it before the first releases it."""
 
     object: Name
-    _refused: ClassVar = (_TIMES, "it begins when the previous task is done")
+    _refused: ClassVar = (_TIMES, "it starts when the previous task is done")
 
 
 class TouchPart(LimbPart):
@@ -337,10 +337,10 @@ class RepairPart(Part):
     priority: Priority | None = None
     style: StyleChoice | None = None
     keep: list[Annotated[Annotated[Name, Tag("word")] | Annotated[KeepPart, Tag("keys")], BY_FORM]] = Field(
-        default=[], description="Limbs that stay where they are, always or during some seconds."
+        default=[], description="Limbs to leave unchanged, throughout or from one time to another."
     )
     aside: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
-        default=None, description="Metres that the body may go aside at most; default: 0.6."
+        default=None, description="Maximum sidestep of the body in metres; default: 0.6."
     )
 
 

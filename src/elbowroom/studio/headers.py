@@ -154,7 +154,7 @@ class Access:
         """Response to a rejected request, None if it is admitted."""
         headers = request.headers
         if not came_from_here(headers.get("Origin"), headers.get("Host"), self._bound):
-            return refused("Not a page of the studio, or not an address of its machine.")
+            return refused("Not a page of the studio, or not an address of this machine.")
         if not any(hmac.compare_digest(given.encode(), self.token.encode()) for given in _tokens(request)):
             return refused(
                 "The studio needs its token: open the full address that 'elbowroom studio' printed on the terminal, "

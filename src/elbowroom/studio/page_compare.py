@@ -105,7 +105,7 @@ class Compare:
         with tab, gui.add_folder("Side by side", expand_by_default=False):
             self._with = gui.add_dropdown("Compare with", (NOTHING, ORIGINAL))
             self._apart = gui.add_number("Distance (m)", 1.5, min=0.0, max=50.0, step=0.1)
-            keep = gui.add_button("Keep this motion", color="gray", hint="To compare it with later ones.")
+            keep = gui.add_button("Keep this motion", color="gray", hint="Keep it to compare with later motions.")
         keep.on_click(asked(studio, self._keep))
         self._with.on_update(asked(studio, self._chosen))
         self._apart.on_update(asked(studio, self._show))

@@ -10,7 +10,7 @@ import viser
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Plan
-from elbowroom.report.sources import drawn_sources
+from elbowroom.report.parts import drawn_sources
 from elbowroom.studio.actions import set_strength
 from elbowroom.studio.page_looks import Rows, asked, heed, offer, put
 from elbowroom.studio.studio import Studio, Topic

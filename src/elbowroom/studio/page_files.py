@@ -17,11 +17,11 @@ from elbowroom.studio.page_looks import asked, offer, put
 from elbowroom.studio.studio import Studio, Topic
 
 _REPORT = "Measures the quality of the motion, on one page that opens offline."
-_FLOOR = "What of a scene comes onto the floor of the storyboard."
+_FLOOR = "Height in the imported scene that is aligned with the storyboard's floor."
 _LINE = '<div style="margin:2px 10px 6px 10px;font-size:12.5px;opacity:.8">{}</div>'
 _DROP = _LINE.format(
-    "Drop files anywhere on the page, or choose one. What it is, its units, its up axis and its floor are detected; "
-    "choose others here to read it again."
+    "Drop files anywhere on the page, or choose one. Type, units, up axis and floor are detected; "
+    "change them here to read the file again."
 )
 _NOBODY = "a new character"
 
@@ -99,7 +99,7 @@ class Files:
                 self._studio.trying(lambda: importing.again(self._studio, self._choice))
             elif self._last is not None:  # another choice reads the file again
                 put(self._as, self._last.choice.kind)
-                self._read.content = _LINE.format(f"{escape(self._last.text)} Choose otherwise here to read it again.")
+                self._read.content = _LINE.format(f"{escape(self._last.text)} Change settings here to read it again.")
                 self._fit()
 
     def _chosen(self, event: viser.GuiEvent) -> None:

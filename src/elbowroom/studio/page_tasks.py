@@ -29,9 +29,9 @@ from elbowroom.studio.task_forms import (
 _NEW = "New task"
 _USUAL = "default"
 _NONE = "—"
-_KEEP = "Limbs that stay where they are: right_arm, or with times in seconds, left_arm 1.2-2.5."
-_PIN = "Pin keeps it where it is at the time shown; with in and out points, between them."
-_ASIDE = "How far the body may go aside; empty: 0.6 m."
+_KEEP = "Limbs to leave unchanged: right_arm, or with times in seconds, left_arm 1.2-2.5."
+_PIN = "Pin holds it at the current time, or between the in and out points if they are set."
+_ASIDE = "Maximum sidestep of the body; empty: 0.6 m."
 
 
 class Tasks:

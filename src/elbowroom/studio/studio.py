@@ -288,7 +288,7 @@ class Studio:
         """Sentence for a user who has never dragged anything; empty for others."""
         if self.selected is None or self.session.can_undo or self._has_dragged.exists():
             return ""
-        return f"Drag the {self.selected} by its arrows: the motion follows. Release it, and the motion is proven."
+        return f"Drag the {self.selected} by its arrows: the motion follows. Release to certify it."
 
     def began_drag(self) -> None:
         """Remember that this user knows how to drag, and drop messages about the motion before it."""

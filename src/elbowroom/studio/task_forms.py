@@ -156,9 +156,9 @@ def time_from(text: str) -> float:
     try:
         at = float(text.replace(",", ".").removesuffix("s").strip())
     except ValueError:
-        raise BadValue(f"a time is a number of seconds such as 2.5, not '{text}'.") from None
+        raise BadValue(f"a time must be a number of seconds such as 2.5, not '{text}'.") from None
     if not 0.0 <= at < 86400.0:
-        raise BadValue(f"a time is 0 or more seconds, not {text}.")
+        raise BadValue(f"a time must be 0 s or more, not {text}.")
     return round(at, 3)
 
 
@@ -167,7 +167,7 @@ def metres_from(text: str) -> float:
     try:
         return float(text.replace(",", ".").removesuffix("m").strip())
     except ValueError:
-        raise BadValue(f"a distance is a number of metres such as 0.2, not '{text}'.") from None
+        raise BadValue(f"a distance must be a number of metres such as 0.2, not '{text}'.") from None
 
 
 def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]:

@@ -14,14 +14,12 @@ import numpy as np
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.allowances import RECORDED, Changed, allow, recorded_people, supports
-from elbowroom.world.certificate_clearance import Clearance, of_others, smallest_clearance
+from elbowroom.world.certificate_clearance import Clearance, of_others, overlaps_of, smallest_clearance
 from elbowroom.world.certificate_exact import Measured, decide, spans_of
 from elbowroom.world.certificate_findings import Allowed, Collision, Unproven, collisions_of, unproven_of
-from elbowroom.world.certificate_overlaps import overlaps_of
 from elbowroom.world.certificate_proof import Items, Proof
 from elbowroom.world.certificate_shifts import excuse
-from elbowroom.world.certificate_stage import Stage
-from elbowroom.world.certificate_units import units_of
+from elbowroom.world.certificate_units import Stage, units_of
 from elbowroom.world.evidence import Evidence, evidence_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.own_pairs import of_one_body
@@ -150,7 +148,7 @@ def certify(
     whether the depth of allowed overlaps is: what is left out takes no time.
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
-        raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
+        raise BadValue(f"the tolerance must be a positive number of metres, not {tolerance}.")
     base = played(world, fps)
     staged = replace(base, contacts=(*base.contacts, *supports(base))) if standing else base
     stage = Stage(staged, during, [t for c in changed for t in c.during])

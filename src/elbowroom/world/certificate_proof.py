@@ -18,8 +18,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
 from elbowroom.kernels.sweep import Tree
 from elbowroom.stopping import may_stop_here, report
-from elbowroom.world.certificate_stage import Stage
-from elbowroom.world.certificate_units import Units, hollow_fields, movers_of
+from elbowroom.world.certificate_units import Stage, Units, hollow_fields, movers_of
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import holds_at

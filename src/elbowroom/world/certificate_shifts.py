@@ -20,7 +20,7 @@ from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate_exact import Findings, Span, verdict_of
 from elbowroom.world.certificate_findings import Allowed, who_and_limb
 from elbowroom.world.certificate_proof import Proof
-from elbowroom.world.certificate_stage import SAME_S
+from elbowroom.world.certificate_units import SAME_S
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import ALL_ROUND

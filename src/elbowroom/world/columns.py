@@ -170,8 +170,8 @@ def _cut(low: Array, high: Array, points: Array) -> tuple[Array, Array]:
     around = 0.25 * (np.sqrt((wide - deep) ** 2 + 4.0 * _MOST_M2) - wide - deep)
     if around < _AROUND_M:
         raise BadValue(
-            f"places {wide:.0f} m by {deep:.0f} m apart are too far for one walk, which is planned on a map of "
-            f"{_MOST_M2:.0f} m²; go by way of a place between them."
+            f"places {wide:.0f} m by {deep:.0f} m apart are too far for one walk; walks are planned on maps of up to "
+            f"{_MOST_M2:.0f} m², so go to a place between them first."
         )
     return np.maximum(low, first - around), np.minimum(high, last + around)
 

@@ -33,7 +33,7 @@ class Caps:
         for field in fields(self):
             value = getattr(self, field.name)
             if not 0.0 <= value <= 1.0:
-                raise BadValue(f"the allowance '{field.name}' is from 0 to 1 m, not {value}.")
+                raise BadValue(f"the allowance '{field.name}' must be from 0 to 1 m, not {value}.")
 
     def with_changes(self, changes: Mapping[str, float]) -> Caps:
         """Copy with some caps changed, by name, metres."""
@@ -69,7 +69,7 @@ class Contact:
         if not self.during[0] <= self.during[1]:
             raise BadValue(f"a contact of {self.who} and {self.on} ends before it begins.")
         if not self.depth >= 0.0:
-            raise BadValue(f"the depth of a contact of {self.who} and {self.on} is zero or more, not {self.depth}.")
+            raise BadValue(f"the depth of a contact of {self.who} and {self.on} must be 0 or more, not {self.depth}.")
 
     def covers(self, a: str, b: str) -> bool:
         """Return whether it speaks of this pair, in either order."""

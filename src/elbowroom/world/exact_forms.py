@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.errors import BadValue
-from elbowroom.geometry.hull import stored_hull
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.mesh_cleanup import check_finite, cleaned_solids, components, has_area
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.shapes import Shape, stored_hull
 from elbowroom.geometry.solidity import Demoted, demoted_parts
 from elbowroom.kernels import insides
 from elbowroom.kernels.triangles import tree_of

@@ -19,9 +19,8 @@ from elbowroom.kernels.fields import FREE, HIT, UNCERTAIN, new_room
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_exact import Judge, Scratch
-from elbowroom.world.fast_limb import grips_of, joints_of
 from elbowroom.world.fast_parts import Parts, packed
-from elbowroom.world.fast_tables import Looks, held_when, tables_of
+from elbowroom.world.fast_tables import Looks, grips_of, held_when, joints_of, tables_of
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import places
 from elbowroom.world.scene_field import scene_field

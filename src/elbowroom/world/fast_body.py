@@ -7,6 +7,7 @@ left out, so that a planner can check a body that has only some of its limbs yet
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from copy import copy
 from functools import cache, partial
 from itertools import product
 
@@ -41,7 +42,7 @@ class BodyCheck:
 
     Fingers stay as in the world, or with `fingers` are those of each posture; held objects move with their hands.
     `margin` is a clearance in metres. Belly and thighs may press each other as deep as soft tissue of a body folded
-    that far.
+    that far. With others (`with_others`), a posture is free if it is free in all of them as well.
     """
 
     def __init__(self, world: World, who: str, t: float, *, margin: float = 0.0, fingers: bool = False) -> None:
@@ -54,6 +55,7 @@ class BodyCheck:
         self._rows = list(self.joints)
         self._least_tissue: Array = np.zeros(2)
         self._depths = [0.0]
+        self._others: list[BodyCheck] = []
         soft: list[Sequence[Contact]] = [()]
         for share in _TISSUE_SHARES:
             found = tissue_contacts(body, who, (-np.inf, np.inf), share * world.caps.tissue)
@@ -78,17 +80,21 @@ class BodyCheck:
         check.around = check.around._replace(near=near, near_count=np.full(1, items, np.int32))
         return check
 
+    def with_others(self, others: Sequence[BodyCheck]) -> BodyCheck:
+        """The same check together with others of the same body, as at other times."""
+        other = copy(self)
+        other._others = list(others)
+        return other
+
     def with_parts(self, joints: Collection[int]) -> BodyCheck:
         """The same check for a body that has only the parts of some joints, and what they carry."""
-        other = object.__new__(BodyCheck)
-        vars(other).update(vars(self))
+        other = self.with_others([one.with_parts(joints) for one in self._others])
         other._checks = {k: cache(partial(_with_parts, made, joints)) for k, made in self._checks.items()}
         return other
 
     def with_margin(self, margin: float) -> BodyCheck:
-        """The same check with a clearance of no more than this one's, metres."""
-        other = object.__new__(BodyCheck)
-        vars(other).update(vars(self))
+        """The same check with a clearance of no more than this one's, metres; others keep theirs."""
+        other = self.with_others(self._others)
         other.margin = margin
         other._checks = {k: cache(partial(_with_margin, made, margin)) for k, made in self._checks.items()}
         return other
@@ -108,7 +114,7 @@ class BodyCheck:
             pair = check.blame(q, self.time)
             if pair is None:
                 break
-        return pair
+        return pair or next((found for one in self._others if (found := one.blame(pose)) is not None), None)
 
     def free(self, pose: Pose, *, exact: bool = True) -> bool:
         """Return whether a posture is free; the exact test decides doubts (exact=False: not free)."""
@@ -116,11 +122,19 @@ class BodyCheck:
         for check in self._of(pose):
             check.limb.offset[0] = pose.root
             if check.free(q, self.time, exact):
-                return True
-        return False
+                break
+        else:
+            return False
+        for k, one in enumerate(self._others):
+            if not one.free(pose, exact=exact):
+                self._others.insert(0, self._others.pop(k))  # the next posture is in the way of the same
+                return False
+        return True
 
     def free_share(self, root: Array, rotations: Array) -> float:
         """Share of postures of one root (3,) and rotations (N, J, 4) that are free for certain, without exact tests."""
+        if self._others:
+            return float(np.mean([self.free(Pose.of(root, q), exact=False) for q in rotations]))
         q, free = np.ascontiguousarray(rotations[:, self._rows]), np.zeros(len(rotations), bool)
         rest, levels = np.arange(len(q)), np.zeros((len(q), 2), np.int64)
         for soft in (False, True):

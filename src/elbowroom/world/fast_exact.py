@@ -13,9 +13,8 @@ from elbowroom.kernels import boxes
 from elbowroom.kernels.limb_world import FLOOR, STATIC, Around, Buffers
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import Placed
-from elbowroom.world.fast_limb import WORLD, Joints
 from elbowroom.world.fast_parts import Parts
-from elbowroom.world.fast_tables import Tables
+from elbowroom.world.fast_tables import WORLD, Joints, Tables
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import Snapshot
 

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.cover import BallTree, ball_tree, mesh_tree, packed_trees, shape_tree
 from elbowroom.geometry.fields import DistanceField, distance_field
-from elbowroom.geometry.hull import hull_of
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.shapes import Shape, hull_of
 from elbowroom.geometry.transforms import apply
 from elbowroom.kernels.cover import Balls
 from elbowroom.kernels.limb_world import COUNTS, IGNORED, TOLD
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Surface
-from elbowroom.world.fast_limb import Grip, Item, Joints, Piece
+from elbowroom.world.fast_tables import Grip, Item, Joints, Piece
 from elbowroom.world.scene_field import with_area
 
 Interval = tuple[float, float]

@@ -25,10 +25,9 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.world.carried import hands, slip
 from elbowroom.world.extent import frame_times
 from elbowroom.world.paths import Fall, Keyed, Still, places
-from elbowroom.world.things import Hold, Thing
+from elbowroom.world.things import Hold, Thing, hands, slip
 from elbowroom.world.world import Record, World
 
 # Frame rate of motions that are not clips and were not given a rate.
@@ -167,7 +166,7 @@ class PlayedWorld(World):
 def output_rate(world: World, fps: float | None = None) -> float:
     """Frame rate at which a world is written: as requested, else that of its first clip."""
     if fps is not None and not (np.isfinite(fps) and fps > 0.0):
-        raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
+        raise BadValue(f"a frame rate must be a positive number of frames per second, not {fps}.")
     if fps is None and isinstance(world, PlayedWorld):
         return world.fps
     rates = (m.fps for m in world.characters.values() if isinstance(m, Clip))

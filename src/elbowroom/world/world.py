@@ -16,10 +16,9 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
 from elbowroom.motion.clip import Clip, Motion, still_clip
 from elbowroom.motion.retarget import retarget
-from elbowroom.world.carried import Carried, hands
 from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.paths import Keyed, KeyedState, Path, Riding, Still, places
-from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Linked, Thing
+from elbowroom.world.things import Carried, Fixture, Freedom, GraspMark, Hold, Linked, Thing, hands
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +283,7 @@ def _moved_by(body: Body, motion: Motion | None) -> Motion:
     if motion.body is body:
         return motion
     if not (isinstance(body, Character) and isinstance(motion, Clip)):
-        raise BadValue(f"the motion does not belong to {body.name}, and only clips of persons can be retargeted.")
+        raise BadValue(f"the motion does not belong to {body.name}, and only clips of people can be retargeted.")
     return retarget(motion, body)
 
 

@@ -12,8 +12,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.limits import JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.rounding import rounded
-from elbowroom.finish.settle import first_hit, hit_at
+from elbowroom.finish.settle import first_hit, hit_at, rounded
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply, slerp
 from elbowroom.geometry.transforms import inverse

@@ -78,7 +78,7 @@ def best_frame(d: Director, actor: Actor, hand: str, points: Array) -> int:
     first = _first(actor, hand) + actor.frames(_USUAL * d.seconds_for(0.6))
     last = len(far) - 1 - actor.frames(0.5)
     if first > last:
-        raise PlanningFailure("too-little-time", f"{actor.who} has no time left before the motion ends")
+        raise PlanningFailure("too-little-time", f"{actor.who} has no time left before its motion ends")
     near = far[first : last + 1]
     return first + int(np.flatnonzero(near <= near.min() + _AS_NEAR)[0])
 
@@ -118,7 +118,7 @@ def moments(
     back = (int(after[enough[0]]) if len(enough) else last) if task.back is None else actor.frame(task.back)
     if task.back is not None and back - done < least:
         late = (done + least - back) / actor.base.fps
-        raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
+        raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s too late to be back by {task.back:g} s")
     if last - done < least:
         late = (done + least - last) / actor.base.fps
         raise PlanningFailure(
@@ -179,10 +179,10 @@ def _in_passing(d: Director, actor: Actor, hand: str, task: Task, points: Array,
     k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
     if not 0 <= k < len(points):
         begin, end = actor.base.span
-        raise PlanningFailure("too-little-time", f"{what}: {task.at:g} s is not within {begin:g} to {end:g} s")
+        raise PlanningFailure("too-little-time", f"{what}: {task.at:g} s is outside {begin:g} to {end:g} s")
     far = float(_distances(actor, hand, points)[k]) - LimbIK(actor.body, f"{hand}_arm").reach[1]
     if far > _FARTHEST:
-        raise far_away(actor, hand, points, k, f"{what}: the hand stays {far - _HELP:.2f} m away")
+        raise far_away(actor, hand, points, k, f"{what}: the hand is still {far - _HELP:.2f} m away")
     if task.at is not None and k < _first(actor, hand) + actor.frames(_LEAST * d.seconds_for(0.0)):
         raise PlanningFailure("too-little-time", f"{what}: {task.at:g} s is too early")
     return k
@@ -210,7 +210,7 @@ def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> Planni
     near = np.flatnonzero(far <= reach)
     if not len(near):
         best = int(np.argmin(far))
-        then = f"it comes no nearer than {far[best] - reach:.2f} m too far, at {actor.time(best):.2f} s"
+        then = f"its nearest approach is {far[best] - reach:.2f} m out of reach, at {actor.time(best):.2f} s"
     else:
         other = int(near[np.argmin(np.abs(near - k))])
         then = f"at {actor.time(other):.2f} s it may be within reach"

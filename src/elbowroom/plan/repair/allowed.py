@@ -15,12 +15,11 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.plan.repair.find import CollisionEpisode
 from elbowroom.world.allowances import cap_of, supports
-from elbowroom.world.carried import Carried
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR
-from elbowroom.world.things import Hold
+from elbowroom.world.things import Carried, Hold
 from elbowroom.world.world import World
 
 # Metres: how far a body yields; how much deeper than the clip a plan may go; what sampling at other times may add at

@@ -110,7 +110,7 @@ def clip_of(world: World, who: str) -> Clip:
     """The clip of a character."""
     motion = world.motion(who)
     if not isinstance(motion, Clip):
-        raise BadValue(f"the motion of '{who}' is not made of frames: only clips are repaired.")
+        raise BadValue(f"the motion of '{who}' is not a clip; only clips can be repaired.")
     return motion
 
 

@@ -45,7 +45,7 @@ def repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
         blocked = _left_over(plan, order)
         if blocked is None or plan.status == "budget-spent":
             break
-        notes = [f"{blocked} was repaired before the others, which blocked it ({plan.why})"]
+        notes = [f"{blocked} was repaired before the others because they blocked it ({plan.why})"]
         order = (blocked, *(who for who in order if who != blocked))
     assert best is not None
     return best

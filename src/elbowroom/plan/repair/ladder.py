@@ -64,7 +64,7 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     if done is None and options.style is not CLOSE:
         # a style is a preference: a repair that cannot keep to it is made without, and noted
         done, last = repair_episode(world, episode, replace(options, style=CLOSE))
-        noted = [replace(e, reason=f"{e.reason}, not in the style asked for") for e in done.edits] if done else ()
+        noted = [replace(e, reason=f"{e.reason}, not in the requested style") for e in done.edits] if done else ()
         return (replace(done, edits=tuple(noted)) if done else None), last
     if done is None:
         reason = last or reason
@@ -224,11 +224,11 @@ def _each_linkage(
     for number, linkage in enumerate(rungs):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
-            reasons.append("a hand takes, leaves or touches something just then, or a limb is to be kept")
+            reasons.append("a hand grasps, releases or touches something then, or a limb is kept")
             continue
         for free in _feet_free(clip, episode, options):
             if options.clocks.late:
-                reasons.append("there was no time left to look")
+                reasons.append("no time was left to search")
                 return
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
@@ -274,10 +274,10 @@ def _by_offset(
     """
     if free.stands is not None:
         aside = by_foot(job, stance(job, *free.stands), seed, "elsewhere")
-        return aside, [], "the foot stands then, and no other place for it is free"
+        return aside, [], "the foot is planted then, and no other place for it is free"
     if free.knee:
         tries = (by_foot(job, stretch, seed, "knee") for stretch in stretches(job))
-        return next((done for done in tries if done is not None), None), [], "the knee cannot give way"
+        return next((done for done in tries if done is not None), None), [], "moving the knee does not help"
     tried: list[Stretch] = []
     for stretch in islice(stretches(job), most):
         if job.options.clocks.late:
@@ -290,8 +290,8 @@ def _by_offset(
             done = by_foot(job, stretch, seed, "lifted")
         if done is not None:
             return done, [], ""
-    why = "no free motion was found, with spine and shoulder neither"
-    return None, tried, why if tried else "there is too little time to leave the clip and to return to it"
+    why = "no collision-free motion was found, even with spine and shoulder"
+    return None, tried, why if tried else "there is too little time to depart from the clip and return to it"
 
 
 def _by_search(job: Job, tried: list[Stretch], seed: int) -> Replanned | None:

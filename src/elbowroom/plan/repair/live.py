@@ -21,15 +21,16 @@ from elbowroom.plan.edit import cut
 from elbowroom.plan.repair.allowed import OwnTouches, at_work, freeze_grips, own_touches, with_contacts
 from elbowroom.plan.repair.detours import ROUND, CollisionSampler, left_of, legs_of, offset_text
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes
-from elbowroom.plan.repair.known import KnownRepair, known_repair
 from elbowroom.plan.repair.pelvis import PelvisOffset, core_about
 from elbowroom.plan.repair.quick import (
     RATE,
     Balls,
+    KnownRepair,
     balls_of,
     clearance_without,
     frames_free,
     hits,
+    known_repair,
     meetings,
     repair_quickly,
 )

@@ -17,7 +17,7 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.kernels.limb_ik import REACHED
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Flags, foot_contacts, runs
-from elbowroom.plan.smoothness import SmoothnessLimits
+from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.posing.limb_ik import Keep, LimbIK, Solution
 from elbowroom.world.allowances import Changed
 from elbowroom.world.certificate_findings import Interval

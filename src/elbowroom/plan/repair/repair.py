@@ -108,7 +108,7 @@ def repair(
             moved = _moved(plan, world, people[0], people, options, _ADVISED_SHIFT_M, 0.0)
             if moved.found:  # its first edit is the shift
                 how = f"allow it with --max-shift {_ADVISED_SHIFT_M:g}"
-                plan = plan.with_(verified=f"the clip {moved.edits[0].reason} would do (checked): {how}")
+                plan = plan.with_(verified=f"the clip {moved.edits[0].reason} works (verified): {how}")
     return plan
 
 
@@ -344,7 +344,7 @@ def _repair_all(work: Work, found: Sequence[CollisionEpisode]) -> bool:
         key = key_of(episode)
         work.repaired[key] += 1
         done: RepairResult | None = None
-        reason = "it collides again whenever it was repaired"
+        reason = "it collides again after every repair"
         if work.repaired[key] <= _TIMES_REPAIRED:
             work.tell(f"repairing: {episode.text}")
             done, reason = repair_episode(work.world, episode, work.options)
@@ -360,7 +360,7 @@ def _repair_all(work: Work, found: Sequence[CollisionEpisode]) -> bool:
 def _so_far(work: Work, after: Certificate | None) -> str:
     """Describe the state of a repair that the clock has ended."""
     if work.before is None:
-        return "it was not known by then where the motion collides"
+        return "time ran out before the collisions were known"
     if after is None:
         return f"{len(work.before.collisions)} collisions before, {len(work.edits)} repairs made, none proven"
     return _counts(work.before, after)
@@ -376,9 +376,9 @@ def _left(work: Work, people: Sequence[str], after: Certificate) -> str:
     exact = ExactWorld(work.world)
     left = [t for name in people for t in collision_episodes(exact, name, work.options.pending(after))]
     if not left:
-        return "a character that was not to be repaired collides"
+        return "a character outside this repair collides"
     first = left[0]
-    reason = work.failed.get(key_of(first), "rounds of repair were used up")
+    reason = work.failed.get(key_of(first), "all rounds of repair are used up")
     more = f", and {len(left) - 1} more" if len(left) > 1 else ""
     assert work.before is not None
     return f"{first.text} ({reason}){more}; {_counts(work.before, after)}"

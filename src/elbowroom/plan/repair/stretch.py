@@ -18,9 +18,9 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.repair.allowed import own_touches, with_contacts
+from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.options import RepairOptions
-from elbowroom.plan.smoothness import SmoothnessLimits
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.extent import outline

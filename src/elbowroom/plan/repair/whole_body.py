@@ -13,10 +13,10 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import hands_free, with_contacts
+from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.stretch import touches_in, within_reach
-from elbowroom.plan.smoothness import SmoothnessLimits
 from elbowroom.plan.tight.chain import BodyPath, BodyProblem, body_path, shortened, standing_balance
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import TightSettings

@@ -12,8 +12,8 @@ import scipy
 
 from elbowroom.character.robot import Robot
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import facing, rolling
 from elbowroom.locomotion.departure import headings_of, stance_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
@@ -156,7 +156,7 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
         space = replace(space, near=space.carriers(np.array([start, *above, *ends]))[0])
     if not ends:
         x, y, z = T_goal[:3, 3]
-        raise PlanningFailure("target-in-collision", f"{what}: there is no room for all of them and the object at "
+        raise PlanningFailure("target-in-collision", f"{what}: there is no room for all carriers and the object at "
                               f"({x:.2f}, {y:.2f}, {z:.2f})")  # fmt: skip
     paths = TeamPaths(space, d.settings.seed)
     saved = d.save()
@@ -172,7 +172,7 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
         try:
             if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
                 frame = round((slow + STANDS_S) * actors[0].base.fps)
-                raise Blocked(f"{what}: {timing.duration:.0f} s on foot are too long", frame)
+                raise Blocked(f"{what}: {timing.duration:.0f} s of walking is too long", frame)
             _walked(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
         except PlanningFailure as failed:
@@ -232,7 +232,7 @@ def _lowering(d: Director, task: Carry, carrier: Carrier, actor: Actor, T_goal: 
 
 def _note(what: str, number: int, paths: TeamPaths, seconds: float) -> str:
     again, nodes = f"; {number} earlier paths failed" if number else "", len(paths.roadmap.states)
-    return f"{what}: {seconds:.1f} s on foot, a roadmap of {nodes} nodes and {len(paths.roadmap.edges)} edges{again}"
+    return f"{what}: {seconds:.1f} s of walking, a roadmap of {nodes} nodes and {len(paths.roadmap.edges)} edges{again}"
 
 
 def _turned(T: Array, turn: float | None) -> Array:
@@ -267,7 +267,7 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
         share = carriers[0].mass
         if failed.status == "too-heavy" or (failed.status == "out-of-balance" and share > _LIFTS_KG):
             why = failed.why.removeprefix(f"{what}: ")
-            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg for each is too heavy; {why}") from None
+            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg each is too heavy; {why}") from None
         raise
     return Lifted(tuple(carriers), tuple(option.grips for option in chosen), robots)
 

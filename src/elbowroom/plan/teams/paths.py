@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Character
 from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.headings import facing, leftwards
 from elbowroom.geometry.kept import remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import shape_mesh
+from elbowroom.geometry.transforms import facing, leftwards
 from elbowroom.kernels.fields import Fields
+from elbowroom.locomotion.course import smoothed
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.route import smoothed
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.robots import RobotCarrier
@@ -230,7 +230,7 @@ class TeamPaths:
                 self.roadmap.learn(rng, _MORE, lambda: bool(self._found(start, goals)))
             found = self._found(start, goals)
         if not found:
-            why = PlanningFailure("no-path", f"{what}: no path was found for all of them and the object; {narrow}")
+            why = PlanningFailure("no-path", f"{what}: no path was found for all carriers and the object; {narrow}")
             why.anywhere = lack >= _SURELY_M and not self.failed  # ground may be left out after failures
             raise why
         best = min(self._across(start, goals), key=lambda path: path[0], default=None)
@@ -254,9 +254,9 @@ class TeamPaths:
             lacks.append((2.0 * bearer.radius - wide, wide, 2.0 * bearer.radius))
         lack, wide, needed = max(lacks)
         if wide == 0.0:
-            return lack, "there is no path on foot"
+            return lack, "there is no path to walk"
         told = f"the widest path is {wide:.2f} m wide at its narrowest"
-        more = f", and one of them takes {needed:.2f} m" if lack > 0.0 else ", too little with the object"
+        more = f", and one carrier needs {needed:.2f} m" if lack > 0.0 else ", too little for the object"
         return lack, told + more
 
     def _at(self, a: Array, b: Array, share: float) -> Array:

@@ -45,8 +45,8 @@ def _heavy(people: dict[str, Character], mass: float, count: int, thing: str) ->
     for name, body in people.items():
         most = np.inf if body.masses is None else 2.0 * GRIP_STRENGTH["power"] * body.masses.total
         if share > most:
-            each = f"are {share:.0f} kg for each of {count} carriers" if count > 1 else "are too heavy for one"
-            return (f"the {mass:g} kg of '{thing}' {each}, and {name} holds {most:.0f} kg with both hands at most; "
+            each = f" for {count} carriers is {share:.0f} kg each" if count > 1 else " is too heavy for one carrier"
+            return (f"'{thing}' with {mass:g} kg{each}, and {name} holds at most {most:.0f} kg with both hands; "
                     "make it lighter or name more carriers")  # fmt: skip
     return ""
 
@@ -91,6 +91,6 @@ def _narrow(world: World, people: dict[str, Character], flat: Array, start: Arra
         wide = passage_width(room, columns.origin, CELL_M, (place[None], goal[:2] + ring), _NEAR_M)
         if wide + CELL_M < needed:
             gap = f"{wide:.2f} m wide at its narrowest" if wide else "closed"
-            return (f"the widest way of {name} to ({goal[0]:g}, {goal[1]:g}) is {gap}, and walking takes "
-                    f"{needed:.2f} m; give another goal or make room")  # fmt: skip
+            return (f"the widest path of {name} to ({goal[0]:g}, {goal[1]:g}) is {gap}, and walking needs "
+                    f"{needed:.2f} m; choose another goal or make room")  # fmt: skip
     return ""

@@ -155,7 +155,7 @@ class RobotCarrier:
         steps[:, :3, 3] += smootherstep(straight)[:, None] * (T_grip[:3, :3] @ comes_from)
         back, bad = self.ik.followed(np.tile(base, (len(steps), 1, 1)), steps[::-1], values)
         if bad is not None:
-            raise PlanningFailure("target-out-of-reach", f"{self.what}: {self.who} cannot come to it")
+            raise PlanningFailure("target-out-of-reach", f"{self.what}: {self.who} cannot drive up to it")
         raised = np.tile(T_grip, (_LOOKS, 1, 1))
         raised[:, 2, 3] += np.linspace(0.0, _LIFTS_M, _LOOKS)
         if self.ik.followed(np.tile(base, (_LOOKS, 1, 1)), raised, values)[1] is not None:
@@ -184,7 +184,7 @@ class RobotCarrier:
         path = space.path(self.values, goal, self.d.settings.seed)
         if path is None:
             why = self._met(exact, base, self.values, off=True) or self._met(exact, base, goal, off=True)
-            raise PlanningFailure("no-path", f"{self.what}: {why or f'the arm of {self.who} finds no way to it'}")
+            raise PlanningFailure("no-path", f"{self.what}: {why or f'the arm of {self.who} finds no path to it'}")
         rows = []
         for a, b in pairwise(path):
             far = float(np.abs(b - a).max())
@@ -230,7 +230,7 @@ class RobotCarrier:
             raise Blocked(f"{self.what}: it is out of reach of the arm of {self.who}", bad)
         turns = np.abs(np.diff(np.concatenate([before[None], values]), axis=0)).max(axis=1)
         if turns.max() > _LEAP_RAD * 60.0 / self.fps:
-            raise Blocked(f"{self.what}: the arm of {self.who} would leap", int(np.argmax(turns)))
+            raise Blocked(f"{self.what}: the arm of {self.who} would jump", int(np.argmax(turns)))
         self._add(times, bases, values)
 
     def back_to(self, now: float) -> None:
@@ -256,7 +256,7 @@ class RobotCarrier:
         steps[:, :3, 3] += share[:, None] * (T_grip[:3, :3] @ comes_from)
         rows, bad = self.ik.followed(np.tile(base, (len(steps), 1, 1)), steps, self.values)
         if bad is not None:
-            raise PlanningFailure("no-path", f"{self.what}: {self.who} cannot leave it")
+            raise PlanningFailure("no-path", f"{self.what}: {self.who} cannot back away from it")
         if folds:
             far = float(np.abs(self.folded - rows[-1]).max())
             count = round(max(far / _ARM_RAD_S * _PEAK, _LEAST_S) * self.fps)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from elbowroom.geometry.headings import facing
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import facing
+from elbowroom.locomotion.course import towards
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.room import gap, part
-from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.postures import Postures

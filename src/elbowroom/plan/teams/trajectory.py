@@ -10,13 +10,12 @@ import scipy
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.headings import facing, rolling
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import facing, rolling
 from elbowroom.locomotion import blend, captured
-from elbowroom.locomotion.course import Course, speed_limits, speeds_within
+from elbowroom.locomotion.course import Course, Route, faced_route, speed_limits, speeds_within, ways_along
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.library import ClipLibrary
-from elbowroom.locomotion.route import Route, faced_route, ways_along
 from elbowroom.locomotion.walk import RATE_WALK, inner_rate
 from elbowroom.spaces.team import TeamSpace
 

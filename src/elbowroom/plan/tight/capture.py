@@ -15,7 +15,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.finish.rounding import interpolate
+from elbowroom.finish.settle import interpolate
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, normalize, slerp
 from elbowroom.motion.clip import Clip
@@ -77,7 +77,7 @@ class Capture:
     def of(body: Character, clips: Sequence[Clip]) -> Capture:
         """Capture from clips that are already those of the body."""
         if not clips:
-            raise BadValue("capture needs at least one recording; without any, plan without it.")
+            raise BadValue("capture needs at least one recording; omit it to plan without recordings.")
         for clip in clips:
             if clip.rotations.shape[1] != len(body.skeleton):
                 raise BadValue(f"a recording has {clip.rotations.shape[1]} joints and {body.name} has "

@@ -10,7 +10,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.character.dynamics import STRENGTH, Dynamics, strength_of
-from elbowroom.finish.rounding import interpolate
+from elbowroom.finish.settle import interpolate
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, continuous, normalize
 from elbowroom.motion.posture_angles import AngleDatabase

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.rounding import interpolate, rounded
+from elbowroom.finish.settle import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.plan.tight.chain import BodyProblem, between_check, body_path, free_between, shortened

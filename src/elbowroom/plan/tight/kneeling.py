@@ -10,7 +10,7 @@ import scipy
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.rounding import interpolate, rounded
+from elbowroom.finish.settle import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, continuous, multiply
 from elbowroom.geometry.transforms import apply
@@ -62,14 +62,14 @@ def _kneel_down(d: Director, actor: Actor, side: Hand) -> None:
     """Step back with one foot and bring its knee to the floor."""
     what, floor = f"kneel on the {side} knee", d.world.floor
     if floor is None or not actor.stands or len(feet_of(actor.body)) < 2 or actor.body.masses is None:
-        raise PlanningFailure("no-path", f"{what}: only a person who stands on a floor can")
+        raise PlanningFailure("no-path", f"{what}: only a person standing on a floor can kneel")
     if actor.away:
         rest(d, Rest(who=actor.who))
     stand, front = actor.pose, front_of(actor, actor.body.skeleton.at(actor.pose))
     found = kneeling_pose(actor.body, stand, front, side, floor)
     frames = None if found is None else _down(actor, side, floor, _arms_clear(d, actor, side, found[0]), found[1])
     if frames is None:
-        raise PlanningFailure("out-of-balance", f"{what}: {actor.who} has no balanced way down to it")
+        raise PlanningFailure("out-of-balance", f"{what}: {actor.who} cannot get down to it in balance")
     begin = actor.now
     d.folded.add(actor.who)
     _walk(d, actor, frames)

@@ -67,15 +67,15 @@ def _places(d: Director, actor: Actor, given: Support) -> Iterator[tuple[Array, 
         if found.found:
             yield T, found.pose, postures
     if found is None:
-        raise PlanningFailure("target-in-collision", f"{what}: {blamed(met) or 'the hand has no room there'}")
+        raise PlanningFailure("target-in-collision", f"{what}: {blamed(met) or 'there is no room for the hand'}")
     raise PlanningFailure(*_reason(found, what))
 
 
 def _reason(found: Reached, what: str) -> tuple[Literal["target-out-of-reach", "target-in-collision"], str]:
     """Status and sentence of a supporting hand that does not get to its place."""
     if found.missing > 0.0:
-        return "target-out-of-reach", f"{what}: the place of the hand is {found.missing:.2f} m out of reach"
-    return "target-in-collision", f"{what}: no posture with the hand there is free"
+        return "target-out-of-reach", f"{what}: the support of the hand is {found.missing:.2f} m out of reach"
+    return "target-in-collision", f"{what}: every posture with the hand there collides"
 
 
 def _flat_on(actor: Actor, given: Support, yaw: float, postures: Postures) -> tuple[Array | None, Pair | None]:
@@ -103,7 +103,7 @@ def _put_there(d: Director, actor: Actor, given: Support, T: Array, pose: Pose, 
     d.allow(touching)
     above = d.near(actor, given.hand, pose, shifted(T, _ABOVE_M * UP), actor.k, postures)
     if not isinstance(above, Pose):
-        raise PlanningFailure("target-in-collision", f"{what}: {blamed(above) or 'no room above the place'}")
+        raise PlanningFailure("target-in-collision", f"{what}: {blamed(above) or 'there is no room above the support'}")
     fingers = finger_rotations(actor.body, given.hand, FLAT)
     steps: tuple[tuple[Pose, acting.Path], ...] = ((above, "any"), (pose, "contact"))
     for goal, path in steps:

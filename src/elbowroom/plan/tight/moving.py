@@ -7,13 +7,12 @@ that they pass.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.places import moves
@@ -21,7 +20,6 @@ from elbowroom.plan.tight.chain import BETWEEN_MARGIN_M
 from elbowroom.spaces.component import PosePath
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck
-from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
 # Seconds between samples of a moving scene, the longest wait in it, and how long a body has to stay free at its goal.
@@ -76,10 +74,10 @@ class MovingScene:
         may_stop_here()
         return BodyCheck(self._lone, self.who, self.begin + _SAMPLE_S * sample, margin=BETWEEN_MARGIN_M)
 
-    def swept(self, check: BodyCheck) -> SweptCheck:
+    def swept(self, check: BodyCheck) -> BodyCheck:
         """A check in which everything is at all places that it passes."""
         every = range(0, int((self.seconds + _WAIT_S) / _SAMPLE_S), round(_SWEPT_S / _SAMPLE_S))
-        return SweptCheck(check, [self.check(k) for k in every])
+        return check.with_others([self.check(k) for k in every])
 
     def timings(self, path: PosePath, fps: float, count: int) -> Iterator[Array]:
         """Shares (N,) of a path at frames, slow at both ends, at which the body meets nothing that moves.
@@ -173,44 +171,6 @@ def _evened(stops: Array, fps: float) -> Array:
     out = np.convolve(padded, weight / weight.sum(), "valid")
     out[[0, -1]] = 0.0, 1.0
     return np.clip(out, 0.0, 1.0)
-
-
-class SweptCheck(BodyCheck):
-    """A check of a body at one time and against what moves at others; free is what is free at all of them."""
-
-    def __init__(self, base: BodyCheck, others: Sequence[BodyCheck]) -> None:
-        vars(self).update(vars(base))
-        self._base, self._others = base, list(others)
-
-    def with_parts(self, joints: Collection[int]) -> SweptCheck:
-        """The same check for a body that has only the parts of some joints, and what they carry."""
-        return SweptCheck(self._base.with_parts(joints), [one.with_parts(joints) for one in self._others])
-
-    def with_margin(self, margin: float) -> SweptCheck:
-        """The same check with a clearance of no more than this one's, metres; that from what moves stays."""
-        return SweptCheck(self._base.with_margin(margin), self._others)
-
-    def with_folds(self, T: Array) -> SweptCheck:
-        """The same check with soft tissue as in the most folded of joints at T (N, J, 4, 4)."""
-        return SweptCheck(self._base.with_folds(T), self._others)
-
-    def blame(self, pose: Pose) -> Pair | None:
-        """A pair that collides in a posture, by name; None where it is free."""
-        return next((pair for one in (self._base, *self._others) if (pair := one.blame(pose)) is not None), None)
-
-    def free(self, pose: Pose, *, exact: bool = True) -> bool:
-        """Return whether a posture is free; the exact test decides doubts (exact=False: not free)."""
-        if not self._base.free(pose, exact=exact):
-            return False
-        for k, one in enumerate(self._others):
-            if not one.free(pose, exact=exact):
-                self._others.insert(0, self._others.pop(k))  # the next posture is in the way of the same
-                return False
-        return True
-
-    def free_share(self, root: Array, rotations: Array) -> float:
-        """Share of postures of one root (3,) and rotations (N, J, 4) that are free for certain, without exact tests."""
-        return float(np.mean([self.free(Pose.of(root, q), exact=False) for q in rotations]))
 
 
 def _with_only(world: World, names: Collection[str]) -> World:

@@ -71,7 +71,7 @@ class TightSettings:
         if not self.decompositions or min(self.shortcuts, self.postures) < 0:
             raise BadValue("a whole-body plan needs a decomposition, and counts of 0 or more.")
         if not (self.margin >= 0.0 and self.balance >= 0.0):
-            raise BadValue("margin and balance of a whole-body plan are lengths of 0 or more.")
+            raise BadValue("margin and balance of a whole-body plan must be 0 m or more.")
 
     def attempts(self) -> Iterator[tuple[Decomposition, Guide, Budget]]:
         """Attempts at a path in turn: decomposition, path that is kept to, and the budget of a component."""

@@ -96,7 +96,7 @@ def _among_moving(
             yield slowed(around, found, fps)
             return
     if not some:
-        why = f"{what}: what moves is in the way of the whole body whenever it sets out, and there is no way round it"
+        why = f"{what}: moving obstacles block the whole body whenever it starts, and no path avoids them"
         raise PlanningFailure("no-path", why)
 
 

@@ -178,7 +178,7 @@ class Carrier(Holding):
 
     def say_fit(self, grips: Grips) -> None:
         """Note which recordings were followed, how well they fit (Y10), and which fit better without success."""
-        note, failed = f"{self.what}: no recorded posture was followed", []
+        note, failed = f"{self.what}: no recorded postures were used", []
         for far, database, answer in self.fits(grips):
             if database is self.guide:
                 note = (
@@ -189,7 +189,7 @@ class Carrier(Holding):
                 break
             failed.append(f"{answer.database} ({100 * far:.0f} cm)")
         if failed:
-            note += f"; with {', '.join(failed)} no free motion was found"
+            note += f"; with {', '.join(failed)} no collision-free motion was found"
         self.d.world = self.d.world.with_(notes=(*self.d.world.notes, note))
 
     def allow_folds(self, first: int) -> None:

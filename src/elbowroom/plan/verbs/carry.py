@@ -64,7 +64,7 @@ def holding_hand(d: Director, task: Task, thing: str) -> str:
     hold = holder_of(d.world, thing, d.actor(task.who).now)
     if hold is None or hold.by != task.who:
         holder = "nobody holds it" if hold is None else f"{hold.by} holds it"
-        raise PlanningFailure("hand-not-free", f"{task.verb} {thing}: {holder}, {task.who} has to grab it first")
+        raise PlanningFailure("hand-not-free", f"{task.verb} {thing}: {holder}, {task.who} must grab it first")
     if task.hand is not None and task.hand != hold.hand:
         raise BadValue(f"'{thing}' is in the {hold.hand} hand of {task.who}, not in the {task.hand} one.")
     return hold.hand
@@ -279,7 +279,7 @@ def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Itera
             given = True
             yield home
     if not given:
-        raise PlanningFailure("no-path", f"carry {thing}: there is no room for it beside or before {actor.who}")
+        raise PlanningFailure("no-path", f"carry {thing}: there is no room for it beside or in front of {actor.who}")
 
 
 def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, level: bool) -> Iterator[Array]:

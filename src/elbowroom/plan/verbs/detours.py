@@ -142,4 +142,4 @@ def require_way(holding: Holding) -> None:
     space = ObjectSpace(0.5 * (first + last)[:3], cube_side(body.height), follow, turning="level", upright=first[3:],
                         step_m=_STEP_M, ends=(first[:3], last[:3]))  # fmt: skip
     if not plan(space, (first, True), last, 0, _ALONE, True).found:
-        raise PlanningFailure("no-path", f"{holding.what}: there is no path for it to its goal, whoever carries it")
+        raise PlanningFailure("no-path", f"{holding.what}: the object itself has no collision-free path to its goal")

@@ -51,7 +51,7 @@ def drop(d: Director, task: Drop) -> None:
         def to_height(more: float) -> None:
             bring(d, actor, hand, shifted(T_release @ T_thing_hand, more * UP), task.at, what)
             if more > 0.0:
-                note = f"{what}: from {task.height + more:.2f} m above, since the hand does not get lower there."
+                note = f"{what}: from {task.height + more:.2f} m above: the hand cannot get lower there."
                 d.world = d.world.with_(notes=(*d.world.notes, note))
 
         d.first(_HIGHER_M, to_height)
@@ -70,7 +70,7 @@ def _above(d: Director, task: Drop, turn: Array, t: float) -> Array:
     T[2, 3] += task.height - float(apply(T, mesh.vertices)[:, 2].min() - T[2, 3])
     found = landing(d.world, task.object, t, T)
     if found is None:
-        raise PlanningFailure("target-out-of-reach", f"drop {task.object}: there is nothing below to fall onto")
+        raise PlanningFailure("target-out-of-reach", f"drop {task.object}: there is nothing below for it to fall onto")
     T[2, 3] += task.height - found.depth
     return T
 

@@ -25,8 +25,7 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
-from elbowroom.plan.verbs.leave import let_go
-from elbowroom.plan.verbs.take import take
+from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.posing.grasps import Grasp, handles_of, press_target
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
@@ -132,7 +131,7 @@ def fixture_of(d: Director, name: str) -> Fixture:
         raise UnknownName("fixture", name, fixtures)
     if not handles_of(fixtures[name].frames) and not fixtures[name].grasps:
         needs = "'handle: {at, along, out}' (middle of its bar, direction of the bar, direction towards the hand)"
-        raise BadValue(f"'{name}' has no handle to take it by; give it {needs}, in its own axes.")
+        raise BadValue(f"'{name}' has no handle; give it {needs}, in its own axes.")
     return fixtures[name]
 
 

@@ -27,10 +27,8 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
 from elbowroom.plan.verbs.grasp_choice import Manner, ReachableGrasp, holdable, lies_low, reachable_grasps
-from elbowroom.plan.verbs.leave import depart, departures
-from elbowroom.plan.verbs.slide import slide_to_edge
-from elbowroom.plan.verbs.take import hold, take
-from elbowroom.plan.verbs.tilt import tilt_up
+from elbowroom.plan.verbs.leave import depart, departures, hold, take
+from elbowroom.plan.verbs.tilt import slide_to_edge, tilt_up
 from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
 
 # Motions of the arm with the object in hand that are tried.
@@ -68,7 +66,7 @@ def grab(d: Director, task: Grab) -> None:
     owner = holder_of(d.world, task.object, actor.now)
     if owner is not None:
         raise PlanningFailure(
-            "hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}), and nobody moves when it is taken"
+            "hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}); it can be taken only while one of them moves"
         )
     standing, begin = partial(_take_standing, d, actor, task, what), d.save()
 
@@ -94,11 +92,11 @@ def grab(d: Director, task: Grab) -> None:
 
     def loosely() -> None:
         if holdable(d, actor, task.object):  # a hand that is laid on it would be no help
-            none = PlanningFailure("target-in-collision", f"{what}: fingers find no room about it")
+            none = PlanningFailure("target-in-collision", f"{what}: there is no room around it for the fingers")
             none.anywhere = True
             raise none
         take_it("loose")
-        note = f"{what}: no hand gets hold of it from two sides; one is laid on it."
+        note = f"{what}: no hand can grasp it from two sides, so one is laid on it."
         d.world = d.world.with_(notes=(*d.world.notes, note))
 
     try:
@@ -146,10 +144,10 @@ def in_hand(d: Director, task: Grab, t: float) -> bool:
         return False
     has = f"grab {task.object}: {hold.by} holds it in the {hold.hand} hand already"
     if hold.by != task.who:
-        raise PlanningFailure("hand-not-free", f"{has} and has to hand it over or put it down first")
+        raise PlanningFailure("hand-not-free", f"{has} and must hand it over or put it down first")
     if task.hand not in (None, hold.hand):
         raise BadValue(f"{has}; to change hands use regrasp.")
-    d.world = d.world.with_(notes=(*d.world.notes, f"{has}: nothing is done."))
+    d.world = d.world.with_(notes=(*d.world.notes, f"{has}; nothing to do."))
     return True
 
 

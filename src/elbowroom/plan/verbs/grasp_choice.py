@@ -149,7 +149,7 @@ def reachable_grasps(
                 tried += len(suited)
             given += tried
     if not given:
-        unknown = 0.0, PlanningFailure("target-out-of-reach", f"{what}: no grasp of it is known")
+        unknown = 0.0, PlanningFailure("target-out-of-reach", f"{what}: it has no known grasps")
         why_not = min(failed or [unknown], key=lambda f: f[0])[1]
         why_not.anywhere = looked == 0  # the hand itself has no room, whatever the body does
         raise why_not
@@ -288,7 +288,7 @@ def reach_grasp(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place
             place.far.append((T_target[:3, 3], there.missing))
         return failure(there, postures, what)
     toward = place.T_world_thing[:3, :3] @ grasp.approach
-    reason = "the arm does not get there"
+    reason = "the arm cannot get there"
     for share in _NEARER:
         way = share * d.settings.approach * toward
         before = d.near(actor, hand, there.pose, shifted(T_target, -way), k, postures)
@@ -300,7 +300,7 @@ def reach_grasp(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place
             return ReachableGrasp(hand, k, grasp, T_target, target, before, fingers, way, cost)
         reason = blamed(before) or reason
     return 0.5, PlanningFailure(
-        "target-in-collision", f"{what}: there is no room before it for the open hand ({reason})"
+        "target-in-collision", f"{what}: there is no room in front of it for the open hand ({reason})"
     )
 
 
@@ -310,7 +310,7 @@ def _reach_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Plac
     way = d.settings.approach * place.T_world_thing[:3, :3] @ grasp.approach
     target, before = (arm_to(actor, hand, actor.pose, T) for T in (T_target, shifted(T_target, -way)))
     if target is None or before is None:
-        return 2.0, PlanningFailure("target-out-of-reach", f"{place.what}: the {hand} arm does not get there")
+        return 2.0, PlanningFailure("target-out-of-reach", f"{place.what}: the {hand} arm cannot get there")
     met = place.postures.blame(target) or place.postures.blame(before)
     if met is not None:
         return 1.0, PlanningFailure("target-in-collision", f"{place.what}: {blamed(met)}")
@@ -348,7 +348,7 @@ def failure(there: Reached, postures: Postures, what: str) -> Failed:
     if there.status == "out-of-balance":
         return 1.5, PlanningFailure("out-of-balance", f"{what}: the body would fall over")
     if there.status == "limits":
-        return 1.8, PlanningFailure("target-out-of-reach", f"{what}: joints do not bend so far")
+        return 1.8, PlanningFailure("target-out-of-reach", f"{what}: joint limits are exceeded")
     pair = postures.blame(there.pose)
     return 1.0, PlanningFailure("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")
 

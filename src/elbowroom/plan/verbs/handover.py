@@ -1,8 +1,9 @@
-"""Handover: one character holds an object out, the other takes it, and only then the first lets go (S5, S7)."""
+"""Handovers: an object changes hands of two characters (S5, S7), or of one (Y5); both hold it before one lets go."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,12 +19,11 @@ from elbowroom.plan.hands import arms_of, effort, front_of, hand_of, held_by, jo
 from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Grab, Handover, Rest
+from elbowroom.plan.tasks import Grab, Handover, Regrasp, Rest
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, reachable_grasps
 from elbowroom.plan.verbs.hold import bring
-from elbowroom.plan.verbs.leave import let_go
-from elbowroom.plan.verbs.take import take
+from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.posing.grasps import closed_on, grasps_of
 
 # Meeting places: shares of the way from the giver's chest to the taker's, metres sideways, and below the shoulders as
@@ -197,3 +197,46 @@ def _breast(actor: Actor) -> Array:
     """Middle between the shoulders of the actor's posture without tasks, (3,)."""
     pose = actor.neutral(actor.k)
     return np.asarray(np.mean([shoulder_of(actor, h, pose) for h in arms_of(actor, None)], axis=0))
+
+
+# Placements before the body that are tried without a path to them.
+_PLACEMENTS = 6
+
+
+def regrasp(d: Director, task: Regrasp) -> None:
+    """Hold an object before the body, take it with the other hand, and release it with the first."""
+    actor, what = d.actor(task.who), f"regrasp {task.object}"
+    first = holding_hand(d, replace(task, hand=None), task.object)
+    other = _other_hand(d, actor, first, task, what)
+    grip = grip_of(d, actor, first, task.object)
+    T_thing_hand = inverse(d.world.frame(task.object, actor.now)) @ hand_of(actor, first, actor.pose)
+    begin = actor.now
+
+    def meet(T_meet: Array) -> None:
+        bring(d, actor, first, T_meet @ T_thing_hand, None, what)
+
+        def receive(taking: ReachableGrasp) -> None:
+            take(d, actor, taking, task.object, what, None)
+            pass_on(d, actor, first, actor, taking, task.object, grip)
+            require_free(d, (begin, actor.now), what)
+
+        asked = Grab(who=actor.who, object=task.object)
+        options = reachable_grasps(d, actor, task.object, asked, what, [(other, actor.k)], manner="alone")
+        room = (t for t in options if apart(actor, first, actor, t) and closes(d, actor, t, task.object, actor.now))
+        d.first(any_of(room, f"{what}: the {first} hand leaves no room on it for the {other} hand"), receive)
+
+    d.first(varied(d, meetings(d, actor, first, actor, task.object, T_thing_hand, what)), meet, _PLACEMENTS)
+
+
+def _other_hand(d: Director, actor: Actor, first: str, task: Regrasp, what: str) -> str:
+    """The hand that takes the object from the first one; raises where it cannot."""
+    if first not in ("left", "right"):
+        raise PlanningFailure("hand-not-free", f"{what}: {actor.who} wears it ({first}) and must grab it first")
+    (other,) = arms_of(actor, task.hand or ("left" if first == "right" else "right"))
+    hold = held_by(d.world, actor.who, other, actor.now)
+    if hold is not None:
+        held = "it already" if hold.object == task.object else f"'{hold.object}'"
+        raise PlanningFailure("hand-not-free", f"{what}: the {other} hand of {actor.who} holds {held}")
+    if not actor.stands:
+        raise PlanningFailure("no-path", f"{what}: {actor.who} is walking; hands can be changed only while standing")
+    return other

@@ -27,7 +27,7 @@ _OUT, _AHEAD, _TRIES = (0.8, 0.7, 0.6), (0.3, 0.8), 8
 def hold_out(d: Director, task: HoldOut) -> None:
     """Bring a held object to its place, and stay for a while."""
     if not (np.isfinite(task.seconds) and task.seconds > 0.0):
-        raise BadValue(f"hold {task.object}: it is held out for some seconds, not for {task.seconds}.")
+        raise BadValue(f"hold {task.object}: the duration must be more than 0 s, not {task.seconds}.")
     actor = d.actor(task.who)
     hand = holding_hand(d, task, task.object)
     what = f"hold out {task.object}"

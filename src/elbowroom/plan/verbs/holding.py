@@ -293,7 +293,7 @@ class Holding:
             targets = grips.targets(self.actor, T_object, (1.0 - share) * BESIDE_M)
             poses.append(solve(targets, near, T_object, loaded=False))
         if any(angle_between(a.rotations, b.rotations).max() > _LEAP_RAD for a, b in pairwise(poses)):
-            raise PlanningFailure("no-path", f"{self.what}: an arm of {self.actor.who} would leap beside it")
+            raise PlanningFailure("no-path", f"{self.what}: an arm of {self.actor.who} would jump along the path")
         return poses
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:

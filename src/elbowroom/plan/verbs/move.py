@@ -56,7 +56,7 @@ def crew_of(d: Director, task: Move | Carry, what: str) -> list[Actor]:
     if isinstance(d.world.objects[task.object], Fixture):
         raise BadValue(f"{what}: a fixture can be opened and closed, but not carried.")
     if not (task.at is task.begin is task.back is task.hand is None):
-        raise BadValue(f"{what}: the planner chooses the times; leave out 'hand', 'at', 'begin' and 'back'.")
+        raise BadValue(f"{what}: the planner chooses the times; omit 'hand', 'at', 'begin' and 'back'.")
     names = (task.who, *task.helpers)
     if len(set(names)) < len(names):
         raise BadValue(f"{what}: name each character once.")
@@ -75,9 +75,9 @@ def free_hands(d: Director, actor: Actor, hands: str, what: str) -> list[str]:
     if busy or (hands == "both" and len(wanted) < 2):
         why = f"the {busy[0]} hand of {actor.who} is busy" if busy else f"{actor.who} has only one arm"
         many = "both hands" if hands == "both" else f"the {hands} hand"
-        raise PlanningFailure("hand-not-free", f"{what}: {why}, and it takes {many}")
+        raise PlanningFailure("hand-not-free", f"{what}: {why}, and it needs {many}")
     if not actor.stands:
-        raise PlanningFailure("no-path", f"{what}: {actor.who} walks; move needs a character that stands")
+        raise PlanningFailure("no-path", f"{what}: {actor.who} is walking; move needs a standing character")
     return wanted
 
 

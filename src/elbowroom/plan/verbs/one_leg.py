@@ -143,7 +143,7 @@ def footing(actor: Actor, side: str, what: str) -> Footing:
     """Footing of an actor on both feet, about to move one; raises `PlanningFailure` where it is not."""
     actor.body.chain(f"{side}_leg")
     if len(feet_of(actor.body)) < 2 or actor.body.masses is None:
-        raise PlanningFailure("out-of-balance", f"{what}: {actor.who} has no two feet to stand on")
+        raise PlanningFailure("out-of-balance", f"{what}: {actor.who} does not have two feet to stand on")
     if not actor.stands:
-        raise PlanningFailure("out-of-balance", f"{what}: {actor.who} walks, and the foot is needed for that")
+        raise PlanningFailure("out-of-balance", f"{what}: {actor.who} is walking and needs the foot for that")
     return Footing(actor, side, actor.pose)

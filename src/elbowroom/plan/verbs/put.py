@@ -102,7 +102,7 @@ def _require_free(d: Director, actor: Actor, task: Put, onto: str | None) -> Non
     if moves(d.world, onto, np.linspace(begin, max(d.world.span[1], begin + 1.0), 33)):
         raise BadValue(
             f"put {task.object}: '{onto}' is carried from {begin:g} s on and would leave it behind; "
-            "put it on a static object, on one that moves by itself, or on a person."
+            "put it on a static object, on one with its own path, or on a person."
         )
 
 
@@ -201,8 +201,8 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
     def do(entry: Array) -> None:
         above = d.near(actor, hand, goal, shifted(T_target, entry), k, postures)
         if not isinstance(above, Pose):
-            reason = blamed(above) or "the arm does not get there"
-            raise PlanningFailure("target-in-collision", f"{what}: there is no room before its place ({reason})")
+            reason = blamed(above) or "the arm cannot get there"
+            raise PlanningFailure("target-in-collision", f"{what}: there is no room in front of its goal ({reason})")
         carry_to(d, actor, hand, above, acting.set_out(d, actor, distance, count), what, direct=task.at is not None)
         if wearer is not None:
             during = (actor.now, actor.time(actor.k + slow) + 0.1)

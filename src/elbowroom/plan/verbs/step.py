@@ -134,13 +134,13 @@ def _steps(d: Director, feet: Footing, options: Sequence[tuple[Array, Array]], t
     for T, toward in options:
         there = feet.at(T)
         if there is None:
-            reason = reason or PlanningFailure("target-out-of-reach", f"{what}: the leg does not get there in balance")
+            reason = reason or PlanningFailure("target-out-of-reach", f"{what}: the leg cannot get there in balance")
             continue
         before = feet.at(shifted(T, -_APPROACH * toward), there.root)
         pair = None if before is None else postures.blame(before)
         if before is None or pair is not None:
-            why = "the leg does not get there" if before is None else blamed(pair)
-            reason = PlanningFailure("target-in-collision", f"{what}: there is no room before it for the foot ({why})")
+            why = "the leg cannot get there" if before is None else blamed(pair)
+            reason = PlanningFailure("target-in-collision", f"{what}: the foot has no room in front of it ({why})")
             continue
         T_there, there = _until(feet, postures, T, toward, there, thing)
         pair = postures.blame(there)
@@ -190,7 +190,7 @@ def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, wh
     focus = step.T_world_foot[:3, 3]
     weight = feet.at(feet.T_world_foot)
     if weight is None:
-        raise PlanningFailure("out-of-balance", f"{what}: the weight does not go over the {feet.other} foot")
+        raise PlanningFailure("out-of-balance", f"{what}: the weight cannot be shifted over the {feet.other} foot")
     root, q = body_frames(actor, d.looking(actor, weight, focus), shift)
     acting.add(d, actor, root, q)
     swing(d, feet, d.looking(actor, step.before, focus), swings, what)

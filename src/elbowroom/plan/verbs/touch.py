@@ -29,9 +29,8 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.tasks import Point, Reach, Touch
 from elbowroom.plan.verbs.carry import on_top
 from elbowroom.plan.verbs.grasp_choice import Failed, ReachableGrasp, failure, first_reachable, fitting, reach_grasp
-from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.plan.verbs.next_places import Place
-from elbowroom.plan.verbs.take import take
 from elbowroom.posing.grasps import press_target
 from elbowroom.posing.grasps_form import spread_over
 
@@ -122,7 +121,7 @@ def touch(d: Director, task: Touch) -> None:
     actor = d.actor(task.who)
     what = f"touch {task.target}" if isinstance(task.target, str) else "touch"
     if not isinstance(task.target, str) and (met := inside_of(d.world, place_of(d, task.target, 0.0), FACE_M)):
-        note = f"touch: the target is {1000.0 * met[1]:.0f} mm inside of {met[0]}, which is touched before it."
+        note = f"touch: the target is {1000.0 * met[1]:.0f} mm inside {met[0]}; its surface is touched."
         d.world = d.world.with_(notes=(*d.world.notes, note))
     if in_motion(d, actor, task.target if isinstance(task.target, str) else None, task.at):
         with on_top(d, actor, task):
@@ -197,7 +196,7 @@ def place_of(d: Director, to: Point | str, t: float) -> Array:
         )
     point = np.asarray(to, dtype=float)
     if point.shape != (3,) or not np.isfinite(point).all():
-        raise BadValue(f"a place is three finite numbers, not {to}.")
+        raise BadValue(f"a target must be three finite numbers, not {to}.")
     return point
 
 

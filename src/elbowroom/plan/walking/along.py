@@ -10,8 +10,8 @@ import scipy
 from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.locomotion.course import Manner
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.route import Manner
 from elbowroom.plan.walking.paths import BAND_M, DUCK, WalkPath
 
 # Metres before and after a low place in crouch, those of the transition, and between samples.

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import UP, Array
+from elbowroom.locomotion.course import towards, wrapped
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.locomotion.route import towards, wrapped
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of
@@ -241,7 +241,7 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
     spots = suited_first(d, actor, spots_for(d, actor, target[1], task.hand, ahead), _suits(d, task, seen))
     first = list(islice(spots, 1))
     if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
-        why = f"put {task.object}: as it is held, the hand does not get to its place, or not away from it"
+        why = f"put {task.object}: with this grasp the hand cannot reach the goal or leave it"
         raise PlanningFailure("target-in-collision", why)
     return chain(first, spots)
 

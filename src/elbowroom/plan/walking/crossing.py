@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.locomotion.course import Course, from_rest_to_rest
+from elbowroom.locomotion.course import Course, from_rest_to_rest, route
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.route import route
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.walking.along import manners_along

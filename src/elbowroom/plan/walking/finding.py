@@ -86,7 +86,7 @@ def no_path(d: Director, actor: Actor, paths: WalkPaths, start: Array, goal: Arr
         other = WalkPaths(paths.columns, actor.body).find(start, goal)
         modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in paths.modes)
         if modes:
-            return PlanningFailure("no-path", f"{what}: no path in that gait; 'any' finds one ({', '.join(modes)})")
+            return PlanningFailure("no-path", f"{what}: no path with that gait; 'any' finds one ({', '.join(modes)})")
         met = barrier(paths, start, goal)
         if met is not None:
             return NoPath("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")

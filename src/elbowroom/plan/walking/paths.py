@@ -19,9 +19,8 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
-from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.course import Manner, facing
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.locomotion.route import Manner
 from elbowroom.plan.walking.bending import bent, pulled, spaced_along
 from elbowroom.world.columns import CELL_M, Columns
 
@@ -105,7 +104,7 @@ def check_mode_costs(costs: Mapping[str, float]) -> None:
     known = list(dict.fromkeys(mode.name for modes in _MODES.values() for mode in modes))
     for name, cost in costs.items():
         if name not in known:
-            raise BadValue(f"mode_costs has '{name}', which is no mode of walking; there are {', '.join(known)}.")
+            raise BadValue(f"mode_costs has '{name}', which is not a mode of walking; modes are {', '.join(known)}.")
         if not 0.0 < cost < np.inf:
             raise BadValue(f"the cost of '{name}' in mode_costs is {cost:g}; give a number above 0.")
 

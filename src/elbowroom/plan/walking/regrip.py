@@ -72,7 +72,7 @@ def by_regripping(d: Director, task: Move, saved: Saved, why: PlanningFailure, d
             d.restore(saved)
         else:
             on = ", ".join(resting(d.world, task.object, saved.actors[task.who].now, T))
-            note = f"move {task.object}: set down on {on} on the way, and taken with another grip from there"
+            note = f"move {task.object}: set down on {on} on the way and taken up again with another grip"
             d.world = d.world.with_(notes=(*d.world.notes, note))
             return
     raise why if alike else NoCommonGrip(task.object, why)

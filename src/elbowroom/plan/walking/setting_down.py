@@ -56,7 +56,7 @@ def within_reach(d: Director, task: Put) -> Put:
         if _reached(d, actor, other):
             assert other.to is not None
             place = f"({other.to[0]:.2f}, {other.to[1]:.2f})"
-            note = f"{task.object} is put nearer to the edge of {task.onto}, at {place}: its middle is not reached."
+            note = f"{task.object} is put nearer to the edge of {task.onto}, at {place}: its middle is out of reach."
             d.world = d.world.with_(notes=(*d.world.notes, note))
             return other
     return task

@@ -10,10 +10,9 @@ import numpy as np
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, about, multiply
 from elbowroom.geometry.transforms import apply, transform
-from elbowroom.locomotion.course import facing, heading_of, leftwards
+from elbowroom.locomotion.course import facing, heading_of, leftwards, towards
 from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on
 from elbowroom.locomotion.figure import SIDES
-from elbowroom.locomotion.route import towards
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor

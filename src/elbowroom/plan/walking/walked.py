@@ -9,12 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from elbowroom.geometry.headings import facing
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import facing
+from elbowroom.locomotion.course import wrapped
 from elbowroom.locomotion.departure import footprints_of, stance_of, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.route import wrapped
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
@@ -309,7 +309,7 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     if at is not None:
         delay = actor.frame(at) - actor.k - (len(clip) - 1)
         if delay < 0:
-            short = f"{at:g} s is {-delay / fps:.1f} s too early for {path.length:.1f} m"
+            short = f"{at:g} s is {-delay / fps:.1f} s too early to walk {path.length:.1f} m"
             raise PlanningFailure("too-little-time", f"{walk.request.what}: {short}")
     actor.walk(clip, delay)
     return ground
