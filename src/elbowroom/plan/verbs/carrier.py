@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import UP, Array, slerp
+from elbowroom.geometry.rotations import UP, Array, angle_between, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.plan import acting
@@ -21,10 +21,10 @@ from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
 from elbowroom.plan.places import resting, supported, supported_until
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
 from elbowroom.plan.verbs.grips import edge_grips, grips_on, ranked_grips
-from elbowroom.plan.verbs.holding import BESIDE_M, PULLS, Grips, Holding
+from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.posing.gaze import gazing
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.pairs import Pair
@@ -34,6 +34,11 @@ from elbowroom.world.pairs import Pair
 _LOOKS = 12
 _GUIDED_LOOKS = dict(zip(PULLS, (8, 4), strict=True))
 _TRIES = 3
+# Approach distance of hands beside the object, and their retreat before they return, metres.
+_BESIDE_M = 0.08
+# Shares of that time at which the body must be free, and the largest rotation of a joint from one frame to the next.
+_STRAIGHT = (0.25, 0.5, 0.75)
+_LEAP_RAD = 0.4
 # Shortest motion of hands, seconds: the whole body moves along.
 _LEAST_S = 0.8
 # Via points of hands without a straight path to an object: above it and nearer to the body, shares of its height.
@@ -121,10 +126,10 @@ class Carrier(Holding):
                 self._ends = sorted(self._ends, key=lambda other: other != end)  # the one that fails is next time first
                 held[end] = self.held_at(grips, self.T_start if end == "start" else self.T_goal, self.actor.pose)
             start, goal = held["start"], held["goal"]
-            before = self.beside(grips, self.T_start, start, BESIDE_M)
-            after = self.beside(grips, self.T_goal, goal, BESIDE_M)
-            self.straight_poses(grips, self.T_start, before, start, free=True)
-            self.straight_poses(grips, self.T_goal, after, goal, free=True)
+            before = self.beside(grips, self.T_start, start, _BESIDE_M)
+            after = self.beside(grips, self.T_goal, goal, _BESIDE_M)
+            self._require_straight(grips, self.T_start, before, start)
+            self._require_straight(grips, self.T_goal, after, goal)
         except PlanningFailure as stuck:
             failed.append(stuck)
             return None
@@ -135,8 +140,8 @@ class Carrier(Holding):
         stuck: PlanningFailure | None = None
         for near in (last, option.goal):
             try:
-                after = self.beside(option.grips, self.T_goal, near, BESIDE_M)
-                self.straight_poses(option.grips, self.T_goal, after, last, free=True)
+                after = self.beside(option.grips, self.T_goal, near, _BESIDE_M)
+                self._require_straight(option.grips, self.T_goal, after, last)
             except PlanningFailure as failed:
                 stuck = stuck or failed
             else:
@@ -225,9 +230,13 @@ class Carrier(Holding):
         """Allow hands to touch the object while they move straight to or from it."""
         d, actor = self.d, self.actor
         closing = actor.frames(d.settings.close) if grips.closes else 0
-        during = (actor.now, actor.time(actor.k + self.straight_frames + closing))
+        during = (actor.now, actor.time(actor.k + self._straight_frames + closing))
         for hand in grips.grasps:
             d.allow(hand_contacts(d.world, actor.who, hand, self.thing, during, PRESS))
+
+    @property
+    def _straight_frames(self) -> int:
+        return self.actor.frames(_BESIDE_M / self.d.settings.slow)
 
     def _turn_fingers(self, grips: Grips, *, closed: bool) -> None:
         """Close fingers on the object, or open them; palms that press it stay flat."""
@@ -279,7 +288,7 @@ class Carrier(Holding):
         actor = self.actor
         front = front_of(actor, actor.body.skeleton.at(actor.pose))
         over = shifted(T_object, actor.body.height * (_OVER * UP - _NEARER * front))
-        return [self.beside(grips, over, goal if there else actor.pose, BESIDE_M, T_object), goal]
+        return [self.beside(grips, over, goal if there else actor.pose, _BESIDE_M, T_object), goal]
 
     def _travel(
         self, grips: Grips, pose: Pose, fingers: Mapping[str, Array], what: str, T_object: Array, focus: Array | None,
@@ -312,10 +321,31 @@ class Carrier(Holding):
     def straight(self, grips: Grips, T_object: Array, end: Pose, what: str, *, away: bool) -> None:
         """Move hands straight to the object, or off it, the body to a posture `end`."""
         before, there = (end, self.actor.pose) if away else (self.actor.pose, end)
-        poses = self.straight_poses(grips, T_object, before, there, free=False)[:: -1 if away else 1]
+        poses = self._straight_poses(grips, T_object, before, there)[:: -1 if away else 1]
         root, q = (np.array([getattr(pose, part) for pose in poses]) for part in ("root", "rotations"))
         root[0], q[0] = self.actor.pose.root, self.actor.pose.rotations
         self._add(grips, root, q, what, np.tile(T_object, (len(root), 1, 1)))
+
+    def _straight_poses(self, grips: Grips, T_object: Array, before: Pose, there: Pose) -> list[Pose]:
+        """Postures at the frames in which hands move straight to the object; raises where a joint leaps."""
+        poses = []
+        for share in smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1)):
+            root = before.root + share * (there.root - before.root)
+            near = Pose.of(root, slerp(before.rotations, there.rotations, share))
+            targets = grips.targets(self.actor, T_object, (1.0 - share) * _BESIDE_M)
+            poses.append(self.along(targets, near, T_object, loaded=False))
+        for a, b in pairwise(poses):
+            if angle_between(a.rotations, b.rotations).max() > _LEAP_RAD:
+                raise PlanningFailure("no-path", f"{self.what}: an arm of {self.actor.who} would jump along the path")
+        return poses
+
+    def _require_straight(self, grips: Grips, T_object: Array, before: Pose, there: Pose) -> None:
+        """Raise where the body collides while hands move straight to the object at a placement (4, 4)."""
+        postures, poses = self.postures(grips, closed=False), self._straight_poses(grips, T_object, before, there)
+        for share in _STRAIGHT:
+            met = postures.blame(poses[round(share * (len(poses) - 1))], {self.thing: T_object})
+            if met is not None:
+                raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")
 
     def _add(
         self, grips: Grips, root: Array, q: Array, what: str, places: Array, checks: int = 0, focus: Array | None = None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import pairwise
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from elbowroom.character.dynamics import too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.clip_library import posture_database
-from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import UP, Array, about, angle_between, multiply, normalize, slerp
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
@@ -54,11 +52,6 @@ _PELVIS = (
 )
 # Rotation of a joint from one frame to the next above which postures between the two are looked at, radians.
 _FAR_RAD = 0.12
-# Approach distance of hands beside the object, and their retreat before they return, metres.
-BESIDE_M = 0.08
-# Shares of that time at which the body must be free, and the largest rotation of a joint from one frame to the next.
-_STRAIGHT = (0.25, 0.5, 0.75)
-_LEAP_RAD = 0.4
 # Clearance between the body and everything else, its own forearms included, in postures of a motion, metres.
 ROOM_M = 0.004
 # Weights of recorded markers against that of the previous posture, per marker, in the order in which they are tried.
@@ -255,46 +248,6 @@ class Holding:
                 if met is not None:
                     return met
         return None
-
-    @property
-    def straight_frames(self) -> int:
-        """Number of frames in which hands move straight to the object."""
-        return self.actor.frames(BESIDE_M / self.d.settings.slow)
-
-    def straight_poses(self, grips: Grips, T_object: Array, before: Pose, there: Pose, *, free: bool) -> list[Pose]:
-        """Postures at the frames in which hands move straight to the object at a placement (4, 4): of limbs alone, or
-        of the whole body where these collide. Raises where a joint leaps and, if they are to be `free`, collisions.
-        """
-        postures, found, stuck = self.postures(grips, closed=False), list[list[Pose]](), list[PlanningFailure]()
-        for solve in (self.along, partial(self.at, markers=False)):
-            try:
-                poses = self._straight_by(solve, grips, T_object, before, there)
-            except PlanningFailure as failed:
-                stuck.append(failed)
-                continue
-            looks = (poses[round(share * (len(poses) - 1))] for share in _STRAIGHT)
-            met = next((pair for pose in looks if (pair := postures.blame(pose, {self.thing: T_object}))), None)
-            if met is None:
-                return poses
-            found.append(poses)
-            stuck.insert(0, PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}"))
-        if free or not found:
-            raise stuck[0]
-        return found[0]
-
-    def _straight_by(
-        self, solve: Callable[..., Pose], grips: Grips, T_object: Array, before: Pose, there: Pose
-    ) -> list[Pose]:
-        """Postures by one way to solve them, see `straight_poses`; raises where a joint leaps."""
-        poses = []
-        for share in smoothstep(np.linspace(0.0, 1.0, self.straight_frames + 1)):
-            root = before.root + share * (there.root - before.root)
-            near = Pose.of(root, slerp(before.rotations, there.rotations, share))
-            targets = grips.targets(self.actor, T_object, (1.0 - share) * BESIDE_M)
-            poses.append(solve(targets, near, T_object, loaded=False))
-        if any(angle_between(a.rotations, b.rotations).max() > _LEAP_RAD for a, b in pairwise(poses)):
-            raise PlanningFailure("no-path", f"{self.what}: an arm of {self.actor.who} would jump along the path")
-        return poses
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
         if self.guide is None:
