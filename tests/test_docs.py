@@ -23,7 +23,17 @@ _FILE = re.compile(r"(?<![\w/.~-])((?:[\w*-]+/)+[\w*-]+\.(?:py|yaml|md|json))(?!
 _COMMAND = re.compile(r"(?:^ {4}|[`&] ?)elbowroom ([a-z]+)\b([^`\n&;#|]*)", re.M)
 
 
-_FRAGMENT = re.compile(r"(What|Who|Whose|That|Of|How|When|Where|Whether|With|From)\b")
+_FRAGMENT = re.compile(
+    r"(What|Who|Whose|That|Of|How|When|Where|Whether|With|From|Whoever|Whatever|Somebody|Nobody|There|So|If)\b"
+)
+
+
+# Phrases that are not the English of the field: 'inside', 'a character', 'automatically', 'fixed', 'checked' are.
+_DIALECT = re.compile(
+    r"(?<!the )\b(in|out)side of\b|\b(some|any)body\b|\bwhoever\b|\bby (it|them)sel(f|ves)\b|\bmended\b|\blooked at\b"
+    r"|\b(is|are) told\b|\bin vain\b|\bany more\b",
+    re.I,
+)
 
 
 def anchors(page: Path) -> set[str]:
@@ -74,6 +84,26 @@ def test_docstrings_begin_with_a_verb_or_noun() -> None:
     found = {str(p.relative_to(SOURCE)): fragments(p.read_text()) for p in SOURCE.rglob("*.py")}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert fragments('"""Offset of a limb."""\ndef f():\n    """Where it is."""\n') == ["Where it is."]
+
+
+def messages(code: str) -> list[str]:
+    """Texts of a source with spaces in them, without docstrings."""
+    tree = ast.parse(code)
+    plain = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in plain]
+    return [node.value for node in texts if isinstance(node.value, str) and " " in node.value]
+
+
+def test_messages_and_pages_are_in_plain_words() -> None:
+    pages = {page.name: [page.read_text(encoding="utf-8")] for page in PAGES if page.name != "benchmarks.md"}
+    pages["conventions.md"] = [text.partition("## Glossary")[0] for text in pages["conventions.md"]]
+    boards = {p.name: [p.read_text(encoding="utf-8")] for p in SOURCE.rglob("*.yaml")}
+    sources = {str(p.relative_to(SOURCE)): messages(p.read_text(encoding="utf-8")) for p in SOURCE.rglob("*.py")}
+    found = {name: [m[0] for text in texts for m in _DIALECT.finditer(text)]
+             for name, texts in (pages | boards | sources).items()}  # fmt: skip
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    code = '"""Somebody."""\nraise ValueError(f"{x} is inside of {y}")\nsay("the outside of a body")'
+    assert [text for text in messages(code) if _DIALECT.search(text)] == [" is inside of "]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

@@ -29,7 +29,7 @@ class BadFile(ElbowroomError):
 
 
 class BadValue(ElbowroomError):
-    """An argument outside of what makes sense."""
+    """An argument out of range."""
 
 
 class UnknownName(ElbowroomError):

@@ -40,7 +40,7 @@ class _Deadline:
 _look: ContextVar[Callable[[], None] | None] = ContextVar("_look", default=None)
 _deadline: ContextVar[_Deadline | None] = ContextVar("_deadline", default=None)
 _watch: ContextVar[Callable[[str, float | None], None] | None] = ContextVar("_watch", default=None)
-# Seconds of work before how long the rest takes is estimated, and the least rest that is told.
+# Seconds of work before the time left is estimated, and the least time left that is shown.
 _TELLING_S = 2.0
 _left_out: list[Callable[[], float]] = []
 
@@ -120,7 +120,7 @@ def watched(watch: Callable[[str, float | None], None]) -> Iterator[None]:
 
 
 def report(doing: str, share: float | None = None) -> None:
-    """Tell whoever watches what is being done and how far it is, in 0..1."""
+    """Report the current stage and its progress in 0..1 to the listener."""
     watch = _watch.get()
     if watch is not None:
         watch(doing, share)

@@ -31,7 +31,7 @@ WALLS = """{box: [0.2, 0.2, 0.62], name: stand, at: [0, 0, 0.31]},
 
 # What is changed in the storyboard, and what is said; exit code 2 each.
 CASES = {
-    "a robot without an arm": ("{robot: {}}", "{robot: {file: cart.urdf, base: wheels}}", "no arm of 6 joints"),
+    "a robot without an arm": ("{robot: {}}", "{robot: {file: cart.urdf, base: wheels}}", "no arm of 6 or more joints"),
     "out of the robot's reach": ("[0, -1.3]", "[0, -2.9]", "is 2.30 m from rob, out of reach of its arm of"),
     "out of a person's reach": ("0.6455], mass", "2.6455], mass", "out of reach of ann, who reaches 2.0"),
     "too heavy": ("mass: 4", "mass: 400", "for 2 carriers is 200 kg each, and ann holds"),

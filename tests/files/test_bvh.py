@@ -11,7 +11,7 @@ from person_bvh import BONES, CHANNELS, ROOT, STANDING, TIPS, person
 from elbowroom.character.human import human
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.bvh import bvh_text, read_bvh
-from elbowroom.files.conventions import guess_units, pace_note, rate_of
+from elbowroom.files.conventions import guess_units, rate_note, rate_of
 from elbowroom.geometry import rotations as rot
 
 
@@ -202,7 +202,7 @@ def _feet(steps_a_second: float, lift: float, fps: float = 60.0) -> tuple[np.nda
     ("steps", "lift", "told"), [(1.8, 0.0, False), (2.4, 0.0, False), (3.6, 0.0, True), (3.6, 0.12, False)]
 )
 def test_walks_that_are_too_quick_are_told(steps: float, lift: float, told: bool) -> None:
-    note = pace_note(*_feet(steps, lift), 1.7, 60.0)
+    note = rate_note(*_feet(steps, lift), 1.7, 60.0)
     assert (note is not None and "fps 30" in note) == told
 
 

@@ -179,7 +179,7 @@ def test_one_frame_and_no_betas(tmp_path):
         (np.zeros((5, 263)), "263"),
         (np.zeros((5, 21, 3)), "expected positions"),
         (np.full((5, 22, 3), np.nan), "too large or not finite"),
-        (np.zeros((5, 22, 3)), "at the place of their parents"),
+        (np.zeros((5, 22, 3)), "at the same position as their parents"),
         (np.array([{}]), "object"),
     ],
 )

@@ -112,6 +112,14 @@ def test_continuous_keeps_rotations_and_removes_sign_flips():
     np.testing.assert_allclose(np.abs(np.sum(smooth * q, axis=-1)), 1.0)
 
 
+def test_nearest_keeps_rotations_and_takes_the_signs_of_others():
+    rng = np.random.default_rng(4)
+    q, like = (rot.normalize(rng.normal(size=(40, 3, 4))) for _ in range(2))
+    near = rot.nearest(q, like)
+    assert np.all(np.sum(near * like, axis=-1) >= 0.0) and (near != q).any() and (near == q).any()
+    np.testing.assert_array_equal(np.abs(near), np.abs(q))
+
+
 @given(ROTATIONS, st.floats(0.01, 0.5))
 def test_mean_of_rotations_spread_evenly_is_the_middle(q, spread):
     around = [rot.multiply(q, rot.exp(spread * s * e)) for e in np.eye(3) for s in (-1, 1)]

@@ -134,8 +134,6 @@ def test_strategies_and_contacts_split_a_database() -> None:
         db.of_strategy("kneel")  # type: ignore[arg-type]
     with pytest.raises(BadValue, match="no pose of the database 'ACCAD' is left"):
         db.of_contact("left")
-    with pytest.raises(UnknownName):
-        db.without_take("nobody")
 
 
 def test_constraints_from_targets_agree_with_those_of_a_pose() -> None:

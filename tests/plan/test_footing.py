@@ -48,7 +48,7 @@ def test_a_motion_pauses_at_rest_and_goes_on_as_it_was():
     plan, clip = taken().require(), coming()
     motion = plan.world.motion("ann")
     assert isinstance(motion, Clip)
-    (note,) = (n for n in plan.world.notes if "stays at" in n)
+    (note,) = (n for n in plan.world.notes if "pauses at" in n)
     begin, lasts = float(note.split()[3]), float(note.split()[-2])
     assert COMES <= begin <= LEAVES and lasts > 1.0
     assert len(motion) == len(clip) + round(lasts * clip.fps)
@@ -80,7 +80,7 @@ def test_a_slow_drift_is_no_walk():
 def test_a_task_with_a_time_keeps_the_timing_of_the_motion():
     clip = coming()
     plan = plan_tasks(scene(clip), [Grab(who="ann", object="can", at=2.2)])
-    assert not any("stays at" in note for note in plan.world.notes)
+    assert not any("pauses at" in note for note in plan.world.notes)
     motion = plan.world.motion("ann")
     assert isinstance(motion, Clip) and len(motion) == len(clip)
     np.testing.assert_array_equal(motion.root, clip.root)

@@ -364,7 +364,7 @@ def test_a_hand_that_the_body_lacks_is_told():
 
 
 def test_it_takes_no_time_and_no_hand(tmp_path: Path):
-    with pytest.raises(BadValue, match="leave out"):
+    with pytest.raises(BadValue, match="omit"):
         plan_tasks(scene(), [Move(who="ann", object="crate", to=GOAL, at=2.0)], ONCE)
     text = """
 elbowroom: 1

@@ -54,7 +54,7 @@ def test_the_hand_is_there_when_it_takes_something(at: float) -> None:
 
 def test_what_a_hand_takes_amid_trouble_is_told() -> None:
     plan = repair(in_the_way(taking(1.5), 1.5), max_aside=0.6)
-    assert plan.status == "partial" and "takes, leaves or touches" in plan.why
+    assert plan.status == "partial" and "grasps, releases or touches" in plan.why
     assert np.array_equal(hand_at(plan.world, 1.5), hand_at(taking(1.5), 1.5))
 
 

@@ -357,7 +357,7 @@ tasks: [{open: {who: bob, fixture: door}}]
     assert framed == [("side", 5e-4)]  # the edge that they share, and no deeper
     outwards = parse_storyboard(text.replace("axis: [0, 0, 1]", "axis: [0, 0, -1]")).world
     assert outwards.objects["door"].joint.axis == pytest.approx([0.0, 0.0, -1.0])
-    assert not any("other way" in note for note in outwards.notes)
+    assert not any("opposite direction" in note for note in outwards.notes)
     both = text.replace("meshes: [", "meshes: [{box: [0.1, 0.1, 0.6], name: post, at: [0.2, -0.3, 1.3]}, ")
     stuck = parse_storyboard(both).world  # neither way is free: it is left as given
     assert stuck.objects["door"].joint.axis == pytest.approx([0.0, 0.0, 1.0])

@@ -136,7 +136,7 @@ def test_a_long_job_tells_its_stage_and_the_time_left_and_nothing_jumps(seat: Se
     time.sleep(2.2)  # an estimate is made after two seconds
     go_on.set()
     seat.window.get_by_text("s left").first.wait_for()
-    assert re.fullmatch("proving: exact distances, 10 %, about [0-9]+ s left", job.told)
+    assert re.fullmatch("proving: exact distances, 10 %, about [0-9]+ s left", job.progress_line)
     seat.window.get_by_role("button", name="Cancel").wait_for()
     assert tabs.bounding_box() == before  # the panel keeps still
     end.set()

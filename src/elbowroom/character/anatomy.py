@@ -175,7 +175,7 @@ def _on_a_stub(row: Range, skeleton: Skeleton, roles: Mapping[str, int], part: s
 
 
 def _any_way(row: Range) -> Range:
-    """The range of a wrist without fingers, so that nothing tells which way the palm faces.
+    """The range of a wrist without fingers, where the direction of the palm is unknown.
 
     One marker on the hand and two at the wrist leave that open by 60 degrees in CMU's recordings: the hand may bend to
     all sides as far as it can to the palm.

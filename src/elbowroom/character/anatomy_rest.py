@@ -59,7 +59,7 @@ _SOLE = 0.012
 def bone_end(skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Array | None:
     """End of a part's bone, (3,) in its joint's frame in the rest pose; None if unknown.
 
-    The next part's joint, else an end joint or a lone child; a bone without length tells nothing.
+    The next part's joint, else an end joint or a lone child; a bone without length is ignored.
     """
     j = roles[part]
     here = skeleton.T_rest[j]
@@ -247,7 +247,7 @@ def frame(z: Array, bends_to: Array) -> Array:
     return from_matrix(np.stack([x, np.cross(z, x), z], axis=-1))
 
 
-# A hinge tells its axis once it bends by this much: at rest, or on average over sample poses.
+# The axis of a hinge is known once it bends by this much: at rest, or on average over sample poses.
 _TELLING_BEND = np.radians(6.0)
 
 # A joint carries twist if samples of it differ by more than this.
@@ -351,7 +351,7 @@ def hinge_direction(
 def thumb_side(skeleton: Skeleton, roles: Mapping[str, int], side: str) -> Array | None:
     """Direction across the hand from the little finger to the thumb's side, (3,) in the hand's frame.
 
-    None where fewer than two fingers tell: the palms then count as facing down with the arms out.
+    None with fewer than two fingers: the palms then count as facing down with the arms out.
     """
     if f"{side}_hand" not in roles or f"{side}_forearm" not in roles:
         return None
@@ -365,7 +365,7 @@ def thumb_side(skeleton: Skeleton, roles: Mapping[str, int], side: str) -> Array
 
 
 def _direction(skeleton: Skeleton, roles: Mapping[str, int], world: Array, part: str, otherwise: Array) -> Array:
-    """Direction of a part's bone in a pose given by world rotations; `otherwise` where nothing tells."""
+    """Direction of a part's bone in a pose given by world rotations; `otherwise` where it is unknown."""
     end = bone_end(skeleton, roles, part) if part in roles else None
     return otherwise if end is None else normalize(rotate(world[roles[part]], end))
 

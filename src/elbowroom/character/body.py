@@ -167,7 +167,7 @@ class Character(Body):
 
     `roles` says which joint plays which part of a person ('left_forearm' -> 7), under the names of the built-in
     human; parts that were not found are missing from it. `front` is the direction faced in the rest pose.
-    `notes` tells what was assumed or not found, in sentences.
+    `notes` lists what was assumed or not found, in sentences.
     """
 
     skeleton: Skeleton

@@ -2,9 +2,9 @@
 
 A segment owns the vertices whose largest weight is its joint's (joints that only help, such as twist bones,
 lips and eyes, count to the joint that carries them), and its half of every triangle that it shares with a
-neighbour, so that the union of all shapes covers the whole surface in the rest pose. What foot and toes share
+neighbour, so that the union of all shapes covers the whole surface in the rest pose. Skin that foot and toes share
 is the toes' alone: a foot turns about its ball, and what it had in front of that would go into the floor
-whenever the heel rises. What upper arm and chest share is the chest's: flesh before and behind an armpit does not
+whenever the heel rises. Skin that upper arm and chest share is the chest's: flesh before and behind an armpit does not
 turn with the arm, and would be in the neck whenever the arm goes forward. Soles of boots that are skinned to the
 shins are the feet's. Each segment gets the capsule of least
 volume around its points where that stays near to the skin (fingers, slim limbs), else their convex hull with at
@@ -119,9 +119,9 @@ def yielding(roles: Mapping[str, int]) -> dict[int, int]:
 def carriers(skeleton: Skeleton, roles: Mapping[str, int]) -> NDArray[np.int64]:
     """For each joint the joint whose segment it belongs to, (J,).
 
-    A joint with a part, or with one below it, carries itself. What hangs on a part without being one (twist
+    A joint with a part, or with one below it, carries itself. A joint below a part without being one (twist
     bones, lips), and the eyes, is carried by that part; what hangs elsewhere (the free feet of a control
-    rig) by itself.
+    rig) alone.
     """
     own = np.zeros(len(skeleton), dtype=bool)
     parts = {j for part, j in roles.items() if not part.endswith("_eye")}

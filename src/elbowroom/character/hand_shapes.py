@@ -104,7 +104,7 @@ _TIPS = np.array(
 )
 # How much more the ring and the little finger are bent than the middle finger then, degrees: knuckle, middle joint.
 _TIPS_CURLED = ((4.0, 12.0), (6.0, 20.0))
-# What tips close to: past each other, so that they meet on anything between them, metres.
+# Distance to which tips close: past each other, so they meet on anything between them, metres.
 TIPS_SHUT, WIDEST_TIPS = -0.005, 0.116
 
 # Fingers laid along a flat thing and the thumb across from them, all shut: what `clasp` closes to.

@@ -95,7 +95,7 @@ class JointLimit:
         return np.linalg.norm(c - self.clamp_coordinates(c), axis=-1)
 
     def contains(self, q: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-        """Which local rotations (..., 4) are within the range, give or take `tolerance` radians."""
+        """Return whether local rotations (..., 4) are within the range, give or take `tolerance` radians."""
         return self.excess(q) <= tolerance + EPS
 
     def clamp(self, q: ArrayLike) -> Array:

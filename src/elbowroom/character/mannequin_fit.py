@@ -123,7 +123,7 @@ class Fit:
 
 
 class Fitter:
-    """Fits one shape to a skeleton of proportions `p`; `size` is the scale of whatever nothing else tells."""
+    """Fits one shape to a skeleton of proportions `p`; `size` is the scale of everything else."""
 
     def __init__(self, shape: Shape, skeleton: Skeleton, p: Proportions, girths: Girths, size: float) -> None:
         self.shape, self.skeleton, self.p, self.girths, self.size = shape, skeleton, p, girths, size

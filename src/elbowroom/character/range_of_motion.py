@@ -115,7 +115,7 @@ FOOT_TURN = 20.0
 # Joint angles from markers are off by up to about this much, in degrees (M).
 RECORDED_ERROR = 5.0
 
-# What recorded hinges show off their axis, and recorded swings about theirs: error of both ends, and soft
+# Deviation of recorded hinges from their axis, and twist of recorded swings: error of both ends, and soft
 # tissue.
 RECORDED_SLACK = 12.0
 

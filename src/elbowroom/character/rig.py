@@ -193,7 +193,7 @@ def _arm(skeleton: Skeleton, named: Sequence[NamedPart], side: str, roles: Roles
 
 
 def _numbered_alike(skeleton: Skeleton, named: Sequence[NamedPart], word: str) -> bool:
-    """Return whether joints of one limb differ by number only ('leg_joint_L_1' to 5): names tell nothing."""
+    """Return whether joints of one limb differ by number only ('leg_joint_L_1' to 5)."""
     hits = [j for j, p in enumerate(named) if p.part == word]
     return any(a in ancestors(skeleton, b) for a in hits for b in hits)
 

@@ -1,4 +1,4 @@
-"""Which part of a body a joint's name speaks of, and on which side.
+"""Body part and side that a joint's name refers to.
 
 Names differ in prefix ('mixamorig:LeftArm', 'J_Bip_L_UpperArm', 'Bip01 L UpperArm', 'DEF-upper_arm.L'), in
 how the side is written ('Left', 'L', 'lfemur', 'upperarm_l') and in the word for the part ('LeftUpLeg',

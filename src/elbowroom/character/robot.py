@@ -55,7 +55,7 @@ class RobotJoints:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Robot(Body):
-    """A robot. Of a pose, `q` has the base's quaternion (4), then one value for each joint but the base.
+    """A robot. `q` of its poses has the base's quaternion (4), then one value for each joint but the base.
 
     `links` names places on it: a joint and `T_joint_link` (4, 4). Chains lead from branch to branch. A base on wheels
     with a differential `drive` rolls along its x axis and turns on the spot.

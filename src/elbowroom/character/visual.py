@@ -71,7 +71,7 @@ def _fitted(character: Character) -> Skin | None:
 def _zero_pose(character: Character) -> Array:
     """World transforms (J, 4, 4) of the rig with arms straight out and legs straight down.
 
-    Trunk, head and feet stay as they rest: there, directions between joints tell more of the rig than of the pose.
+    Trunk, head and feet stay as they rest: there, directions between joints depend more on the rig than on the pose.
     """
     skeleton = character.skeleton
     local = np.array(skeleton.rest)
@@ -102,7 +102,7 @@ def _person_frame(character: Character, T_zero: Array) -> Array:
 def _proportions(height: float, at: Mapping[str, Array]) -> Proportions:
     """Proportions of the person nearest to a rig with joints at (3,) by role and legs of a person `height` metres tall.
 
-    Raises `BadValue` where nobody is like that.
+    Raises `BadValue` for impossible proportions.
     """
     usual = rest_positions(proportions(height))
 

@@ -22,7 +22,7 @@ from elbowroom.cli.console import err, out
 from elbowroom.cli.interrupt import INTERRUPTED, ending, heed_interrupts, interrupted_by
 from elbowroom.errors import ElbowroomError
 
-# What a crash ends with, as EX_SOFTWARE of sysexits.h.
+# Exit code after a crash, EX_SOFTWARE of sysexits.h.
 CRASHED = 70
 # Objects made between looks for garbage, more than modules define: Python's 700 cost a command of a few seconds a tenth
 # of its time.

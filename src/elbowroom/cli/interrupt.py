@@ -10,7 +10,7 @@ from types import FrameType
 # Code in which an interrupt is dropped or does harm: half-done imports, callbacks of a C library, files that are put in
 # place together.
 _DEAF = ("<frozen importlib", "llvmlite", "elbowroom/files/atomic.py")
-# What a command ends with after Ctrl-C; what typer makes of it, too.
+# Exit code after Ctrl-C, as typer's.
 INTERRUPTED = 130
 # Requests to end that are answered as Ctrl-C is, so that nothing half written is left: of `kill`, of a closed terminal.
 _REQUESTS = (signal.SIGTERM, signal.SIGHUP)

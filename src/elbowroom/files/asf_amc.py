@@ -36,7 +36,7 @@ def read_amc(
     """An AMC file as a clip on the skeleton of its ASF, or retargeted to `character`.
 
     `asf` is looked for beside the motion where not given. units: metres per file unit; up: 'Y' or 'Z'; fps:
-    frames per second. What is not given is assumed, with a note in `clip.source.notes`.
+    frames per second. Missing values are assumed, with a note in `clip.source.notes`.
     """
     skeleton_path = find_asf(path) if asf is None else Path(asf)
     asf_file = parse_asf(skeleton_path, units=units, up=up)
@@ -59,7 +59,7 @@ def read_amc(
     some = np.unique(np.linspace(0, count - 1, 64).astype(int))
     own = as_character(skeleton, name=skeleton_path.stem, poses=q[some])
     clip = Clip(own, rate, root, q, name=Path(path).stem)
-    if fps is None and (note := conv.pace_note_of(clip)):
+    if fps is None and (note := conv.rate_note_of(clip)):
         notes.append(note)
     clip = clip.with_(source=Source(str(path), "amc", asf_file.units, asf_file.up, notes=tuple(notes)))
     return clip if character is None else retarget(clip, character)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from elbowroom.errors import BadFile
 
-# Who may write to a file, of all that its mode says.
+# Bits of a file's mode that allow writing.
 _WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 # Bytes that are written to see whether the disk is full.
 _TRIED = 4096

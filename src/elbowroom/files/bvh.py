@@ -1,6 +1,6 @@
 """Read and write BVH: hierarchy and motion of any dialect become a clip in metres, Z up.
 
-What is done with the format's oddities:
+Treatment of the format's oddities:
 - Position channels are absolute: the joint's OFFSET is not added to them. On joints below the root they are
   taken as bone vectors of constant length; the largest deviation is noted.
 - A root that only carries a moving hips joint (a 'reference' node) is folded into it.
@@ -54,8 +54,8 @@ def read_bvh(
 ) -> Clip:
     """A BVH file as a clip on its own skeleton, or retargeted to `character`.
 
-    units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second. What is not given is guessed, and
-    told in `clip.source.notes`. `fix_rig` puts back bone lengths that the CMU conversion is known to have
+    units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second. Missing values are guessed and
+    noted in `clip.source.notes`. `fix_rig` puts back bone lengths that the CMU conversion is known to have
     dropped.
     """
     raw = parse_bvh(path)
@@ -104,8 +104,8 @@ def read_bvh(
     source = Source(str(path), "bvh", units, up, lead, euler)
     clip = Clip(own, rate, root, q, name=Path(path).stem, source=source)
     notes.append(_rate_note(raw.frame_time, rate, fps))
-    if fps is None and (note_on_pace := conv.pace_note_of(clip)):
-        notes.append(note_on_pace)
+    if fps is None and (rate_note := conv.rate_note_of(clip)):
+        notes.append(rate_note)
     clip = clip.with_(source=replace(source, notes=tuple(notes)))
     return clip if character is None else retarget(clip, character)
 

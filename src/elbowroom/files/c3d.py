@@ -70,7 +70,7 @@ def read_parameters(path: str | Path, raw: bytes) -> Parameters:
     if kind is None:
         raise BadFile(path, f"has the processor type {raw[start + 3]}", "parameters", "84, 85 and 86 are known")
     cpu = Processor(kind)
-    # The block count of the section is wrong in some files: the chain of entries ends by itself.
+    # The block count of the section is wrong in some files: the chain of entries marks its own end.
     groups: dict[int, str] = {}
     found: list[tuple[int, str, NDArray | list[str]]] = []
     at = start + 4

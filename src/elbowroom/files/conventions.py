@@ -28,7 +28,7 @@ CMU_UNIT = INCH / 0.45
 NAMED_UNITS = {"metres": 1.0, "centimetres": 0.01, "inches": INCH, "millimetres": 0.001, "feet": 0.3048}
 # Heights of people, metres, small child to giant.
 SHORTEST, TALLEST = 0.8, 2.3
-# Of a thing or a place, metres: what is larger was drawn in a smaller unit.
+# Largest object or place, metres: larger files use a smaller unit.
 LARGEST_IN_METRES = 80.0
 # No giant has longer bones, metres.
 LONGEST_BONE = 10.0
@@ -176,17 +176,17 @@ def rate_of(frame_time: str) -> float:
 _MOST_STEPS = 3.0
 
 
-def pace_note_of(clip: Clip) -> str | None:
-    """`pace_note` for a clip whose feet are known; None otherwise."""
+def rate_note_of(clip: Clip) -> str | None:
+    """`rate_note` for a clip whose feet are known; None otherwise."""
     roles = clip.character.roles
     if not {"left_foot", "right_foot"} <= set(roles):
         return None
     feet = clip.positions()[clip.source.lead :, [roles["left_foot"], roles["right_foot"]]]
     skeleton = clip.character.skeleton
-    return pace_note(feet[:, 0], feet[:, 1], body_height(skeleton.parents, skeleton.offsets), clip.fps)
+    return rate_note(feet[:, 0], feet[:, 1], body_height(skeleton.parents, skeleton.offsets), clip.fps)
 
 
-def pace_note(left: Array, right: Array, height: float, fps: float) -> str | None:
+def rate_note(left: Array, right: Array, height: float, fps: float) -> str | None:
     """Note if a walk has faster steps than humanly possible, a sign of a wrong frame rate.
 
     left, right: foot positions (T, 3) in metres, Z up; height in metres.

@@ -128,7 +128,7 @@ def frame_rate(tracks: Tracks, stored: float | None = None) -> tuple[float, str]
 
 
 def sample(
-    rig: Rig, nodes: Nodes, tracks: Tracks, skeleton: Skeleton, turn: Array, told_fps: float | None
+    rig: Rig, nodes: Nodes, tracks: Tracks, skeleton: Skeleton, turn: Array, given_fps: float | None
 ) -> Sampled | None:
     """The rig moved by an animation, or None where the animation does not touch it.
 
@@ -137,7 +137,7 @@ def sample(
     moved = touching(nodes, tracks, rig.nodes)
     if not moved:
         return None
-    times, fps, how = frames(nodes, moved, len(rig.nodes), told_fps)
+    times, fps, how = frames(nodes, moved, len(rig.nodes), given_fps)
     places, turns = [], []
     for T_node in posed(nodes, moved, rig.nodes, times):
         T_joint = rigid(turn @ T_node)

@@ -69,7 +69,7 @@ def moving(
     free: dict[str, int],
     turn: Array,
     tracks: Tracks,
-    told_fps: float | None,
+    given_fps: float | None,
     notes: list[str],
 ) -> dict[str, Thing]:
     """Free nodes that an animation moves, as rigid objects; one that changes its size has its largest."""
@@ -78,7 +78,7 @@ def moving(
         return {}
     chosen = [free[name] for name in names]
     moved = touching(nodes, tracks, chosen)
-    times, _, _ = frames(nodes, moved, len(chosen), told_fps)
+    times, _, _ = frames(nodes, moved, len(chosen), given_fps)
     T = turn @ np.concatenate(list(posed(nodes, moved, chosen, times)))
     T_rigid = rigid(T @ np.linalg.inv(turn))  # a thing's own axes are turned as well: upright things have upright axes
     out = {}

@@ -125,7 +125,7 @@ def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Arr
     q, rest = np.array(q), np.array(skeleton.rest)
     q[:, 0], rest[0] = rot.multiply(_TO_FILE, q[:, 0]), rot.multiply(_TO_FILE, rest[0])
     # the sign of a rest pose is free: the one nearest to the first frame spares keys
-    rest *= np.where(np.sum(rest * q[0], axis=1, keepdims=True) < 0.0, -1.0, 1.0)
+    rest = rot.nearest(rest, q[0])
     places = np.array(skeleton.offsets)
     places[0] = rot.rotate(_TO_FILE, places[0])
     first = file.count("nodes")

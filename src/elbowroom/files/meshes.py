@@ -26,13 +26,13 @@ from elbowroom.geometry.paint import MOST_PIXELS, Material, Paint, linear
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import assembled
 
-# Of a thing or a scene, in its own unit: what is larger was drawn in millimetres.
+# Largest object or scene, in its own unit: larger files are in millimetres.
 _LARGEST_IN_CENTIMETRES = 5000.0
 
 # trimesh logs tracebacks of damaged files, which Python would print: our one sentence says it.
 logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
-# What trimesh's text and binary parsers raise on damaged numbers, indices and headers.
+# Exceptions of trimesh's text and binary parsers on damaged numbers, indices and headers.
 _PARSE_ERRORS = (
     ValueError,
     IndexError,

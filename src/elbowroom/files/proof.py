@@ -32,9 +32,9 @@ _BLOCK = 1 << 20
 class Proof:
     """Claim of a file on how free it is.
 
-    `status` is 'proven', 'not free', 'not proven' (nothing collides, but something is too near to tell) or 'unchecked',
-    and `why` says more. `allowed` has every pair that may overlap with a bound of its depth; what is said of a file
-    that is not proven are the contacts that it was made with.
+    `status` is 'proven', 'not free', 'not proven' (no collision, but something is too close to decide) or 'unchecked';
+    `why` is the reason. `allowed` has every pair that may overlap, with a bound on its depth; for a file that is not
+    proven, these are the contacts that it was made with.
     """
 
     status: str = "unchecked"

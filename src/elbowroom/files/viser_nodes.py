@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import viser
 
 _SAME = 1e-6  # metres, and parts of quaternions, that nobody sees
-_COLORS = 12  # parts of a skin that are told apart by colour; each is a mesh of its own in the player
+_COLORS = 12  # parts of a skin that differ in colour; each is a mesh of its own in the player
 
 
 @dataclass(eq=False)
@@ -34,9 +34,9 @@ class SkinNode:
     def pose(self, positions: NDArray, turns: NDArray, recording: viser.infra.StateSerializer | None = None) -> None:
         """Place joints: positions (J, 3) and quaternions (J, 4) in the world; those that stay are not sent again.
 
-        Bones have setters of their own, which compare each by itself: six times as long for a pose. With a `recording`
+        Bones have setters of their own, which compare each alone: six times as long for a pose. With a `recording`
         messages go there alone, as viser would write them: by way of the server they take ten times as long. They are
-        encoded at once, since viser looks for arrays inside of all that are not.
+        encoded at once, since viser searches all others for arrays.
         """
         from msgspec import Raw
         from msgspec.msgpack import encode

@@ -33,7 +33,7 @@ def answering(admit: Admit, dress: Dress | None = None, logger: logging.Logger |
     """Let a server that viser starts meanwhile ask `admit` about every request, of pages and of websockets.
 
     What that returns is the answer; None lets viser answer. `dress` may change the headers of any answer, and `logger`
-    (by default one that says nothing) is told what goes wrong on the wire. viser itself has no place to say this.
+    (by default silent) logs connection errors, which viser does not offer.
     """
     import websockets.asyncio.server as server
 

@@ -44,7 +44,7 @@ class DistanceField:
 def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray | None = None) -> DistanceField:
     """The field of a mesh with at least one triangle: as made before, else from the disk where it is there and sound.
 
-    `closed` (F,) tells which faces bound solids, turned alike; or it numbers the solids, -1 for faces of none: then
+    `closed` (F,) marks faces that bound solids, turned alike; or it numbers the solids, -1 for faces of none: then
     solids that overlap and are turned differently do not cancel out. Without it that is found out.
     """
     key = None if closed is None else (closed.dtype.str, closed.tobytes())

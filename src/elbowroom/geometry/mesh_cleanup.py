@@ -2,7 +2,7 @@
 
 Cracks are closed: open edges that lie on each other but for rounding become one. Files in single precision hold a place
 100 m from their origin to 8 µm; parts that were computed apart agree no better.
-A shell with such a crack would count as open, and a body inside of it as free.
+A shell with such a crack would count as open, and a body inside it as free.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CRACK_M = 1e-5
 # A triangle is cut along one edge in each round: one for each of its edges, and one for what those leave.
 _ROUNDS = 4
 
-# Pairs of an edge and a vertex near it that are looked at in one go.
+# Pairs of an edge and a vertex near it that are checked in one go.
 _AT_ONCE = 2_000_000
 
 
@@ -112,7 +112,7 @@ def _on_edges(points: Array, ends: NDArray) -> tuple[NDArray, NDArray, Array]:
     tree = scipy.spatial.cKDTree(points[corners])
     counts = tree.query_ball_point(0.5 * (a + b), 0.5 * length + CRACK_M, return_length=True)
     found: list[tuple[NDArray, NDArray, Array]] = []
-    # ends are two of those near: only edges with more need to be looked at
+    # ends are two of those near: only edges with more need to be checked
     todo = np.flatnonzero(counts > 2)
     for chunk in np.split(todo, np.flatnonzero(np.diff(np.cumsum(counts[todo]) // _AT_ONCE)) + 1):
         near = tree.query_ball_point(0.5 * (a + b)[chunk], 0.5 * length[chunk] + CRACK_M)

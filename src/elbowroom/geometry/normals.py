@@ -48,7 +48,7 @@ class SmoothNormals:
 
 
 def _backs(corners: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which faces, as places (F, 3), are the back of another one: in the same three places, facing the other way.
+    """Faces, as places (F, 3), that are the back of another one: in the same three places, facing the other way.
 
     Hair and cloth are often made so; in one sum the two sides would cancel.
     """
@@ -102,7 +102,7 @@ def split_at_creases(mesh: Mesh) -> tuple[Mesh, Array]:
 def split_corners(
     vertices: Array, faces: NDArray[np.int32], place: NDArray[np.intp] | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.int32], Array]:
-    """Which vertices to use, some of them more than once (V',), faces (F, 3) along these, their normals (V', 3).
+    """Vertices to use, some of them more than once (V',), faces (F, 3) along these, their normals (V', 3).
 
     `place` (V,) numbers vertices that count as one, from `welded`; without it all are kept apart.
     """

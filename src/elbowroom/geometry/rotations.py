@@ -190,6 +190,12 @@ def continuous(q: ArrayLike) -> Array:
     return a
 
 
+def nearest(q: ArrayLike, like: ArrayLike) -> Array:
+    """Same rotations (..., 4) with signs chosen so that each quaternion is nearest to that in `like` (..., 4)."""
+    a = np.asarray(q, dtype=float)
+    return np.where(np.sum(a * np.asarray(like), axis=-1, keepdims=True) < 0.0, -a, a)
+
+
 def mean(q: ArrayLike, weights: ArrayLike | None = None) -> Array:
     """Weighted mean rotation over the first axis (Markley: largest eigenvector), (N, 4) -> (4,)."""
     q = np.asarray(q, dtype=float)

@@ -1,11 +1,11 @@
-"""Which faces of a mesh bound solids: closed shells, turned the same way all over.
+"""Faces of a mesh that bound solids: closed shells, turned the same way all over.
 
 A part of a mesh is a set of triangles that are connected across edges. Where every edge of a part is used by two
 triangles, once in each direction, the part bounds a solid as it is. In other parts (a block with an inner wall, two
 blocks that share a face, panels glued along an edge) the two sides of each triangle are nodes of a graph, and at each
 edge the sides that look at each other are joined. Sides that hang together bound one region of space. If a part has
 more than one region, one of them is the outside, and the triangles between it and the others are a closed shell.
-Whatever the shell encloses counts as solid, rooms between inner walls too.
+Everything inside the shell counts as solid, including rooms between inner walls.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def solid_faces(mesh: Mesh) -> NDArray[np.bool_]:
 def shell_signs(vertices: Array, faces: NDArray) -> NDArray[np.int8]:
     """Signs (F,) of faces in closed shells: 1 where they look out of the solid as they are turned, -1 where into it.
 
-    0 for faces of no shell: open sheets, and walls inside of solids. Of triangles given more than once, the first
+    0 for faces of no shell: open sheets, and walls inside solids. Of triangles given more than once, the first
     counts. The faces may be turned anyhow; vertices (V, 3) are different places.
     """
     signs = np.zeros(len(faces), np.int8)
@@ -150,7 +150,7 @@ class Edges:
 
     @cached_property
     def simple(self) -> NDArray[np.bool_]:
-        """Faces (F,) of sheets that are closed by themselves: they use each of their edges once in each direction.
+        """Faces (F,) of sheets that are closed on their own: they use each of their edges once in each direction.
 
         Boards that touch along an edge are closed each for itself, however many triangles meet at the edge.
         """

@@ -45,7 +45,7 @@ _SUDDEN_M_S = 1.5  # largest change of a swing's velocity at its ends, m/s
 _SUDDEN_RAD_S = 12.0
 # seconds over which the trunk's rotations are smoothed of those who hold something: quick twists of pelvises that step
 # sideways would move it by millimetres between frames
-_CALM_S = 0.06
+_SMOOTHED_S = 0.06
 _BRAKES = 24  # power of the share of a swing with which a foot brakes earlier than recorded
 # leg lengths by which a swinging sole clears the floor (Winter 1992), and that of a short step
 _CLEARS = 0.015
@@ -158,7 +158,7 @@ def perform(
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
     if not course.arms:
-        turns = rot.normalize(scipy.ndimage.gaussian_filter1d(turns, _CALM_S * rate, axis=0, mode="nearest"))
+        turns = rot.normalize(scipy.ndimage.gaussian_filter1d(turns, _SMOOTHED_S * rate, axis=0, mode="nearest"))
     offset = offset * figure.leg
     offset[:, 0] += course.leads * _leads(figure, blend, library)
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
@@ -282,8 +282,8 @@ def _carried(
         # two times next to its beginning, three next to its end, and the frames
         early, late = a.end + _SOON_S * np.arange(2), b.begin - _SOON_S * np.arange(2, -1, -1)
         u = ((np.concatenate([early, late, times[frames]]) - a.end) / span)[:, None]
-        own, ease = off(np.clip(u[:, 0], 0.0, 1.0)), smoothstep(u)
-        place = (1.0 - ease) * met[0, :3] + ease * met[1, :3] + (own[:, :3] * scale) @ axes
+        own, weight = off(np.clip(u[:, 0], 0.0, 1.0)), smoothstep(u)
+        place = (1.0 - weight) * met[0, :3] + weight * met[1, :3] + (own[:, :3] * scale) @ axes
         path = np.concatenate([place, own[:, 3:]], axis=1)
         # places and speeds of both ends are matched
         most = np.array([_SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_RAD_S])

@@ -247,7 +247,7 @@ def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Styl
     weight = feet[0].load + feet[1].load + 1e-3
     off = [np.sum((f.ankle[:, :2] - middle) * left, axis=1) * f.load for f in feet]
     towards = scipy.ndimage.gaussian_filter1d((off[0] + off[1]) / weight, 0.13 * rate, mode="nearest")
-    # feet outside of the course for a whole turn do not pull the body after them
+    # feet outside the course for a whole turn do not pull the body after them
     towards = towards - scipy.ndimage.gaussian_filter1d(towards, 0.7 * rate, mode="nearest")
     # Towards a foot half a step width away: the published excursion; standing on one leg at rest takes more.
     share = np.clip(1.35 * style.sway / (0.5 * style.step_width), 0.0, 0.85)

@@ -336,10 +336,7 @@ def _distinct(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]
 def _same_signs(cycles: Sequence[Cycle]) -> tuple[Cycle, ...]:
     """Cycles with each part's quaternions in the half space of the first cycle's, so that they can be averaged."""
     towards = cycles[0].turns.mean(axis=0)
-    return tuple(
-        replace(c, turns=c.turns * np.where(np.sum(c.turns * towards, axis=-1, keepdims=True) < 0.0, -1.0, 1.0))
-        for c in cycles
-    )
+    return tuple(replace(c, turns=rot.nearest(c.turns, towards)) for c in cycles)
 
 
 def _periodic(values: Array, at: Array) -> Array:

@@ -111,7 +111,7 @@ class Gait:
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet while
     walking, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres, and `scale`, relative to
     the reference; `push`: factor on the heel's rise (less for a foot without toe joint). `forward` is the forward share
-    of travel, over times; `terrain` is the ground; `lean`: leg's lengths by which feet are outside of a body that leans
+    of travel, over times; `terrain` is the ground; `lean`: leg's lengths by which feet are outside a body that leans
     into a turn by one radian, less where the trunk leans, too.
     """
 
@@ -324,7 +324,7 @@ def _footprint(
     at = np.array([s])
     heading = float(course.curve.heading(at)[0])
     half = float(gait.half_width(style, np.array([t]))[0]) if half is None else half
-    # In a turn the body leans inwards, so the feet go outside of it.
+    # In a turn the body leans inwards, so the feet go outside it.
     lean = float(np.interp(t, course.times, course.speed)) ** 2 * float(course.curve.bend(at)[0]) / 9.81
     place = course.curve.at(at)[0] + (sign * half - gait.lean * lean * gait.leg) * leftwards(heading)
     toe_out = TOE_OUT * float(style.mix(1.0, 0.5)[0])

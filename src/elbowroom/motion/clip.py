@@ -36,7 +36,7 @@ def frames_in(seconds: float, fps: float) -> int:
 
 @runtime_checkable
 class Motion(Protocol):
-    """Anything that places a body at any time within a span of seconds; outside of it the ends are held."""
+    """Anything that places a body at any time within a span of seconds; outside it the ends are held."""
 
     @property
     def body(self) -> Body: ...
@@ -134,7 +134,7 @@ class Clip:
         return Pose.of(root[0], q[0])
 
     def sample(self, times: ArrayLike) -> tuple[Array, Array]:
-        """Roots (N, 3) and rotations (N, J, 4) at times (N,); the ends are held outside of the span."""
+        """Roots (N, 3) and rotations (N, J, 4) at times (N,); the ends are held outside the span."""
         at = (np.asarray(times, dtype=float) - self.start) * self.fps
         # a time that is a frame's but for rounding gives the frame itself
         near = np.round(at)

@@ -46,7 +46,7 @@ _SHORTEST = 0.06
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
-    """Which points of the feet are planted, `on` (T, 4), and where they are (T, 4, 3), ordered as `POINTS`.
+    """Planted points of the feet, `on` (T, 4), and their positions (T, 4, 3), ordered as `POINTS`.
 
     `floor` is the height of the ground in metres. Artificial frames at the start of a clip have no contacts.
     """
@@ -113,7 +113,7 @@ def foot_contacts(clip: Clip, floor: float | None = None) -> Contacts:
 
 
 def resting(clip: Clip, points: Array, floor: float | None = None) -> tuple[Flags, float]:
-    """Which of the points (T, 4, 3) of a clip's feet rest on the floor, (T, 4), and the floor's height in metres."""
+    """Mask (T, 4) of the points (T, 4, 3) of a clip's feet on the floor, and the floor's height in metres."""
     height, speed = _tracks(clip, points)
     levels = _levels(clip, height, speed)
     ground = _ground(levels) if floor is None else float(floor)

@@ -1,7 +1,7 @@
 """Editing of clips: cut, splice, resample, place, mirror. Every call returns a new clip.
 
 Artificial frames at the start of a clip (`Source.lead`) are never blended with real ones, and are dropped
-where they would end up inside of a motion.
+where they would end up inside a motion.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from elbowroom.geometry.rotations import UP, Array
 from elbowroom.motion.clip import Clip, frames_in
 
 # Times closer than this to a frame, in frames, are that frame.
-_SNAP = 1e-6
+_FRAME_TOLERANCE = 1e-6
 
 
 def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
@@ -30,13 +30,13 @@ def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
     The result starts at time 0, or at `t0` with `keep_time`. Its first frame is exactly at `t0`.
     """
     first, last = clip.span
-    slack = _SNAP / clip.fps
+    slack = _FRAME_TOLERANCE / clip.fps
     if not (np.isfinite(t0) and np.isfinite(t1) and first - slack <= t0 <= t1 <= last + slack):
         raise BadValue(
             f"cannot cut from {t0} s to {t1} s: clip '{clip.name}' runs from {first:g} s to {last:g} s "
             "and the times must be inside it, in order."
         )
-    frames = int(np.floor((t1 - t0) * clip.fps + _SNAP)) + 1
+    frames = int(np.floor((t1 - t0) * clip.fps + _FRAME_TOLERANCE)) + 1
     start = t0 if keep_time else 0.0
     return _resampled(clip, t0 + np.arange(frames) / clip.fps, clip.fps, start)
 
@@ -116,7 +116,7 @@ def splice(a: Clip, b: Clip, *, at: float | None = None, blend: float = 0.3, ali
         raise BadValue(f"a blend must take 0 s or more, not {blend}.")
     first, last = a.span
     at = last - blend if at is None else at
-    slack = _SNAP / a.fps
+    slack = _FRAME_TOLERANCE / a.fps
     real = first + a.source.lead / a.fps
     if not (real - slack <= at and at + blend <= last + slack):
         raise BadValue(
@@ -129,7 +129,7 @@ def splice(a: Clip, b: Clip, *, at: float | None = None, blend: float = 0.3, ali
     if align:
         b = _aligned(a, b, at + np.arange(0.0, blend + slack, 1.0 / a.fps))
 
-    frames = int(np.floor((at + b.duration - a.start) * a.fps + _SNAP)) + 1
+    frames = int(np.floor((at + b.duration - a.start) * a.fps + _FRAME_TOLERANCE)) + 1
     times = a.start + np.arange(frames) / a.fps
     weight = smoothstep((times - at) / blend) if blend > 0.0 else (times >= at - slack).astype(float)
     root, q = _sample(a, times)
@@ -161,18 +161,18 @@ def _same_body(a: Clip, b: Clip) -> None:
 def _sample(clip: Clip, times: Array) -> tuple[Array, Array]:
     """Like `clip.sample`, but artificial frames are held, not blended."""
     at = (times - clip.start) * clip.fps
-    held = clip.start + np.floor(at + _SNAP) / clip.fps
-    return clip.sample(np.where(at < clip.source.lead - _SNAP, held, times))
+    held = clip.start + np.floor(at + _FRAME_TOLERANCE) / clip.fps
+    return clip.sample(np.where(at < clip.source.lead - _FRAME_TOLERANCE, held, times))
 
 
 def _resampled(clip: Clip, times: Array, fps: float, start: float) -> Clip:
     root, q = _sample(clip, times)
     index = (times - clip.start) * clip.fps
-    lead = int(np.sum(index < clip.source.lead - _SNAP))
+    lead = int(np.sum(index < clip.source.lead - _FRAME_TOLERANCE))
     return clip.with_(root=root, rotations=q, fps=fps, start=start, source=replace(clip.source, lead=lead))
 
 
-# Pairs of letters that tell the sides apart in names of joints that play no known part.
+# Pairs of letters for the sides in names of joints without a role.
 _SIDE_WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
 _SIDE_LETTERS = (("l", "r"), ("L", "R"))
 

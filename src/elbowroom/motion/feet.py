@@ -45,7 +45,7 @@ class FeetReport:
     mean_turned_rad: float
 
     def facts(self) -> dict[str, float]:
-        """As JSON."""
+        """Return the facts as JSON."""
         return {
             "slide_before_m": round(self.slide_before_m, 4),
             "slide_m": round(self.slide_m, 4),

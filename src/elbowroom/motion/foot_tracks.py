@@ -55,9 +55,9 @@ def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps
     out = track.copy()
     flat = heel & ball
     if flat.any():
-        # What the sole shows while it lies flat is how the rig is drawn, not how the foot is held.
+        # The tilt of a flat sole belongs to the rig, not to the motion.
         out[:, [PITCH, ROLL]] -= np.median(track[flat][:, [PITCH, ROLL]], axis=0)
-    # Averaging begins and ends outside of where heel and ball are both down, so the sole is flat there.
+    # Averaging begins before and ends after heel and ball are both down, so the sole is flat there.
     early = max(1, round(0.25 * _SOFT_ANGLES * fps))
     flat = scipy.ndimage.binary_dilation(flat, iterations=early) & touching
     heels, balls = heel | flat, ball | flat
@@ -68,7 +68,7 @@ def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps
             held = hold(sole, out[stance], heels[stance], balls[stance], floor)
             correction[stance] = held - out[stance, columns]
         correction = bridged(correction, touching, fps)
-        # Well inside of a stance the held path counts, outside the recorded one with its correction: each
+        # Well inside a stance the held path counts, outside the recorded one with its correction: each
         # without edges of its own, so that neither a jolt in the recording nor touching down shows.
         held_path = _softened(out[:, columns] + correction, soft, fps)
         recorded = out[:, columns] + _softened(correction, soft, fps)

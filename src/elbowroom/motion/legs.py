@@ -82,7 +82,7 @@ def _bend_side(a: Array, b: Array, c: Array, present: Array, off: Array, bend: A
     hint = _across(hint, present)
     sine = np.linalg.norm(np.cross(normalize(b - a), normalize(c - b)), axis=-1)
     straightness = 1.0 - smoothstep((sine - _STRAIGHT) / (_BENT - _STRAIGHT))
-    # What bends no further keeps its plane exactly; the hint only fills in what bends more than the limb did.
+    # A limb that bends no further keeps its plane exactly; the hint only applies where it bends more than before.
     more = np.maximum(off - own_off, 0.0) * straightness
     mixed = own + more[..., None] * hint
     return np.where(np.linalg.norm(mixed, axis=-1, keepdims=True) > 1e-9, normalize(mixed), hint)
@@ -107,7 +107,7 @@ def place_feet(character: Character, root: ArrayLike, rotations: ArrayLike, feet
     """Local rotations (N, J, 4) in which the foot joints are at `feet[side]` (N, 4, 4), the rest as before.
 
     root (N, 3), rotations (N, J, 4). Sides are 'left' and 'right'; a side that is not given stays as it is.
-    Knees keep their plane. What is out of reach is approached.
+    Knees keep their plane. Targets out of reach are approached.
     """
     out = np.asarray(rotations, dtype=float)
     for side, T_world_foot in feet.items():

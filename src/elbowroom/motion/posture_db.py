@@ -113,12 +113,6 @@ class PostureDatabase:
         """The poses in which exactly these hands hold something: none of them while reaching."""
         return self.where(self.held == _bits(hands))
 
-    def without_take(self, take: str) -> PostureDatabase:
-        """The poses of all other takes."""
-        if take not in self.takes:
-            raise UnknownName("take", take, self.takes)
-        return self.where(self.take != self.takes.index(take))
-
     def for_character(self, character: Character) -> PostureDatabase:
         """The poses resized to a character: legs, trunk and arms each by their length."""
         need_markers(character)
@@ -155,7 +149,7 @@ class PostureDatabase:
     def regressed(self, numbers: Array, hands: tuple[Hand, ...] = BOTH) -> Array:
         """Marker poses (Q, 41, 3) in the frame of the feet by local regression at constraint rows (Q, 3 n).
 
-        Beyond the recordings left and right count alike: that somebody leaned back while the box was a little to the
+        Beyond the recordings left and right count alike: that a person leaned back while the box was a little to the
         left says nothing about boxes far to the left.
         """
         found, beyond = self._regressed(numbers, hands)
@@ -204,7 +198,7 @@ class PostureDatabase:
     def _nearest(self, numbers: Array, hands: tuple[Hand, ...], count: int) -> tuple[Array, NDArray[np.intp]]:
         """Distances (Q, count) and indices (Q, count) of the poses nearest to constraint rows (Q, 3 n), nearest first.
 
-        All poses are looked at: a database has hundreds, for which trees are no faster.
+        All poses are compared: a database has hundreds, for which trees are no faster.
         """
         apart = self.rows(hands) - numbers[:, None]
         squared = np.einsum("qni,qni->qn", apart, apart)

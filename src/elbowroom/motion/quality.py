@@ -33,7 +33,7 @@ class Quality:
     limit_violations: int
 
     def facts(self) -> dict[str, float | int]:
-        """As JSON."""
+        """Return the facts as JSON."""
         return {
             "foot_slide_m": round(self.foot_slide_m, 5),
             "peak_jerk": round(self.peak_jerk, 1),

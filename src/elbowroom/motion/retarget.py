@@ -27,14 +27,14 @@ from elbowroom.motion.soles import Sole, soles, toes_above
 _STRETCH = 0.9965
 # Over how long the hips give way, and toes settle on the floor, seconds.
 _HIPS, _TOES = 0.25, 0.08
-# What comes and goes in less than this is a jolt of the recording, seconds.
+# A change that reverts within this time is a jolt of the recording, seconds.
 _JOLT = 0.12
 
 
 def plant_feet(clip: Clip, contacts: Contacts, *, follow: bool = False) -> Clip:
     """The clip with its planted heels and balls held in place on the contacts' floor, metres high.
 
-    `contacts` tell by frame which points are planted; they may come from another body's clip of the same
+    `contacts` mark the planted points by frame; they may come from another body's clip of the same
     frames. With `follow` the hips go along the floor with planted feet, so that legs change less.
     """
     lead = clip.source.lead
@@ -95,7 +95,7 @@ def _hips_follow(raised: Array, planted: Flags, fps: float) -> Array:
     slow = scipy.ndimage.uniform_filter1d(raised, _width(_HIPS, fps), axis=1, mode="nearest")
     weight = scipy.ndimage.uniform_filter1d(planted.astype(float), _width(_HIPS, fps), axis=1, mode="nearest") + 1e-3
     quick = raised - scipy.ndimage.uniform_filter1d(raised, _width(_JOLT, fps), axis=1, mode="nearest")
-    # only what has been down for a while tells a jolt from a foot's own motion
+    # a point that has been down for a while separates a jolt from the motion of a foot
     firm = scipy.ndimage.uniform_filter1d(planted.astype(float), _width(_JOLT, fps), axis=1, mode="nearest") ** 4
     jolt = np.sum(quick * firm, axis=0) / np.maximum(firm.sum(axis=0), 1.0)
     return np.sum(slow * weight, axis=0) / weight.sum(axis=0) + jolt
@@ -155,7 +155,7 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
     Parts of the body are matched by their roles, whatever the rigs' frames and rest poses; the way and the
     height of the hips are scaled by the length of the legs, about where the clip begins. With `plant`, feet
     that bear on the floor in the clip do so without sliding. `floor` is the height of the clip's ground in
-    metres, estimated where not given; it stays the same. What had to be assumed is told in the result's
+    metres, estimated where not given; it stays the same. Assumptions are listed in the result's
     `source.notes`. A character of the same skeleton gets the motion unchanged.
     """
     mine, other = clip.character.skeleton, character.skeleton

@@ -2,7 +2,7 @@
 
 Turns are compared in the world, from the rest poses. Where the rest poses differ (a T pose, an A pose), limbs
 are first brought to the same directions; the trunk, head, shoulders and feet are taken to rest alike in both,
-because there the directions between joints tell more about the rig than about the pose.
+because there the directions between joints depend more on the rig than on the pose.
 """
 
 from __future__ import annotations

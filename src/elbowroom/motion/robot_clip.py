@@ -16,7 +16,7 @@ from elbowroom.geometry.easing import between
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 
-# A base that cannot move so is told when it moves by more, metres or as a quaternion's part.
+# Motion of a base that cannot move that way is an error beyond this, metres or quaternion components.
 _STILL = 1e-6
 
 

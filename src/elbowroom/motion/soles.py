@@ -19,11 +19,11 @@ from elbowroom.motion.clip import Clip
 SIDES = ("left", "right")
 POINTS = ("left_heel", "left_ball", "right_heel", "right_ball")
 
-# A sole is round at its ends: what bears weight lies this share of its length inside of them.
+# A sole is round at its ends: what bears weight lies this share of its length inside them.
 _HEEL_INSIDE, _TIP_INSIDE = 0.12, 0.06
 # The heel lies at least this far behind the ankle, as a share of the way from the ankle to the ball.
 _HEEL_BEHIND = 0.25
-# What is this near to the ground, as a share of the foot's length, bears weight; corners are sought in this many ways.
+# Points this near to the ground, as a share of the foot's length, bear weight; directions in which corners are sought.
 _TOUCHES, _DIRECTIONS = 0.03, 24
 
 
@@ -134,7 +134,7 @@ def _corners(points: Array) -> Array:
 
 
 def _levelling(character: Character, side: str) -> Array:
-    """Turn (4,) that lays the sole flat where legs are spread at rest and there is no skin to tell."""
+    """Turn (4,) that lays the sole flat where legs are spread at rest and there is no skin."""
     shin = character.roles.get(f"{side}_shin")
     if character.skin is not None or shin is None:
         return rot.IDENTITY

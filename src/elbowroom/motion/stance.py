@@ -6,7 +6,7 @@ neither rises nor falls, and the weight presses on the ground nearer to it than 
 not move against each other. None of this changes where a whole clip is moved along the floor or up and down. The
 cheapest order of phases (flight, left, right, both) over time is found by dynamic programming.
 
-The motion of each foot in stance is then taken away from it, and what heel and ball do is told by the rules of
+The motion of each foot in stance is then taken away from it, and heel and ball follow the rules of
 `foot_contacts` from what is left.
 """
 
@@ -67,13 +67,13 @@ _SOFT_M = 0.01
 _LIFTED_M = (0.004, 0.015)
 # Time over which the velocity of a foot in stance is averaged, and which does not count at both ends, seconds.
 _DRIFT_S, _ENDS_S = 0.25, 0.10
-# Time over which the point of a sole that moves least is told, seconds: between two frames of a clip all points go to
+# Time over which the stillest point of a sole is determined, seconds: between two frames of a clip all points go to
 # and fro by tenths of a millimetre, and with another one there and back that adds up.
 _ALIKE_S = 1.0 / 30.0
 # A foot that stays higher than this over the other one, in stance, for less than this time pauses in its swing, metres,
 # seconds: before it comes down it may be as slow and level as one that stands.
 _PAUSE_M, _PAUSE_S = 0.02, 0.25
-# Touching down and lifting off are told within this time of a phase's ends, seconds.
+# Touchdown and lift-off are found within this time of a phase's ends, seconds.
 _EDGE_S = 0.08
 
 
@@ -161,7 +161,7 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
 
 def _least(moved: Array, over: Array, bears: Flags, against: Array) -> Array:
     """Motion (N, 2) of the point of a sole that moves least against some other one (N, 2): heel, ball and tip move by
-    (N, 3, 2), and by `over` (N, 3, 2) in the mean of some time around, which tells the point; heel and ball bear
+    (N, 3, 2), and by `over` (N, 3, 2) in the mean of some time around, which selects the point; heel and ball bear
     (N, 2)."""
     best, least = moved[:, 0], np.full(len(moved), np.inf)
     # of a foot on its heel, on its ball and toes, and flat

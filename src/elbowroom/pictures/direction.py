@@ -126,9 +126,9 @@ def framed(points: Array, axes: Array, camera: Camera, aspect: float) -> View:
     return View(axes.T @ eye, axes, camera.field_of_view)
 
 
-# Who travels further than this alone (metres) is followed, unless the camera says otherwise.
+# A lone character that travels further than this (metres) is followed, unless the camera says otherwise.
 FAR = 4.0
-# Moments that are looked at, and seconds over which a camera's way is smoothed; of close-ups.
+# Moments sampled, and seconds over which a camera path is smoothed; for close-ups.
 _SAMPLES, _SAMPLES_NEAR = 48, 240
 _SMOOTH, _SMOOTH_NEAR = 0.5, 0.12
 _CURTAIN = 0.35

@@ -154,7 +154,7 @@ def film(
                 if progress is not None:
                     progress(k + 1, len(times))
         except BaseException:
-            with suppress(KeyboardInterrupt):  # that one ffmpeg is not waited for: nobody wants the film any more
+            with suppress(KeyboardInterrupt):  # that one ffmpeg is not waited for: the film is no longer wanted
                 writer.throw(KeyboardInterrupt)
             raise
         writer.close()

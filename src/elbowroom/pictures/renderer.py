@@ -128,7 +128,7 @@ def drawing_context() -> moderngl.Context:
 
 Pixels = NDArray[np.uint8]  # (H, W, 3)
 
-# What is higher than this above the floor (and above the action) casts no shadow: rooms may have ceilings.
+# Geometry higher than this above the floor (and above the action) casts no shadow: rooms may have ceilings.
 _HEADROOM = 2.4
 
 _SHAPES_OVER_SKIN = 0.38  # opacity
@@ -327,7 +327,7 @@ class Renderer:
         self._ground.render(moderngl.TRIANGLE_STRIP)
 
     def _only(self, what: Literal["depth", "color", "both"]) -> None:
-        """Which part of the canvas is written to; depth is always tested."""
+        """Part of the canvas that is written to; depth is always tested."""
         self._canvas.color_mask = (what != "depth",) * 4
         self._canvas.depth_mask = what != "color"
         self._context.depth_func = "==" if what == "color" else "<"

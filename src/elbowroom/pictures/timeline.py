@@ -18,7 +18,7 @@ from elbowroom.world.certificate_findings import Allowed, Collision, Unproven
 from elbowroom.world.world import World
 
 _ALLOWED, _UNPROVEN, _INK, _FAINT = "#9db8a8", "#f2b134", "#26323a", "#e4e8ea"
-# Deepest overlap that the colours tell apart, metres, at least; and the part of the colour map that is used.
+# Deepest overlap that the colours distinguish, metres, at least; and the part of the colour map that is used.
 _DEEP = 0.02
 _PALE = 0.3
 _COLORS = "YlOrRd"

@@ -276,7 +276,7 @@ class ArmPaths:
     def _drawn_in(self, q: Array) -> tuple[Array, bool]:
         """Frames (N + 1, 3, 4) pulled into their joint limits, which rounded corners exceed slightly.
 
-        Pulled as far as stays free; the second value tells whether the result was found to be free.
+        Pulled as far as stays free; the second value is whether the result was found to be free.
         """
         if not pose_excess(self._limits, q).any():
             return q, False

@@ -46,7 +46,7 @@ from elbowroom.world.world import World
 # Duration of a hand motion: a constant in seconds, plus a term for its length.
 _LEAST = 0.45
 
-# When whole bodies are planned: never, after limbs have failed, or at once.
+# Use of whole-body planning: never, after limbs have failed, or at once.
 WholeBodyUse = Literal["never", "last", "at once"]
 # Failures of limbs that planning the whole body may resolve.
 ESCALATES: tuple[Status, ...] = (
@@ -56,14 +56,14 @@ ESCALATES: tuple[Status, ...] = (
 # Whole-body postures that one plan may search for, and the first of them that it searches for thoroughly.
 _POSTURES = 40
 _THOROUGH = 6
-# Whole-body paths that one plan may search after limbs have failed: one in vain takes up to 10 s.
+# Whole-body paths that one plan may search after limbs have failed: a failed one takes up to 10 s.
 _PATHS = 12
 # Searches that reach no posture at a place, in balance or at all, after which other turns of the hand there are not
 # tried; and what counts as the same place, metres.
 _MISSES = 3
 _SAME_PLACE_M = 0.12
 
-# Places to stand that are tried in vain in one attempt at all tasks before it ends: about 20 s.
+# Failed places to stand after which one attempt at all tasks ends: about 20 s.
 MOST_FAILED_WALKS = 14
 # Free space required around shoulder and target, metres: more than a hand's length.
 _ABOUT_M = 0.2
@@ -134,7 +134,7 @@ class Director:
         self._postures_left = _POSTURES
         self.paths_left = _PATHS  # whole-body paths that may still be searched after limbs have failed
         self._missed: list[_Miss] = []
-        self.failed_walks = 0  # walks to places from which a task was tried in vain, or could not be
+        self.failed_walks = 0  # walks to places from which a task failed, or could not be tried
         self._over = False  # earlier plans continue below the current one
         self._seeds = 1000 * settings.seed + attempt * 300
 

@@ -98,11 +98,11 @@ def plan_tasks(
         if plan.found or plan.status == "budget-spent":
             return plan
         try:
-            mended = _over_repaired(world, tasks, settings, fps, failed)
+            on_repaired = _over_repaired(world, tasks, settings, fps, failed)
         except OutOfTime as spent:
             return plan.with_(status="budget-spent", why=f"{plan.why}; then {spent}")
-        if mended is not None:
-            return mended
+        if on_repaired is not None:
+            return on_repaired
         # each of them would take as long again
         long = (
             failed.failed_walks >= MOST_FAILED_WALKS
@@ -132,20 +132,20 @@ def _placed(world: World, tasks: Sequence[Task]) -> tuple[World, Sequence[Task]]
 def _over_repaired(
     world: World, tasks: Sequence[Task], settings: Settings, fps: float, failed: PlanningFailure
 ) -> Plan | None:
-    """Plan tasks over a repaired motion, where they failed for somebody who walks into something by himself."""
+    """Plan tasks over a repaired motion, where they failed because a character's own walk collides."""
     motion = world.characters.get(failed.who)
     moves = isinstance(motion, Clip) and not stands(motion)
     if not moves or failed.status not in ("target-in-collision", "no-path", "not-certified") or settings.tier != "auto":
         return None
-    mended = repaired(world, [Repair(who=failed.who)], settings)
-    if not (mended.found and mended.edits):
+    walk = repaired(world, [Repair(who=failed.who)], settings)
+    if not (walk.found and walk.edits):
         return None
-    plan = _in_orders(mended.world, tasks, settings, fps)[0]
-    return mended.then(plan) if plan.found else None
+    plan = _in_orders(walk.world, tasks, settings, fps)[0]
+    return walk.then(plan) if plan.found else None
 
 
 def _probed(fps: float, world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
-    """One brief attempt at tasks, to tell whether a change would help."""
+    """One brief attempt at tasks, to find out whether a change helps."""
     d = Director(world, settings, fps, 0)
     d.brief = True
     return _planned(d, ordered(world, tasks))[0]

@@ -29,7 +29,7 @@ _GIVEN = 0.25
 def in_time(tasks: Sequence[Task]) -> Iterator[tuple[int, float]]:
     """Task indices in the order of the story, with the earliest time of each, seconds (-inf: the start).
 
-    Tasks without a time follow earlier ones of the same people, and whoever follows somebody, that one's.
+    Tasks without a time follow earlier ones of the same people; a follower's come after its leader's.
     """
     now: dict[str, float] = {}
     when = []

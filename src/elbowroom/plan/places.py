@@ -30,7 +30,7 @@ _BOARD_M = 0.05
 # Unevenness of cushions and mattresses that is evened out below an object, metres.
 _UNEVEN_M = 0.012
 
-# States at which the way of a fixture is looked at, and the depth in a wall from which on it is stuck, metres.
+# States at which the travel of a fixture is checked, and the depth in a wall at which it is stuck, metres.
 _SWEEP, _JAMMED_M = 13, 0.003
 
 # Rotations of an object about the vertical that are tried, radians; it stays as level as it is.
@@ -160,7 +160,7 @@ def clear_of_support(world: World, thing: str, t: float, T_world_thing: Array) -
 
 def onto_support(world: World, thing: str, t: float) -> float:
     """Metres by which a thing has to be raised, up to 3 cm, or lowered, up to 5 cm (negative), so that it stands on
-    what it begins inside of or just above.
+    what it begins inside or just above.
 
     0 where it presses into its support no deeper than things do that rest on something, is as deep in it farther up, or
     has nothing below it.
@@ -183,7 +183,7 @@ def onto_support(world: World, thing: str, t: float) -> float:
 
 
 def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | None:
-    """Name of a solid of the scene that a point (3,), or one of several (N, 3), is inside of by more than some metres,
+    """Name of a solid of the scene that a point (3,), or one of several (N, 3), is inside by more than some metres,
     and how deep.
     """
     for name, mesh in world.static.items():
@@ -197,7 +197,7 @@ def inside_of(world: World, points: Array, more: float) -> tuple[str, float] | N
 
 
 def out_of_wall(world: World, name: str, t: float) -> Array:
-    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside of, or into which it
+    """Shift (3,), up to 10 cm, with which a button stands on the wall that its face begins inside, or into which it
     would be pressed.
 
     0 where it is free, pressed or not, or as deep in something farther out.

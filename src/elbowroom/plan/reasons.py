@@ -87,7 +87,7 @@ def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None
 
 
 def target_failure(world: World, tasks: Sequence[Task]) -> PlanningFailure | None:
-    """Failure for a target that lies inside static geometry, whoever goes there; None where there is none."""
+    """Failure for a target that lies inside static geometry; None where there is none."""
     for task in tasks:
         met = _wedged(world, task) if isinstance(task, Grab) else _filled(world, task)
         if met is not None:
@@ -113,9 +113,9 @@ def _wedged(world: World, task: Grab) -> tuple[str, float] | None:
         if not any(np.isfinite(exact.separation(k, float(most))) for most in shifts):
             depth = -(exact.overlap(k) or 0.0)
             rise = _rise_out(exact, task.object, places)
-            told = f"{_inside_text(name, depth)}; move it out"
-            told = told if rise is None else f"inside {name}: raise it by {100.0 * rise:.0f} cm"
-            return f"grab {task.object}: it starts {told}", depth
+            where = f"{_inside_text(name, depth)}; move it out"
+            where = where if rise is None else f"inside {name}: raise it by {100.0 * rise:.0f} cm"
+            return f"grab {task.object}: it starts {where}", depth
     return None
 
 
@@ -292,7 +292,7 @@ def _nearer(
 
 
 def _raised(world: World, tasks: Sequence[Task], settings: Settings, task: Move) -> Iterator[Probe]:
-    """The object stands on a block, so that nobody has to bend down to it as far."""
+    """Probes with the object on a block, so nobody has to bend down as far."""
     thing, T = world.objects[task.object], world.frame(task.object, world.span[0])
     corners = apply(T, thing.mesh.vertices)
     low, high = corners.min(axis=0), corners.max(axis=0)
@@ -304,7 +304,7 @@ def _raised(world: World, tasks: Sequence[Task], settings: Settings, task: Move)
 
 
 def _dropped(world: World, tasks: Sequence[Task], settings: Settings, task: Put) -> Iterator[Probe]:
-    """The object is dropped where no hand gets away from it: fingers then need no room beside it."""
+    """Probe that drops the object, so the fingers need no room beside it."""
     if task.onto is None or wearer_of(world, task.onto) is not None or task.at is not None or task.to is not None:
         return
     over = "the floor" if task.onto == FLOOR else task.onto
@@ -366,7 +366,7 @@ def _other_things(world: World, tasks: Sequence[Task], settings: Settings, faile
     for name in [n for n in world.objects if n in words and n not in needed][:_OBSTACLES]:
         things = {n: thing for n, thing in world.objects.items() if n != name}
         yield Probe(f"removing {name}", world.with_(objects=things), tasks, settings)
-    if failed.missing == 0.0:  # other samples do not help a target inside of a solid
+    if failed.missing == 0.0:  # other samples do not help a target inside a solid
         seed = settings.seed + 1
         yield Probe(f"another seed ({seed})", world, tasks, replace(settings, seed=seed))
 

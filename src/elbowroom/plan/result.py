@@ -173,9 +173,9 @@ class PlanningFailure(Exception):
     known.
 
     `missing` is the distance out of reach, or the depth of a body in an obstacle, metres; `searched`: a path was
-    searched in vain, for this or another option of the task; `by_limbs`: limbs of a standing body found no path;
-    `failed_walks` counts walks to places in vain;
-    `anywhere`: it fails wherever somebody stands; `remedy`: what may help, where that is special to this failure.
+    searched and not found, for this or another option of the task; `by_limbs`: limbs of a standing body found no path;
+    `failed_walks` counts failed walks to places;
+    `anywhere`: it fails from every stance; `remedy`: what may help, where that is special to this failure.
     """
 
     def __init__(self, status: Status, why: str, *, missing: float = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""A hand by itself: palm and fingers as collision shapes in the frame of the hand's joint."""
+"""A hand alone: palm and fingers as collision shapes in the frame of the hand's joint."""
 
 from __future__ import annotations
 

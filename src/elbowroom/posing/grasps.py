@@ -231,7 +231,7 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
         return settled(hand, maker.all(), form, scene)
     lies = Lying(maker)
     ground = Ground(up, lies.ground + float(form.T_thing_form[:3, 3] @ up))
-    # each kind by itself: a can has so many grasps from its sides that none from above would be among the first
+    # each kind separately: a can has so many grasps from its sides that none from above would be among the first
     kinds = ((maker.all(), MOST // 2), (list(lies.from_above()), MOST // 4), (list(lies.walls()), MOST // 4))
     lists = (settled(hand, made, form, scene, ground=ground, most=most) for made, most in kinds)
     return sorted((grasp for some in lists for grasp in some), key=lambda g: g.cost)

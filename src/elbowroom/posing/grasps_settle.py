@@ -45,8 +45,8 @@ class Grasp:
     """Grasp of one hand on an object.
 
     `T_thing_hand` (4, 4) places the hand's joint on the object. The hand comes in the shape `open` along `approach`
-    (3,), a unit vector in the object's frame, and closes towards `shape`. `cost`: lower is better, by itself. `frame`
-    names the place on the object for which it was made, '' for the object as a whole.
+    (3,), a unit vector in the object's frame, and closes towards `shape`. `cost`: lower is better.
+    `frame` names the place on the object for which it was made, '' for the object as a whole.
     """
 
     name: str

@@ -30,7 +30,7 @@ from elbowroom.motion.retarget import HeldFeet, held_feet, without_jolts
 from elbowroom.motion.retarget_pose import is_finger, relaxed
 from elbowroom.posing.whole_body import WholeBody
 
-# Sizes that are fitted; hands, feet and head have too few markers to tell their size.
+# Sizes that are fitted; hands, feet and head have too few markers to fit their size.
 _FITTED = ("leg", "arm", "trunk", "shoulder", "hip")
 
 # Distances of markers on one bone, which give a first estimate of a person's size.

@@ -32,7 +32,7 @@ _MOST = 1000
 class OrbitRange:
     """Angles that a search may try, radians: from `low` to `high`, first by `step`, each step `growth` times the last.
 
-    A start outside of the range widens it.
+    A start outside the range widens it.
     """
 
     low: float = float(np.radians(-15.0))

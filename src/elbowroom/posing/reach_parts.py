@@ -84,7 +84,7 @@ def _parts(body: Character, hand: str) -> Parts:
 
 @lru_cache(maxsize=64)
 def _between(body: Character) -> NDArray[np.int64]:
-    """Joints inside of arms and legs that IK does not move, such as twist bones."""
+    """Joints inside arms and legs that IK does not move, such as twist bones."""
     found: set[int] = set()
     for name in ("left_arm", "right_arm", "left_leg", "right_leg"):
         if name in body.chains:

@@ -64,7 +64,7 @@ class Balance:
         return shrunk(corners, self.margin_m)
 
     def margin(self, pose: Pose, corners: Array | None) -> float:
-        """Distance of the centre of mass, with the load, inside of the corners (K, 2), metres; inf without any."""
+        """Distance of the centre of mass, with the load, inside the corners (K, 2), metres; inf without any."""
         if corners is None or self._masses is None:
             return float(np.inf)
         held = np.zeros(4)

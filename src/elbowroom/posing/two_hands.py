@@ -44,7 +44,7 @@ _APART = (0.185, 0.15, 0.115)
 _TILTED_RAD = np.radians([45.0, 25.0, 65.0, 0.0])
 _IN_M = 0.07
 _UPWARDS_RAD = float(np.radians(8.0))
-# Metres of knuckles outside of the edge above bent fingers, of fingers that must be under it, and half the thickness of
+# Metres of knuckles outside the edge above bent fingers, of fingers that must be under it, and half the thickness of
 # a finger.
 _KNUCKLES_M, _UNDER_M, _FINGER_M = 0.02, 0.04, 0.008
 # Distance ahead of the body up to which an edge is searched, and the step, metres.

@@ -254,7 +254,7 @@ class WholeBody:
         return Pose.of(root, rotations), out
 
     def _problem_at(self, ends: tuple[str, ...], pose: Pose) -> Problem:
-        """The problem with joints inside of limbs, such as forearm twist joints, as in a posture."""
+        """The problem with joints inside limbs, such as forearm twist joints, as in a posture."""
         limbs = [self.limb(end) for end in ends]
         between = [j for limb in limbs for j in _between(self.character, limb)]
         if not between or np.array_equal(pose.rotations[between], self.character.skeleton.rest[between]):

@@ -1,4 +1,4 @@
-"""Things that open: a chest with a drawer, a door in its frame, a button on a wall. Metres, front towards -Y.
+"""Props that open: a chest with a drawer, a door in its frame, a button on a wall. Metres, front towards -Y.
 
 Moving parts are meshes of their own, made at the place where they are shut; `*_HANDLE` says where a hand takes them.
 """

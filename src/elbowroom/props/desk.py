@@ -1,4 +1,4 @@
-"""Things on a desk: monitor, keyboard, lamp, cup of pens, stapler, potted plant. Metres; they stand on z = 0."""
+"""Objects on a desk: monitor, keyboard, lamp, cup of pens, stapler, potted plant. Metres; they stand on z = 0."""
 
 from __future__ import annotations
 

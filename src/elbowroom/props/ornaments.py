@@ -1,4 +1,4 @@
-"""Things that stand about, at home and in the street: vases, baskets, stools, lamp posts. Metres, on z = 0.
+"""Ornaments and street furniture: vases, baskets, stools, lamp posts. Metres, on z = 0.
 
 Hoops and cubes have their origin in their middle, umbrellas in the hand.
 """

@@ -1,4 +1,4 @@
-"""Things of a factory hall and of a square, in metres, standing on z = 0: pipes, drums, columns, a tree and more."""
+"""Objects of a factory and a public square, in metres, standing on z = 0: pipes, drums, columns, a tree and more."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ from elbowroom.report.people import Subject
 from elbowroom.world.contacts import Contact
 
 # A body stands while its centre of mass moves slower than this, metres a second, and the zero moment point is as near
-# to it, metres, for so long, seconds: then it must be over its feet. Who turns back for a moment does not stand.
+# to it, metres, for so long, seconds: then it must be over its feet. Turning back for a moment is not standing.
 STANDS, _NEAR, _LONG = 0.15, 0.05, 0.4
-# How far the centre of mass of somebody who stands may be outside of the feet, metres: good up to, worth a look up to.
+# How far the centre of mass of a person who stands may be outside the feet, metres: good up to, worth a look up to.
 # Masses from tables place it no better than two or three centimetres.
 STANDING = (0.02, 0.06)
 # How far the zero moment point may be outside, metres: good up to, worth a look up to. In recorded walks of real people

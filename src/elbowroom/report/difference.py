@@ -16,7 +16,7 @@ from elbowroom.motion.retarget import retarget
 from elbowroom.report.parts import Light, Measure, Moment, listed
 from elbowroom.report.people import Subject
 
-# Parts of the body that are compared each by itself, by their roles.
+# Parts of the body that are compared separately, by their roles.
 LIMBS = {
     "trunk": ("pelvis", "spine1", "spine2", "chest"),
     "head": ("neck", "head"),

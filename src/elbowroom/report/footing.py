@@ -132,9 +132,9 @@ FLOAT = (0.030, 0.060)
 SINK = (0.030, 0.060)
 # Surfaces up to this far above a foot that carries the body are what it stands on and has sunk into, metres.
 _ABOVE = 0.08
-# What lasts this long is judged, seconds: toes of recorded feet dip for less when they push off, which is worth a look.
+# Shortest event that is judged, seconds: toes of recorded feet dip for less when they push off, which is worth a look.
 _LASTS = 0.2
-# What lasts no longer is a leap of the motion, seconds.
+# Longest event that counts as a jump of the motion, seconds.
 _SHORT = 0.04
 
 

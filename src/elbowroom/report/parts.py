@@ -147,7 +147,7 @@ def listed(values: Array, digits: int = 4) -> list[Any]:
     return [round(float(v), digits) if np.isfinite(v) else None for v in array]
 
 
-# Colours that tell apart on light and dark pages, and for readers who do not see red and green.
+# Colours that are distinct on light and dark pages and for colour-blind readers.
 COLORS: dict[PartSource, str] = {"planned": "#8a949c", "blended": "#d98a2b", "captured": "#2b7cb0"}
 # Size of the drawing, pixels, and the room for names on its left and seconds below.
 _WIDTH_PX = 320

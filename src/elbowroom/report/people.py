@@ -18,7 +18,7 @@ from elbowroom.motion.smooth import smoothed_clip
 from elbowroom.motion.stance import stance_contacts
 from elbowroom.world.world import World
 
-# What people call the joint that moves a segment.
+# Common names of the joint that moves a segment.
 _JOINTS = {
     "clavicle": "collarbone",
     "upper_arm": "shoulder",

@@ -17,7 +17,7 @@ from elbowroom.report.parts import Light, Moment
 # The drawing in its own units; the page scales it to its width.
 WIDTH, HEIGHT = 760.0, 210.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 12.0, 30.0
-# Over so many seconds curves that swing would be a block of colour: as many stretches are told by their extremes.
+# Over so many seconds curves that swing would be a block of colour: as many bins show their extremes.
 _LONG, _STRETCHES = 60.0, 240
 # Points of a curve that are drawn at most, and colours that the page has.
 _POINTS = 480

@@ -103,7 +103,7 @@ def _lines(body: Character, T: Array, axes: Array) -> list[_Line]:
 
 
 _SIZE = (560, 400)
-# Of pictures, in percent: a fifth of what PNG takes, and nobody sees it.
+# JPEG quality in percent: a fifth of the size of PNG, without a visible difference.
 _QUALITY = 88
 # Moments of one measure that are shown at most, and how far two of them are apart in time, seconds.
 _EACH, _APART = 2, 0.15
@@ -140,7 +140,7 @@ def worst_moments(report: Report, most: int = 6) -> list[tuple[Moment, str, Ligh
         for m in measure.moments:
             if m.badness > 0.0:
                 found.append((replace(m, badness=min(m.badness, most_bad)), anchor(who, key), measure.light))
-    if any(f[2] in ("look", "bad") for f in found):  # among what is wrong nobody looks for what is right
+    if any(f[2] in ("look", "bad") for f in found):  # with faults to show, good moments are left out
         found = [f for f in found if f[2] != "good" and f[0].badness > 1.0]
     kept = found[: min(1, most)] if found and found[0][1] == "clearance" else []  # the tightest place is of interest
     for item in sorted(found[len(kept) :], key=lambda f: -f[0].badness):
@@ -215,7 +215,7 @@ def _taken(world: World, moment: Moment, camera: Camera | None, clouds: list[Clo
 
 
 def _embedded(picture: np.ndarray, moment: Moment) -> str:
-    """A picture (H, W, 3) inside of the page."""
+    """A picture (H, W, 3) inside the page."""
     file = io.BytesIO()
     Image.fromarray(picture).save(file, "JPEG", quality=_QUALITY, subsampling=0)
     data = base64.b64encode(file.getvalue()).decode("ascii")

@@ -97,7 +97,7 @@ class Tree:
 class Path:
     """States (N, W) from start to goal, none where nothing was found, and search statistics.
 
-    `trees` are those of the start and the goal, recorded only inside of `keeping_trees()`.
+    `trees` are those of the start and the goal, recorded only inside `keeping_trees()`.
     """
 
     states: Array

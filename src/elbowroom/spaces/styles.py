@@ -68,7 +68,7 @@ class Style:
     def within(self, body: Body, joints: Sequence[int], limits: Sequence[JointLimit]) -> Array | None:
         """Intervals (n, 3, 2) of this style for joints, infinite where it has none; None for none at all.
 
-        limits: those of the joints; an interval outside of them raises.
+        limits: those of the joints; an interval outside them raises.
         """
         any_set = False
         out = np.tile([-np.inf, np.inf], (len(joints), 3, 1))

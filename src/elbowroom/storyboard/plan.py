@@ -24,7 +24,7 @@ from elbowroom.world.world import World
 if TYPE_CHECKING:
     from elbowroom.plan.variants import Variants
 
-# Of the best ways to take or touch something, the most that are left for last.
+# Largest number of the best grasps or touches that are kept for last.
 _VARIETY = 6
 
 

@@ -295,7 +295,7 @@ class _Builder:
         return world
 
     def _settled(self, world: World) -> World:
-        """World in which objects and buttons stand on what they were placed a little inside of; doors move freely."""
+        """World in which objects and buttons stand on what they were placed a little inside; doors move freely."""
         taken = {getattr(t.arguments, "object", "") for t in self._file.tasks} - {h.object for h in self._file.holds}
         lying = [name for name, part in self._file.objects.items() if part.path is None and part.on is None]
         pressed = [task.press.fixture for task in self._file.tasks if task.press is not None]

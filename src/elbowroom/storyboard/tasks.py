@@ -89,8 +89,8 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
     with blame("who"):
         motion = world.motion(args.who)
         if not isinstance(motion.body, Character):
-            told = "the first carrier must be a person" if isinstance(args, CarryPart) else "tasks are for people"
-            raise BadValue(f"'{args.who}' is a robot; {told}")
+            rule = "the first carrier must be a person" if isinstance(args, CarryPart) else "tasks are for people"
+            raise BadValue(f"'{args.who}' is a robot; {rule}")
     if isinstance(args, RepairPart):
         with blame("keep"):
             for limb, _ in map(_kept, args.keep):

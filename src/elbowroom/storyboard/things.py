@@ -30,7 +30,7 @@ from elbowroom.world.world import World
 _PARALLEL = 1e-3
 # A handle farther than this from the box around its mesh is given in other axes or for another mesh, metres.
 _OFF_MESH_M = 0.03
-# What slides no farther is a button, pressed on its face where it has no handle, metres.
+# A fixture that slides no farther is a button, pressed on its face if it has no handle, metres.
 _BUTTON_M = 0.03
 # Depth to which a fixture may touch the frame that it is shut against, metres.
 _FRAMED_M = 5e-4
@@ -182,7 +182,7 @@ def fixture_of(part: FixturePart, mesh: Mesh, T_place: Array) -> Fixture:
 
 
 def settled(world: World, taken: Iterable[str], pressed: Iterable[str]) -> World:
-    """World in which objects that tasks take stand on what they were placed a little inside of or above, and buttons
+    """World in which objects that tasks take stand on what they were placed a little inside or above, and buttons
     that they press on their walls, with notes."""
     for name in taken:
         if (up := onto_support(world, name, world.span[0])) != 0.0:

@@ -85,7 +85,7 @@ def parse_yaml(path: Path, text: str) -> Document:
         values = reader.whole()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        # what is missing at the end is told of the line after it
+        # a value missing at the end is reported for the line after it
         where = f"line {min(mark.line, text.rstrip().count(chr(10))) + 1}" if mark is not None else ""
         raise BadFile(path, f"is not valid YAML ({error.problem or error.context})", where) from None
     except yaml.YAMLError as error:

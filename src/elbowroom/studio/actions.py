@@ -1,4 +1,4 @@
-"""Actions of buttons: repair whoever collides, search for another variant, set the strength of an edit."""
+"""Actions of buttons: repair colliding characters, search for another variant, set the strength of an edit."""
 
 from __future__ import annotations
 

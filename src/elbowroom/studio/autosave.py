@@ -72,7 +72,7 @@ class Autosave:
                 stand_in.write_text(document.kept_text(), encoding="utf-8")
 
     def forget(self) -> None:
-        """Remove the file: nothing is unsaved any more."""
+        """Remove the file: everything is saved."""
         with self._telling():
             if self._claim is not None:
                 self._claim.file.unlink(missing_ok=True)

@@ -62,7 +62,7 @@ class Document:
             return parse_storyboard(self.text, self.path)
         except BadFile:
             if self.source and parse_yaml(self.path, self.source).values == self.values:
-                return parse_storyboard(self.source, self.path)  # tells lines of the file as it stands
+                return parse_storyboard(self.source, self.path)  # reports lines of the current file
             raise
 
     def edited(self) -> dict[str, Any]:

@@ -190,7 +190,7 @@ class Dragging:
             plan = drag.prove(plan, T) if plan.found else plan
             if plan.found:
                 return plan
-            job.what, job.told, job.lengthy = "searching for a detour", "", True
+            job.what, job.progress_line, job.lengthy = "searching for a detour", "", True
             studio.tell("job")
             return drag.repair_from_scratch(T)
 

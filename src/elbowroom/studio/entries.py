@@ -42,7 +42,7 @@ def entry_names(board: Storyboard, name: str) -> tuple[str, ...]:
 
 
 def alone(board: Storyboard, name: str) -> bool:
-    """Return whether a static mesh is a part of a room and moves by itself."""
+    """Return whether a static mesh is a part of a room and can be moved separately."""
     return board.stands.get(name) in _know(board).places
 
 

@@ -87,7 +87,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
 
 
 def add_headers(request: Request, response: Response) -> None:
-    """Add the headers to a response; in place of viser's page the mended one is sent."""
+    """Add the headers to a response; the patched page is sent instead of viser's."""
     if response.headers.get("Content-Type", "").startswith("text/html") and response.status_code == http.HTTPStatus.OK:
         response.body = _compressed() if response.headers.get("Content-Encoding") == "gzip" else page().html
         del response.headers["Content-Length"]

@@ -29,7 +29,7 @@ from elbowroom.world.world import World
 
 # New objects snap to multiples of this, metres, beside others; heights are exact.
 _SNAP_M = 0.05
-# What stands on a surface, or is as high as its middle, within this; metres.
+# Tolerance of standing on a surface, or at the height of its middle; metres.
 _ON_TOP_M = 0.02
 # Metres between the boxes of objects on the same surface.
 _BESIDE_M = 0.02

@@ -69,7 +69,7 @@ class Status:
         if long and job is not None and job.what == MEASURING and studio.certified:
             text = f"{text}; {job.what} …"
         elif long and job is not None:
-            line = job.told or job.what
+            line = job.progress_line or job.what
             color, text = _WAIT, f"{line[:1].upper()}{line[1:]} … {job.seconds:.1f} s"
         name = studio.document.name + (" •" if studio.session.unsaved else "")
         tone, said = studio.said

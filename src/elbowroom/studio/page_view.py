@@ -97,7 +97,7 @@ class Keys:
     """Commands by key: those of players and of editors."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page) -> None:
-        self._server, self._studio, self.told_as = server, studio, list[tuple[str, str]]()
+        self._server, self._studio, self.shortcuts = server, studio, list[tuple[str, str]]()
         player = studio.player
         self._add("Play or pause", "space", lambda: player.pause() if player.playing else player.play())
         self._add("Previous frame", "J", lambda: self._step(-1))
@@ -112,13 +112,13 @@ class Keys:
         self._add("Undo", "Z", studio.undo, _CTRL)
         self._add("Redo", "Z", studio.redo, f"{_CTRL}+shift")
         self._add("Save", "S", lambda: filing.save(studio, page.panel.files.name), _CTRL)
-        self.told_as.append(("Ctrl K", "All commands"))
+        self.shortcuts.append(("Ctrl K", "All commands"))
 
     def _add(self, what: str, key: Any, act: Callable[[], Any], modifier: Any = None) -> None:
         command = self._server.gui.add_command(what, hotkey=key, modifier=modifier)
         command.on_trigger(asked(self._studio, act))
         held = {None: "", _CTRL: "Ctrl "}.get(modifier, "Ctrl Shift ")
-        self.told_as.append((held + _WORDS.get(key, key), what))
+        self.shortcuts.append((held + _WORDS.get(key, key), what))
 
     def _step(self, frames: int) -> None:
         """Go to a frame before or after the one shown, exactly."""
@@ -135,5 +135,7 @@ class Keys:
     def html(self) -> str:
         """HTML table of all keys, for the panel."""
         cell = '<td style="padding:1px 12px 1px 0;white-space:nowrap">'
-        rows = "".join(f"<tr>{cell}<b>{escape(key)}</b></td><td>{escape(what)}</td></tr>" for key, what in self.told_as)
+        rows = "".join(
+            f"<tr>{cell}<b>{escape(key)}</b></td><td>{escape(what)}</td></tr>" for key, what in self.shortcuts
+        )
         return f'<table style="margin:2px 10px 6px 10px;font-size:12.5px">{rows}</table>'

@@ -1,4 +1,4 @@
-"""viser's page as the studio serves it: unpacked, with one fault mended, and packed again.
+"""viser's page as the studio serves it: unpacked, with one bug fixed, and packed again.
 
 The page is one file with one script, which unpacks a style sheet and a second script. That one sends changes of all
 fields and clicks on all buttons through one valve that opens every 50 ms, or later while the page draws, and of
@@ -44,7 +44,7 @@ class ServedPage:
 
 @cache
 def page() -> ServedPage:
-    """The page of the viser that is installed, mended."""
+    """The page of the installed viser, with the bug fixed."""
     return served((Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8"))
 
 
@@ -55,14 +55,14 @@ def served(text: str) -> ServedPage:
     if parts is None:
         return ServedPage(text.encode(), None, _UNKNOWN)
     style, code = parts
-    mended = _mended(code)
-    if mended != code:
+    patched = _patched(code)
+    if patched != code:
         start, end = found[0].span(1)
-        text = text[:start] + _packed(found[0][1], style, mended) + text[end:]
-    return ServedPage(text.encode(), (found[0][2].encode(), mended), "" if mended != code else _UNKNOWN)
+        text = text[:start] + _packed(found[0][1], style, patched) + text[end:]
+    return ServedPage(text.encode(), (found[0][2].encode(), patched), "" if patched != code else _UNKNOWN)
 
 
-def _mended(code: bytes) -> bytes:
+def _patched(code: bytes) -> bytes:
     """The code with changes of other fields sent before a new one takes their place; as it is without such a valve."""
     found = list(_VALVE.finditer(code))
     if len(found) != 1:

@@ -18,7 +18,7 @@ from elbowroom.studio.reaching import Shown
 
 
 class Walking:
-    """Goal or obstacle of people who walk by themselves being dragged, with document, storyboard and motion before."""
+    """Goal or obstacle of planned walks being dragged, with document, storyboard and motion before."""
 
     at: float | None = None
 

@@ -20,7 +20,7 @@ from elbowroom.studio.document import Document
 
 
 def give_back() -> None:
-    """Return freed memory to the system; does nothing where the C library does so by itself."""
+    """Return freed memory to the system; does nothing where the C library does so automatically."""
     if _TRIM is not None:
         _TRIM(0)
 
@@ -47,7 +47,7 @@ State = Literal["waiting", "running", "done", "failed", "cancelled"]
 class Job:
     """Unit of work. `work` gets the job, to report its `progress`, 0 to 1, or None if unknown.
 
-    `told` is a line on that, with an estimate of the rest. `lengthy` marks a job known to take long. `done` is called
+    `progress_line` shows both with the time left. `lengthy` marks a job known to take long. `done` is called
     with the result, `failed` with the error, both in the worker's thread.
     """
 
@@ -59,7 +59,7 @@ class Job:
     progress: float | None = None
     step: str = ""
     line: Progressing = field(default_factory=lambda: Progressing(""))
-    told: str = ""
+    progress_line: str = ""
     lengthy: bool = False
     begun: float = 0.0
     ended: float = 0.0
@@ -75,7 +75,7 @@ class Job:
         self.look()
         self.progress, self.step = progress, step or self.step
         self.line.doing = self.what
-        self.told = self.line.text(self.step, progress, time.perf_counter())
+        self.progress_line = self.line.text(self.step, progress, time.perf_counter())
 
     def watching(self) -> AbstractContextManager[None]:
         """Show what work in this context reports."""

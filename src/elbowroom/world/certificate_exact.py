@@ -23,7 +23,7 @@ _BLOCK = 512
 # Below the tolerance, bisection goes on while the travel is up to this many times what separates a pair: three halvings
 # more prove most of these, and pairs that touch still end.
 _WORTHWHILE = 8.0
-# Separations below this, metres, are not told apart from rounding there: well above the accuracy of measured distances.
+# Separations below this, metres, count as rounding there: well above the accuracy of measured distances.
 _ROUNDING_M = 2e-5
 
 # Signed distance in metres and nearest points (2, 3), as `ExactWorld.distance` gives them.

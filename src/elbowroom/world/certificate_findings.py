@@ -72,7 +72,7 @@ class Unproven:
 
 
 def collisions_of(exact: ExactWorld, measured: Measured, found: Findings) -> list[Collision]:
-    """Collisions in order of time. What is unproven right beside one belongs to it."""
+    """Collisions in order of time. An unproven interval right beside one belongs to it."""
     by_name: dict[Pair, list[int]] = {}
     for k in found.collide:
         by_name.setdefault(exact.pairs[k], []).append(k)

@@ -310,5 +310,5 @@ class Proof:
                 local = np.stack([s.T_joint_shape for s in shapes])
                 self._bodies.append((name, slice(rows[0], rows[-1] + 1), np.array([s.joint for s in shapes]), local))
         self._things = [(p.owner, i) for i, p in enumerate(parts) if p.kind == "thing"]
-        # links of robots move by themselves, not with their base
+        # links of robots move individually, not with their base
         self._people = [b for b in self._bodies if not isinstance(self.exact.world.body(b[0]), Robot)]

@@ -1,6 +1,6 @@
 """Contacts of two meshes, proven by a shift: a tray on a table, a book on its board.
 
-How deep two meshes overlap has no upper bound that could be measured: a fin may pierce a tray between its vertices. So
+The overlap of two meshes has no upper bound that could be measured: a fin may pierce a tray between its vertices. So
 what may touch is proven otherwise. Shifted by a few millimetres in one direction, the thing must be clear of the other
 at all times of the contact; and where the contact begins or ends within the motion, the way from its place to the
 shifted one must be clear, too. Then it is nowhere deeper than the shift is long, and it cannot change sides: a card
@@ -27,7 +27,7 @@ from elbowroom.world.exact_placed import ALL_ROUND
 from elbowroom.world.paths import Interval, holds_at, merged
 from elbowroom.world.world import Record
 
-# Shifts that are tried, metres: the smallest that will do is told.
+# Shifts that are tried, metres: the smallest that works is stored.
 _SHIFTS = (0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02)
 # Times of a contact at which directions are tried before one is proven, and proofs that are tried with each length, at
 # most.
@@ -42,7 +42,7 @@ _SPARE_M = 1e-9
 class _Case:
     """A contact that is used: spans of its pair during the contact, and what is wrong without a shift.
 
-    Contacts of one pair that follow each other without a gap, or with one too short to be looked at, are one: else a
+    Contacts of one pair that follow each other without a gap, or with one too short to be checked, are one: else a
     thing could change sides from one to the next.
     """
 
@@ -154,7 +154,7 @@ def _placed(exact: ExactWorld, pair: int, T: Array) -> ExactWorld:
 
 
 def _clear(exact: ExactWorld, pair: int, moments: Sequence[Array], shifts: Array) -> Iterator[Array]:
-    """Those of some shifts (S, 3) that make a pair clear at all moments, each looked at when it is asked for."""
+    """Those of some shifts (S, 3) that make a pair clear at all moments, each checked on demand."""
     order = list(range(len(moments)))
     for shift in shifts:
         hit = next((i for i in order if _placed(exact, pair, moments[i]).shifted_hit(pair, shift)), None)
@@ -206,7 +206,7 @@ def _way_is_clear(proof: Proof, pair: int, time: float, shift: Array) -> bool:
 
     pieces = [(0.0, 1.0, at(0.0), at(1.0))]
     if not pieces[0][2] > 0.0:
-        return True  # it collides as soon as the contact is over, which is told elsewhere
+        return True  # it collides as soon as the contact is over, which is reported elsewhere
     while pieces:
         a, b, before, after = pieces.pop()
         if not (before > 0.0 and after > 0.0):

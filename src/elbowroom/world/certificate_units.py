@@ -41,7 +41,7 @@ _FULL = 0.98
 # Hulls of meshes with more corners than this are boxed.
 _CORNERS = 256
 
-# What covers are kept as with their forms.
+# Key under which covers are stored with their forms.
 _COVER = "few balls"
 
 

@@ -24,7 +24,7 @@ STEP_M = 0.2
 _STEP = round(STEP_M / LAYER_M) + 1
 # Layers that are free above ground, and cells of a side that one can stand on.
 _HEAD, _WIDE = 30, 4
-# Columns that stand on each other where somebody climbs, 2.56 m each.
+# Columns that stand on each other where a person climbs, 2.56 m each.
 _STOREYS = 3
 # Metres of open floor around all that is there.
 _AROUND_M = 1.5

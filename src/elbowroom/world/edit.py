@@ -68,7 +68,7 @@ class Edit:
     are lines (E, 2, 3) of the limb's end in search trees, from the start and from the goal, if requested by
     `search.birrt.keeping_trees`. `replanned` are the joints whose recorded contacts no longer apply; `contacts` are
     allowed because of it. `blend` says what recordings have in it, None where none were given; `zmp_m` is how far
-    inside of the support the zero moment point of a whole-body motion stays, metres.
+    inside the support the zero moment point of a whole-body motion stays, metres.
     """
 
     who: str

@@ -1,6 +1,6 @@
 """Exact collision of a whole world at one time, through Coal.
 
-Coal alone is not exact: a body wholly inside of a closed mesh reads free to it, and so does a capsule whose axis has
+Coal alone is not exact: a body wholly inside a closed mesh reads free to it, and so does a capsule whose axis has
 sunk below a sheet of floor. So the floor is a half-space, closed parts of meshes are solids whose insides count, and
 whatever is not finite is a hit.
 """
@@ -62,7 +62,7 @@ class Hit:
 class ExactWorld:
     """Collision of a world, time after time: `place(t)`, then ask.
 
-    `index` (P, 2) are the parts of all pairs that count; they are meant wherever a pair's number is asked for. Where
+    `index` (P, 2) are the parts of all pairs that count; numbers of pairs refer to them. Where
     one name has several shapes, several pairs bear the same names. `contacts` has, by number of a pair, what lets it
     touch; `off`, when it does not count.
     """
@@ -155,7 +155,7 @@ class ExactWorld:
     def near(self, margin: float = 0.0, among: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Numbers of the pairs that count now and may be nearer than a margin, the nearest boxes first.
 
-        `among` are numbers of pairs that alone are looked at.
+        `among` restricts the check to these pairs.
         """
         if among is not None:
             gaps = np.empty(len(among))

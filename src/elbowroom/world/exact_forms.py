@@ -1,6 +1,6 @@
 """Data for Coal and the inside tests of a rigid shape or mesh, computed lazily and once for each.
 
-A mesh is cut into chunks, each with a tree of its own: most of a large scene is never near anybody, and Coal takes
+A mesh is cut into chunks, each with a tree of its own: most of a large scene is never near anyone, and Coal takes
 8 µs and half a kilobyte for each triangle.
 """
 
@@ -43,7 +43,7 @@ class Solid:
 # A capsule is probed for depth at points along its axis no farther apart than this share of its radius.
 _PROBE = 0.25
 
-# Triangles in a chunk, at most, and those that are looked at together.
+# Triangles in a chunk, at most, and those that are checked together.
 _CHUNK = 4096
 _BLOCK = 1 << 18
 
@@ -51,7 +51,7 @@ _BLOCK = 1 << 18
 class Convex:
     """A convex body in its own frame: the hull of balls of `radius` about `points` (K, 3).
 
-    `probes` (L, 3), with the same radius, are where depth inside of solids is measured.
+    `probes` (L, 3), with the same radius, are where depth inside solids is measured.
     """
 
     convex = True

@@ -29,7 +29,7 @@ _GRID = np.array([(x, y, z) for z in (1, 0, -1) for x in (0, 1, -1) for y in (0,
 _BY_AXES = np.argsort(np.abs(_GRID).sum(axis=1), kind="stable")[1:]
 ALL_ROUND = _GRID[_BY_AXES] / np.linalg.norm(_GRID[_BY_AXES], axis=1, keepdims=True)
 
-# Triangles that overlap a convex form, looked at for the deepest in each chunk.
+# Triangles that overlap a convex form, checked for the deepest in each chunk.
 _CONTACTS = 2048
 
 
@@ -194,7 +194,7 @@ class Placed:
     def surfaces_meet(self, a: int, b: int, margin: float = 0.0) -> bool:
         """Return whether the surfaces of two forms meet; convex forms are full to the middle.
 
-        Chunks are looked at whose boxes are no farther apart than a margin.
+        Chunks are checked whose boxes are no farther apart than a margin.
         """
         one, other, result = self._pose(a), self._pose(b), self._collided
         for _, i, j in self._chunks(a, b, margin):
@@ -272,7 +272,7 @@ class Placed:
         return solid.contains_any(boxes.relative(self.T, a, b), self.forms[a].seeds)
 
     def _deepest(self, a: int, b: int, value: float, points: Array | None) -> tuple[float | None, Array | None]:
-        """Minus the depth of two forms that overlap: of a convex one and a triangle, or of a point inside of a solid.
+        """Minus the depth of two forms that overlap: of a convex one and a triangle, or of a point inside a solid.
 
         Neither is more than the shortest shift that parts the two; the largest is taken. Two surfaces have none where
         no closed part contains a vertex of the other.

@@ -295,7 +295,7 @@ class LimbCheck:
         return q
 
     def scratch(self) -> Scratch:
-        """Room to work in, one for each thread. Whoever asks anything comes here, and may be stopped here."""
+        """Scratch arrays of the current thread. Every query passes here and may be cancelled here."""
         may_stop_here()
         scratch: Scratch | None = getattr(self._local, "scratch", None)
         if scratch is None:

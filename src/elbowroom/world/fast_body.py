@@ -27,10 +27,10 @@ from elbowroom.world.own_pairs import folds, tissue_contacts, tissue_depths
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
-# Depths of soft tissue that are told apart, shares of the largest: between them a fold counts as the lesser one.
+# Steps of soft tissue depth, shares of the largest: between them a fold counts as the lesser one.
 _TISSUE_SHARES = (0.25, 0.5, 0.75, 1.0)
 
-# Sides of a body in the order of what is told by side.
+# Sides of a body in the order of tables by side.
 _SIDES = ("left", "right")
 
 # Makes a check with the first call, and returns the same one with the next.

@@ -26,7 +26,7 @@ Interval = tuple[float, float]
 
 
 class ContactAllowances:
-    """Columns of `Around.allowances`, one for each kind of what is told of pairs over a span."""
+    """Columns of `Around.allowances`, one for each kind of allowance for pairs over a span."""
 
     def __init__(self, exact: ExactWorld, span: Interval) -> None:
         self._exact, self._span = exact, span

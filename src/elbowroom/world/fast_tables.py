@@ -1,7 +1,7 @@
 """Moving parts of a search: joints that place a limb, held objects, and the pieces and items of a check; and tables
 over time of everything that a search does not move, and how far they may be off between their rows.
 
-Between rows, tables are lerped; what moves there may turn, bend or jump. So each interval is looked at in between, and
+Between rows, tables are lerped; what moves there may turn, bend or jump. So each interval is checked in between, and
 what is found, with a reserve, is the slack of that interval: bounds and verdicts allow for it. A motion that bends
 once between two rows is off by no more than 4/3 of what the looks find, a smooth one by no more than they find.
 """
@@ -158,7 +158,7 @@ _RESERVE = 1.5
 
 @dataclass(frozen=True, eq=False)
 class Looks:
-    """A world at rows of time (S,), and looked at in between: `record` has `step` times for each row but the last."""
+    """A world at rows of time (S,), and checked in between: `record` has `step` times for each row but the last."""
 
     times: Array
     step: int

@@ -92,7 +92,7 @@ _TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
 
 
 def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[int, int]]]) -> OwnPairs:
-    """Pairs of one body's parts; `overlap` tells which of some pairs overlap in an easy pose."""
+    """Pairs of one body's parts; `overlap` finds those of some pairs that overlap in an ordinary pose."""
     shapes = shapes_of(body)
     kin = _steps_apart(body)
     counts = np.zeros((len(shapes), len(shapes)), dtype=bool)

@@ -137,7 +137,7 @@ class Pairs:
 
 
 def parts_of(world: World) -> tuple[Part, ...]:
-    """All parts of a world, without eyes, which are inside of heads."""
+    """All parts of a world, without eyes, which are inside heads."""
     parts = [
         Part(f"{name}.{shape.name}", "body", name, shape.joint, shape, role=role)
         for name in world.characters

@@ -1,6 +1,6 @@
 """World sampled at the frames of a file: exactly what is written, played back and proven.
 
-Whatever a world consists of (clips at several rates, start times between frames, paths with keys of their own,
+All parts of a world (clips at several rates, start times between frames, paths with keys of their own,
 functions of time, hinges, holds), a file has frames at one rate. Everything is sampled at those frames first; the
 certificate and every writer start from there, so that the proof is about the file.
 """

@@ -129,7 +129,7 @@ _FEET_S = 0.1
 class FloorFound:
     """The height of a floor in metres, whether the scene has one there (else it is 0), and a sentence on it.
 
-    `note` is empty where there are no meshes, and nothing to tell.
+    `note` is empty without meshes.
     """
 
     height: float

@@ -1,5 +1,6 @@
-"""Things that are neither people nor walls: objects that move, fixtures that open, holds that join them to hands, and
-the path of an object that hands take: its own at first, then with the leading hand, then where it is left.
+"""Objects that move, fixtures that open, holds that join them to hands, and the path of a held object.
+
+A held object follows its own path at first, then the leading hand, and then stays where it is released.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ class Fixture(Thing):
 
 @dataclass(frozen=True, eq=False)
 class Hold:
-    """A grip: a hand on an object over an interval of seconds. An object may be in several hands, of anybody.
+    """A grip: a hand on an object over an interval of seconds. An object may be in several hands, of anyone.
 
     `hand` is 'left' or 'right' of a person, or names a robot's gripper (a limb or a link). Of the hands that may lead,
     the one that has held the object longest moves it, and the others go along; when it lets go, the next one leads. A

@@ -44,7 +44,7 @@ _LEAVING, _BEHIND = 0.05, 0.15
 # Share that must be seen where walls are not cut open, and how much more for each step up.
 _ENOUGH, _HIGHER = 0.6, 0.05
 _SAMPLES = 12
-_STAYS = 1.0  # metres: who goes no further is looked at from one side, whatever moment is shown
+_STAYS = 1.0  # metres: a character that goes no further is shown from one side at all times
 
 
 def best_azimuth(
@@ -92,7 +92,7 @@ def _seen(
     """Visible share from each of the sides, 0..1."""
     backs = np.array([axes_towards(front, azimuth, elevation)[2] for azimuth in _SIDES])
     seen = seen_from(world, times, backs, only=only, reach=reach, cut_open=cut_open)
-    # What is seen past an edge is hidden from a little further aside, and an eye that is near looks at all angles.
+    # A point seen past an edge is hidden from slightly further aside, and a near eye looks at all angles.
     return 0.25 * np.roll(seen, 1) + 0.5 * seen + 0.25 * np.roll(seen, -1)
 
 

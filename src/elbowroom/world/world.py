@@ -50,7 +50,7 @@ class Record:
 class World:
     """Everything that exists. `with_…()` gives a new world; nothing is changed in place.
 
-    `objects` are things as they would move by themselves; `things` has them where hands take them. `floor` is the
+    `objects` follow their own paths; `things` are the same as moved by hands. `floor` is the
     height of the ground in metres, or None where there is none. `notes` are sentences on what was assumed of the files
     that it was read from. `caps` are the deepest overlaps that certificates allow. `linked` are pairs of objects that
     are joined during an interval and do not collide then: links of a robot, and what its gripper holds.

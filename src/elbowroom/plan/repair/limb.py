@@ -107,7 +107,7 @@ OffsetFrames = Callable[[Array, Core], Array]
 
 
 def _joint_offsets(stretch: Stretch, offsets: JointOffsets) -> OffsetFrames:
-    """Function from offset to frames, equal to the clip outside of the core."""
+    """Function from offset to frames, equal to the clip outside the core."""
     every = np.arange(len(stretch.times))
 
     def frames(offset: Array, core: Core) -> Array:
@@ -285,7 +285,6 @@ def spliced(job: Job, done: Replanned) -> World:
     q = np.array(clip.rotations)
     new = done.frames[inner.start - stretch.first : inner.stop - stretch.first]
     view = q[inner]
-    # of the two equivalent quaternions take the nearer one, so that later frames keep their signs
-    flips = np.sum(new * view[:, list(job.joints)], axis=-1, keepdims=True) < 0.0
-    view[:, list(job.joints)] = np.where(flips, -new, new)
+    # later frames keep their signs
+    view[:, list(job.joints)] = rot.nearest(new, view[:, list(job.joints)])
     return job.world.with_character(job.episode.who, clip.with_(rotations=q))

@@ -379,7 +379,7 @@ class LiveRepair:
         lost: Sequence[Interval],
         rate: float,
     ) -> list[Collision]:
-        """Collisions of anybody with the dragged objects, and with anything in intervals whose repair was `lost`."""
+        """Collisions of anyone with the dragged objects, and with anything in intervals whose repair was `lost`."""
         begin, end = world.span
         times = np.linspace(begin, end, max(int((end - begin) * rate), 1) + 1)
         near = np.zeros(len(times), dtype=bool)

@@ -214,7 +214,7 @@ class PelvisOffset:
             back = 1.0 if share > 0.0 else _NECK_BACK
             by = share * np.array([back * bend, back * lean, twist])
             new = limit.moved(limit.coordinates(q[frames, j]), self.weights[:, None] * by)
-            new = np.where(np.sum(new * q[frames, j], axis=-1, keepdims=True) < 0.0, -new, new)
+            new = rot.nearest(new, q[frames, j])
             q[frames, j] = np.where((self.weights == 0.0)[:, None], q[frames, j], new)
         if bend or lean:
             self._hang(moved.clip, q)
@@ -233,8 +233,7 @@ class PelvisOffset:
                 back = rot.multiply(
                     rot.conjugate(rot.from_matrix(now[:, above, :3, :3])), rot.from_matrix(was[:, above, :3, :3])
                 )
-                new = rot.multiply(back, q[frames, top])
-                new = np.where(np.sum(new * q[frames, top], axis=-1, keepdims=True) < 0.0, -new, new)
+                new = rot.nearest(rot.multiply(back, q[frames, top]), q[frames, top])
                 q[frames, top] = np.where((self.weights == 0.0)[:, None], q[frames, top], new)
 
     def _moved(self, legs: Sequence[Solution], offset: Offset, shift: Array, turns: Array) -> OffsetClip | None:
@@ -247,9 +246,8 @@ class PelvisOffset:
             if not solution.reached.all() or (solution.excess > was.excess + _EXCESS_RAD).any():
                 return None
             old = self.clip.rotations[self._frames][:, list(ik.joints)]
-            sign = np.where(np.sum(solution.rotations * old, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
             same = (self.weights == 0.0)[:, None, None]
-            new = np.where(same, old, rot.normalize(sign * solution.rotations))
+            new = np.where(same, old, rot.normalize(rot.nearest(solution.rotations, old)))
             if not pace.good(new):
                 return None
             q[self._frames, list(ik.joints)] = new

@@ -78,7 +78,7 @@ def piece_of(world: World, during: Interval) -> World:
 
 
 def clips_in(motions: Mapping[str, Motion], during: Interval) -> dict[str, Clip]:
-    """Frames of clips in an interval, by name; of a clip outside of it, the nearest frame."""
+    """Frames of clips in an interval, by name; of a clip outside it, the nearest frame."""
     out: dict[str, Clip] = {}
     for name, clip in motions.items():
         assert isinstance(clip, Clip)

@@ -81,7 +81,7 @@ def repair(
     counted in checks; without `searches` limbs use offsets and bodies are lowered or turned, which is quick. After
     `budget` seconds of wall-clock time, proofs included, the status is 'budget-spent' and the world has what was
     repaired until then; a motion found within a budget is the same as without one. With `advise`, a shift of the clip
-    is tried where collisions remain and none was allowed, and told as the plan's advice if it leaves none.
+    is tried where collisions remain and none was allowed, and becomes the plan's advice if it leaves none.
     """
     people = people_to_repair(world, who)
     others = {name: tuple(clips_of(other)[name] for other in apart) for name in people} if apart else {}

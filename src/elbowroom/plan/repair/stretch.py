@@ -97,7 +97,7 @@ class Job:
 
     `world` is the current one; frames `low` to `high` may be changed. Joints of the limb to blame have the largest
     weight; those in `hang` keep their orientation in the world. `check` is one of the joints in these frames with no
-    smaller margin than that of the options, where somebody has it already.
+    smaller margin than that of the options, where the clip already has it.
     """
 
     world: World

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import UP, Array, normalize
+from elbowroom.geometry.rotations import UP, Array, nearest, normalize
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.plan.edit import edit_between
@@ -139,7 +139,5 @@ def _spliced(clip: Clip, made: tuple[Array, Array], first: int) -> Clip:
     """The clip with new frames, both ends as they were; signs of quaternions as in the clip."""
     root, q = np.array(clip.root), np.array(clip.rotations)
     inner = slice(first + 1, first + len(made[0]) - 1)
-    root[inner], new = made[0][1:-1], made[1][1:-1]
-    flips = np.sum(new * q[inner], axis=-1, keepdims=True) < 0.0
-    q[inner] = np.where(flips, -new, new)
+    root[inner], q[inner] = made[0][1:-1], nearest(made[1][1:-1], q[inner])
     return clip.with_(root=root, rotations=q)

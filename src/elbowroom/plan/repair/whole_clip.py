@@ -72,7 +72,7 @@ def later_by(clip: Clip, core: Core, later: float) -> Clip | None:
 
 
 def _comes_by(world: World, episode: CollisionEpisode) -> bool:
-    """Return whether the obstacle moves by itself, so that it is elsewhere at another time."""
+    """Return whether the obstacle moves on its own path, so it is elsewhere at another time."""
     mine = {hold.object for hold in world.holds if hold.by == episode.who}
     names = {name for pair in episode.pairs for name in pair} - mine
     others = {world.split(name)[0] for name in names} - {episode.who}

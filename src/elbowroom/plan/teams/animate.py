@@ -88,7 +88,7 @@ class Frames:
 def walks(d: Director, carriers: Sequence[Carrier], space: TeamSpace, timing: Trajectory) -> list[Clip]:
     """Walks of all carriers along their courses, of equal length, from their stances.
 
-    Where somebody is not as far back from the object as walking upright takes, it leans as it did to lift it.
+    Where a person is not as far back from the object as walking upright takes, it leans as it did to lift it.
     """
     clips = []
     for number, (carrier, course) in enumerate(zip(carriers, timing.courses, strict=True)):

@@ -47,12 +47,12 @@ _HANDS = (0.47, 0.56, 0.84)
 LOW_M, TRUNK = 0.05, 0.8
 # Position of bent elbows: to the side, and between which heights, shares of the body's height.
 _ELBOWS, _ELBOW_BAND = 0.175, (0.5, 0.72)
-# Metres between forearms and trunk of somebody who walks beside an object that does not sway, or alone
+# Metres between forearms and trunk of a walking person beside an object that does not sway, or alone
 # with one that does, and metres of a way in which they step back for it.
 _SWAYS_M, _SWAYS_ALONE_M, _STEPS_BACK_M = 0.07, 0.09, 0.3
 # Shares of a step back where there is less room.
 _BACK_SHARES = (0.25, 0.5, 0.75, 1.0)
-# Metres by which somebody whose arm met the trunk steps back more.
+# Metres by which a person whose arm met the trunk steps back more.
 _MORE_BACK_M = 0.08
 # Distance of the middle of the body from the object at least, share of the height.
 _DEPTH = 0.155
@@ -87,7 +87,7 @@ _OF_ENDS, _LEAST_AVOID_M = 0.6, 0.1
 # Extra clearance of a carrier whose legs or trunk collided, metres, and the radius around that place in which it
 # applies.
 _FARTHER_M, _FARTHER_WITHIN_M = 0.06, 0.8
-# Metres from somebody whose head met something within which that hangs.
+# Metres from a person whose head met something within which that hangs.
 _UNDER_M = 0.4
 # Metres from one state of a way to the next, and over which its corners are rounded: the widest that is free.
 _SPACED_M = 0.015
@@ -255,9 +255,9 @@ class TeamPaths:
         lack, wide, needed = max(lacks)
         if wide == 0.0:
             return lack, "there is no path to walk"
-        told = f"the widest path is {wide:.2f} m wide at its narrowest"
+        text = f"the widest path is {wide:.2f} m wide at its narrowest"
         more = f", and one carrier needs {needed:.2f} m" if lack > 0.0 else ", too little for the object"
-        return lack, told + more
+        return lack, text + more
 
     def _at(self, a: Array, b: Array, share: float) -> Array:
         return np.asarray(self.space.between(a, b, np.array([share]))[0])
@@ -285,7 +285,7 @@ class TeamPaths:
     def drop(self, failed: Blocked, state: Array, start: Array, goals: Sequence[Array]) -> bool:
         """Leave out all ways near a state; return False where every way passes it, near its ends.
 
-        Somebody whose body met something keeps farther from all things around there; who found no way under
+        A person whose body met something keeps farther from all things around there; who found no way under
         something goes nowhere under it where it hangs as low as there; whose arm met the own trunk steps back more.
         """
         self.failed += 1

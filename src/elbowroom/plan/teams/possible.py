@@ -1,4 +1,4 @@
-"""Carries that cannot be, told from the scene alone: too heavy, out of reach, or through too narrow a gap."""
+"""Carries that are impossible in their scene: too heavy, out of reach, or through too narrow a gap."""
 
 from __future__ import annotations
 

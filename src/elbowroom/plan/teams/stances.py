@@ -139,7 +139,7 @@ def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: s
 
 
 def steps_back(carrier: Carrier, grips: Grips, T_thing: Array, sways: float) -> float:
-    """Metres by which somebody steps back from an object at (4, 4) to walk upright with it: forearms are to be so far
+    """Metres by which a person steps back from an object at (4, 4) to walk upright with it: forearms are to be so far
     off the trunk that it can sway between them, by `sways` metres.
     """
     actor, body = carrier.actor, carrier.actor.body

@@ -103,7 +103,7 @@ def trajectory(
         excess = _excess(places, times, share, speed, accel)
         if excess.max() <= 1.0:
             break
-        # slow down around times at which somebody is too fast or accelerates too much
+        # slow down around times at which a person is too fast or accelerates too much
         rows = np.interp(np.arange(len(t)), share, excess)
         cap = cap / scipy.ndimage.gaussian_filter1d(
             np.maximum(scipy.ndimage.maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS

@@ -31,7 +31,7 @@ from elbowroom.world.pairs import Pair
 _FADES_S, _TOGETHER_S = 0.7, 0.8
 # Most blocks that are tuned.
 _BLOCKS = 12
-# Share of a change to which the smallest one is found, and frames of a block at which its pairs are looked at for that.
+# Share of a change to which the smallest one is found, and frames of a block at which its pairs are checked for that.
 _FINE, _LOOKS = 0.13, 11
 # Sizes of changes that are tried: of the trunk and of elbows, radians; of the pelvis and the object, metres.
 _BENDS_RAD = (0.25, 0.5, 0.8)
@@ -163,7 +163,7 @@ class Tuning:
         if carrier.thing in block[0].pair and chain.endswith("_leg"):
             kinds[chain] = [("object", _RAISES_M)]
         if self._own_arm(number, block):
-            # lower arms are off the trunk, whatever their elbows do; so are those of somebody farther back
+            # lower arms are off the trunk, whatever their elbows do; so are those of a person farther back
             lower = tuple(-size for size in _RAISES_M)
             others = [kind for kind in kinds[chain] if kind[0] != "object"]
             kinds[chain] = [("object", lower[:1])] if self._steps_back(number, block) else [("object", lower), *others]

@@ -29,7 +29,7 @@ class ZeroMoment:
     supports: tuple[Array, ...]
 
     def margins(self, slower: float = 1.0) -> Array:
-        """Distances (T,) of the points inside of the support, metres, where all takes `slower` times as long.
+        """Distances (T,) of the points inside the support, metres, where all takes `slower` times as long.
 
         The point is as far from the centre of mass as that accelerates, by the square of time.
         """
@@ -69,7 +69,7 @@ def zero_moment(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -
 
 
 def zmp_margin(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -> float | None:
-    """Least distance of the zero moment point inside of the support, metres; None for a body that needs no balance."""
+    """Least distance of the zero moment point inside the support, metres; None for a body that needs no balance."""
     found = zero_moment(problem, frames, fps)
     return None if found is None else float(found.margins().min()) + problem.balance.margin_m
 
@@ -91,8 +91,8 @@ def slowed(problem: BodyProblem, done: Planned, fps: float) -> Planned:
         slower = next((s for s in tried if float(found.margins(s).min()) + inner >= 0.0), _SLOWEST)
         count = min(int(np.ceil(slower * count)), most)
         frames = frames_of(problem, done.path, count)
-        calm = None if frames is None else zero_moment(problem, frames, fps)
-        if frames is None or calm is None:
+        slowed = None if frames is None else zero_moment(problem, frames, fps)
+        if frames is None or slowed is None:
             break
-        done, found = replace(done, frames=frames), calm
+        done, found = replace(done, frames=frames), slowed
     return replace(done, zmp_m=float(found.margins().min()) + inner)

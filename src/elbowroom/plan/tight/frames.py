@@ -31,7 +31,7 @@ class Planned:
     """Frames of a whole-body plan, roots (N + 1, 3) and rotations (N + 1, J, 4), or None; its path and statistics.
 
     `searched` is the path before it was shortened to `path`; `seconds` are those of search and smoothing, `blocked` the
-    component that failed; `blend` says what recordings have in it; `zmp_m` is how far inside of the support the zero
+    component that failed; `blend` says what recordings have in it; `zmp_m` is how far inside the support the zero
     moment point stays, metres, None where that was not computed.
     """
 

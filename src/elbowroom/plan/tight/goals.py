@@ -37,7 +37,7 @@ _LEAST, _MOST = np.array([-0.08, -0.12, 0.0, -0.1, -0.7]), np.array([0.2, 0.12, 
 # height.
 _HEELS_RAD = (0.0, 0.6)
 _CROUCHED = 0.15
-# Starts after which a target that none of them reached is given up, and those that tell whether balance is why.
+# Starts after which a target that none of them reached is given up, and those that show whether balance is the reason.
 _TRIES = 12
 _FALLING = 6
 # Elbow swivel that may make a posture free, radians.

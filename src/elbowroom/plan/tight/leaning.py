@@ -140,7 +140,7 @@ def _stand_up(d: Director, actor: Actor, support: HandSupport) -> None:
         acting.travel(d, actor, {working: None}, goal, actor.frames(d.seconds_for(float(far))), "stand up")
 
     d.first(_upright(d, actor, working, support.placed), do)
-    if set(joints_of(actor, working)) & set(actor.kept):  # not as in the lean any more
+    if set(joints_of(actor, working)) & set(actor.kept):  # no longer as in the lean
         actor.keep(joints_of(actor, working))
     actor.support = None
     own, now = (_WHY, support.given.on), actor.now

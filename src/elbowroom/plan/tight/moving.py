@@ -43,7 +43,7 @@ _SWEPT_S = 0.25
 
 
 class MovingScene:
-    """Things that move during a motion of a whole body from a time on, which has some seconds without waiting.
+    """Moving obstacles during a whole-body motion from a time on, which takes some seconds without waiting.
 
     `rest` is the world without them.
     """
@@ -106,7 +106,7 @@ class MovingScene:
 
 
 class _Table:
-    """Freedom of the body at places of a path and times, each looked at once."""
+    """Freedom of the body at places of a path and times, each checked once."""
 
     def __init__(self, scene: MovingScene, path: PosePath) -> None:
         self._scene, self._poses = scene, [path.at(s) for s in np.linspace(0.0, 1.0, _PLACES + 1)]

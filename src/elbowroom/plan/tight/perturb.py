@@ -18,7 +18,7 @@ from elbowroom.stopping import may_stop_here
 _TURNS_RAD = (0.12, 0.05)
 # Gains of similarity and of torque variation, natural logarithms, beyond which more counts little: similarity to other
 # recordings than those of the database is less certain.
-_ENOUGH_SIMILAR, _ENOUGH_CALM = 0.3, 0.1
+_ENOUGH_SIMILAR, _ENOUGH_STEADY = 0.3, 0.1
 _BEYOND = 0.1
 # Weight of a loss in either.
 _LOSS = 4.0
@@ -51,8 +51,8 @@ class Reference:
         """Gain in both, neither of which makes up for a loss in the other."""
         pairs = zip(_similarities(found), self.similarities, strict=True)
         similar = min(np.log((new + _LEAST) / (old + _LEAST)) for new, old in pairs)
-        calm = np.log(self.torque / max(found.means[1], 1e-9))
-        enough = ((similar, _ENOUGH_SIMILAR), (calm, _ENOUGH_CALM))
+        steadier = np.log(self.torque / max(found.means[1], 1e-9))
+        enough = ((similar, _ENOUGH_SIMILAR), (steadier, _ENOUGH_STEADY))
         return float(sum((min(gain, most) + _BEYOND * max(gain - most, 0.0)) if gain > 0.0 else _LOSS * gain
                          for gain, most in enough))  # fmt: skip
 

@@ -26,7 +26,7 @@ from elbowroom.plan.tight.leaning import lean_on
 from elbowroom.plan.tight.moving import MovingScene
 
 # Failures that a hand which bears weight may resolve. A reach that ends where balance does is out of reach to limbs,
-# and of several grasps the first tells the reason, whatever is wrong with the others.
+# and of several grasps only the reason of the first is reported.
 _HELPED: tuple[Status, ...] = ("out-of-balance", "target-out-of-reach", "target-in-collision")
 # Failures that a wait may resolve, and seconds that are waited.
 _WAITED_FOR: tuple[Status, ...] = ("target-in-collision", "start-in-collision", "no-path")

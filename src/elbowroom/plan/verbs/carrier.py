@@ -70,9 +70,9 @@ class Option:
 
 
 class Carrier(Holding):
-    """Somebody who moves an object."""
+    """A character that moves an object."""
 
-    # Ends at which the object has to be held, in the order in which they are looked at.
+    # Ends at which the object has to be held, in the order in which they are checked.
     _ends: Sequence[str] = ("start", "goal")
 
     def options(self, hands: Sequence[str]) -> Iterator[Option]:
@@ -302,7 +302,7 @@ class Carrier(Holding):
 
     def _met_since(self, grips: Grips, first: int, T_object: Array) -> bool:
         """Return whether the body collides with something else since a frame: on the way of hands only arms were
-        looked at. Legs that meet each other give way later, whatever hands do."""
+        checked. Legs that meet each other give way later, whatever hands do."""
         root, q = self.actor.root[first:], self.actor.q[first:]
         met = self._met(grips, root, q, np.tile(T_object, (len(q), 1, 1)), closed=False)
         return met is not None and not all(name.startswith(f"{self.actor.who}.") for name in met)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import UP, Array, about, angle_between, multiply, slerp
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, continuous, multiply, slerp
 from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
 from elbowroom.motion.speed_profiles import CLEAR_M, path_times
@@ -363,9 +363,7 @@ def _averaged(poses: Sequence[Pose], width: int) -> list[Pose]:
     """Postures averaged over up to `width` before and after each; the ends stay."""
     if width == 0:
         return list(poses)
-    root, q = np.stack([p.root for p in poses]), np.stack([p.rotations for p in poses])
-    for k in range(1, len(q)):
-        q[k] = np.where((q[k] * q[k - 1]).sum(axis=-1, keepdims=True) < 0.0, -q[k], q[k])
+    root, q = np.stack([p.root for p in poses]), continuous(np.stack([p.rotations for p in poses]))
     out = []
     for k in range(len(poses)):
         reach = min(width, k, len(poses) - 1 - k)

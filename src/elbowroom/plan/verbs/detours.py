@@ -33,12 +33,12 @@ _OVER = (0.0, 0.12, 0.22)
 # Metres that an object is lifted before it is carried, and above its place before it is set down; less at the end of
 # the arms' reach.
 _LIFT_M, _LOW_LIFT_M = 0.04, 0.015
-# Metres from one look at the object to the next, before bodies are looked at.
+# Metres from one look at the object to the next, before bodies are checked.
 _STEP_M = 0.06
 # Looks at the object alone before its goal counts as closed off: three times the steps that any search of benchmarks/
 # object_moves.py with a body took, each twice as long.
 _ALONE = Budget(checks=1000, nodes=1000)
-# How far hips may move from where somebody stands, a share of the height.
+# How far hips may move from where a person stands, a share of the height.
 _HIPS = 0.25
 
 

@@ -45,7 +45,7 @@ _STOPS = 9
 # Largest rotation of a hand about the bar it holds, between two stops and in all, radians.
 _PIVOT_STEP, _PIVOT = np.radians(7.5), np.radians(75.0)
 
-# Distances from a bar at which an open hand that comes off it is looked at, metres.
+# Distances from a bar at which an open hand that comes off it is checked, metres.
 _OFF_M = (0.0, 0.02, 0.04, 0.06)
 
 # Cost of such a rotation per radian: on a straight pull the hand need not rotate about the bar.

@@ -87,7 +87,7 @@ def grab(d: Director, task: Grab) -> None:
     def tilted() -> None:
         T_lies = d.world.frame(task.object, actor.now)
         tilt_up(d, actor, task, what, standing)
-        # whoever puts it down puts it flat
+        # it is put down flat
         d.grips = {**d.grips, task.object: replace(d.grips[task.object], T_world_taken=T_lies)}
 
     def loosely() -> None:

@@ -207,7 +207,7 @@ def lies_low(d: Director, actor: Actor, T_world_thing: Array) -> bool:
 
 
 def _lies(d: Director, thing: str, t: float) -> bool:
-    """Return whether an object lies by itself at a time: no fixture, and in nobody's hand."""
+    """Return whether an object lies free at a time: not a fixture, and in nobody's hand."""
     return not isinstance(d.world.objects[thing], Fixture) and holder_of(d.world, thing, t) is None
 
 

@@ -121,7 +121,7 @@ def ranked_grips(holding: Holding, hands: Sequence[str], candidates: Sequence[Gr
 
 def _suited(holding: Holding, ordered: Iterable[Grips]) -> list[Grips]:
     """Grips in their order, those from above last where the object is nowhere low: they would fill the list of those
-    that are looked at, and higher up wrists do not follow them."""
+    that are checked, and higher up wrists do not follow them."""
     world, mesh = holding.d.world, holding.d.world.objects[holding.thing].mesh
     middles = [apply(T, mesh.bounds.mean(axis=0)[None])[0, 2] for T in (holding.T_start, holding.T_goal)]
     low = min(middles) - (world.floor or 0.0) < _LOW * holding.actor.body.height

@@ -50,7 +50,7 @@ _PELVIS = (
     (0.14, 0.2, 0.5),
     (0.08, 0.28, 0.2),
 )
-# Rotation of a joint from one frame to the next above which postures between the two are looked at, radians.
+# Rotation of a joint from one frame to the next above which postures between the two are checked, radians.
 _FAR_RAD = 0.12
 # Clearance between the body and everything else, its own forearms included, in postures of a motion, metres.
 ROOM_M = 0.004

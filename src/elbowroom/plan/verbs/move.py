@@ -127,7 +127,7 @@ class Crew:
         return product(*(list(islice(options, _OF_EACH)) for options in each))
 
     def do(self, options: Options, *, searched: bool, rooms: Sequence[float]) -> None:
-        """Reach, take, carry, set down, let go, and go back; what is cheap to refuse is looked at first."""
+        """Reach, take, carry, set down, let go, and go back; cheap checks come first."""
         paths = self._paths(options, searched=searched, rooms=rooms)
         afters = self._afters(options, paths)
         first = [carrier.actor.k for carrier in self.carriers]

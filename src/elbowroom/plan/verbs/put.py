@@ -57,7 +57,7 @@ _BEFORE = (0.2, 0.28, 0.12, 0.36)
 # Placements before a goal that are tried without a path to them.
 _TRIES = 3
 
-# Shares of the opening of a hand at which its fingers are looked at.
+# Shares of the opening of a hand at which its fingers are checked.
 _OPENING = (0.4, 0.7, 1.0)
 
 # Timings around the release, tried in turn: fingers begin to open before it. In passing, and with little relative
@@ -95,7 +95,7 @@ def put(d: Director, task: Put) -> None:
 
 
 def _require_free(d: Director, actor: Actor, task: Put, onto: str | None) -> None:
-    """Raise where the support is carried about by somebody: nothing would take the object along."""
+    """Raise where the support is carried about by a person: nothing would take the object along."""
     begin = actor.now if task.at is None else task.at
     if onto is None or holder_of(d.world, onto, begin) is None:
         return
@@ -115,7 +115,7 @@ def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
 
 
 def can_put(d: Director, task: Put, stands: Actor) -> bool:
-    """Return whether somebody who stands somewhere could have a held object at its goal; its path is left open."""
+    """Return whether a person who stands somewhere could have a held object at its goal; its path is left open."""
     hand, t = holding_hand(d, task, task.object), stands.now
     T_hand_object = _grip(d, d.actor(task.who), task.object, hand)
     for T_goal in _goals(d, stands, task, hand, T_hand_object):
@@ -136,7 +136,7 @@ def _there(d: Director, task: Put, t: float, T_goal: Array) -> Postures:
 
 
 def hangs_free(d: Director, task: Put, stands: Actor) -> bool:
-    """Return whether the arm of somebody who stands somewhere hangs free there after it has put down an object.
+    """Return whether the arm of a person who stands somewhere hangs free there after it has put down an object.
 
     Its own thighs do not count: it gives way to them.
     """

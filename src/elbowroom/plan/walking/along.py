@@ -48,7 +48,7 @@ def trodden(path: WalkPath, character: Character) -> Array:
 def crouching_along(path: WalkPath) -> Callable[[Array], Array] | None:
     """Share of crouching over ways (N,), up to the end of one, from before each low place until after it.
 
-    It is 2 where somebody stoops.
+    It is 2 where a person stoops.
     """
     crouched = np.array([mode.high < 1.0 for mode in path.modes])
     if not crouched.any():

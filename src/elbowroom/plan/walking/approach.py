@@ -67,7 +67,7 @@ _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
 # A hand meets what moves no sooner than this, seconds; times at which it may are so far apart; speed of a walk to it.
 _READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
-# Room for a person before what somebody carries, metres.
+# Room for a person in front of a carried object, metres.
 _BODY_M = 0.15
 # Strain of the posture after a step against that before it, at most.
 _WORTH_IT = 0.75
@@ -311,7 +311,7 @@ def _strain(actor: Actor, begun: int) -> float:
 
 
 def _carried_ahead(d: Director, actor: Actor) -> float:
-    """Distance from somebody at which what he carries before him is clear of a person whom he comes up to, metres."""
+    """Distance at which a carried object is clear of a person that its carrier approaches, metres."""
     place = stance_of(actor.body, actor.pose)[0]
     held = [hold for hand in arms_of(actor, None) if (hold := held_by(d.world, actor.who, hand, actor.now)) is not None]
     meshes = [d.world.objects[hold.object].mesh.moved(d.world.frame(hold.object, actor.now)) for hold in held]
@@ -339,7 +339,7 @@ def _is_low(d: Director, actor: Actor, target: Array) -> bool:
 
 
 def _in_view(d: Director, actor: Actor, target: Array, places: Sequence[Array]) -> NDArray[np.bool_]:
-    """Return for places (2,) whether no wall is between somebody who stands there and a target (3,), (N,): on a line
+    """Return for places (2,) whether no wall is between a person who stands there and a target (3,), (N,): on a line
     from the shoulder, or on a level one."""
     if d.world.floor is None:
         return np.ones(len(places), dtype=bool)

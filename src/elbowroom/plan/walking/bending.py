@@ -1,7 +1,7 @@
 """Paths over a grid pulled straight and bent: turns are made where there is room, narrow places are passed straight.
 
 A path is an elastic band (Quinlan and Khatib 1993) with tension by the cost of going and stiffness against turns.
-Whoever turns swings feet and elbows wider than while walking straight, so the band is stiffer in narrow places.
+Turning swings feet and elbows wider than walking straight, so the band is stiffer in narrow places.
 """
 
 from __future__ import annotations

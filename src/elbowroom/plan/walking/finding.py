@@ -28,7 +28,7 @@ _LOWEST_M, _HIGHEST_M = 0.3, 1.2
 
 
 class NoPath(PlanningFailure):
-    """There is no path to a position in the scene as it is."""
+    """No path exists to a position in the scene as it is."""
 
 
 def paths_of(
@@ -80,7 +80,7 @@ def no_path(d: Director, actor: Actor, paths: WalkPaths, start: Array, goal: Arr
     """Reason why there is no path: the obstacle at the goal, or the narrowest place."""
     if not paths.stands(goal):
         near = _nearest(d.world, goal, actor.now)
-        return PlanningFailure("target-in-collision", f"{what}: there is no room to stand at {told(goal)}, {near}")
+        return PlanningFailure("target-in-collision", f"{what}: no room to stand at {point_text(goal)}, {near}")
     narrow = paths.narrowest(start, goal)
     if narrow is None:
         other = WalkPaths(paths.columns, actor.body).find(start, goal)
@@ -90,10 +90,10 @@ def no_path(d: Director, actor: Actor, paths: WalkPaths, start: Array, goal: Arr
         met = barrier(paths, start, goal)
         if met is not None:
             return NoPath("no-path", f"{what}: {met.text(actor.who, _nearest(d.world, met.at, actor.now))}")
-        return NoPath("no-path", f"{what}: walls block {told(goal)}")
+        return NoPath("no-path", f"{what}: walls block {point_text(goal)}")
     return NoPath(
         "no-path",
-        f"{what}: the path is {narrow.width:.2f} m wide at {told(narrow.at)}, "
+        f"{what}: the path is {narrow.width:.2f} m wide at {point_text(narrow.at)}, "
         f"{_nearest(d.world, narrow.at, actor.now)}, and {actor.who} needs {narrow.needed:.2f} m",
     )
 
@@ -112,7 +112,7 @@ def _nearest(world: World, point: Sequence[float] | Array, t: float) -> str:
     return f"by '{name}'" if name else "in the open"
 
 
-def told(point: Sequence[float] | Array) -> str:
+def point_text(point: Sequence[float] | Array) -> str:
     """Description of a point on the floor."""
     return f"({float(point[0]):.2f}, {float(point[1]):.2f})"
 

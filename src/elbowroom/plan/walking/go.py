@@ -19,7 +19,7 @@ from elbowroom.plan.places import inside_of
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Follow, Go
 from elbowroom.plan.walking.doors import walk_through
-from elbowroom.plan.walking.finding import ground_at, no_path, paths_of, paths_to, told
+from elbowroom.plan.walking.finding import ground_at, no_path, paths_of, paths_to, point_text
 from elbowroom.plan.walking.paths import WALK, WalkPath
 from elbowroom.plan.walking.stances import suited_first
 from elbowroom.plan.walking.walked import Spot, Walk, WalkRequest, until_end, walked
@@ -30,7 +30,7 @@ from elbowroom.world.world import World
 _BESIDE_M, _BEFORE_M = np.arange(0.95, 1.85, 0.1), np.arange(0.3, 2.7, 0.1)
 # Positions that are tried.
 _TRIES = 4
-# Heights over the floor at which somebody who stands there would be inside of a wall, metres: lower things have a top.
+# Heights over the floor at which a person who stands there would be inside a wall, metres: lower things have a top.
 _BODY_AT_M = (1.0, 1.5)
 
 
@@ -71,7 +71,7 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
 
 
 def standing_points(world: World, place: Sequence[float] | Array, ground: float = 0.0) -> Array:
-    """Points (2, 3) of somebody who stands at a place (2,) so high above the floor."""
+    """Points (2, 3) of a person who stands at a place (2,) so high above the floor."""
     return np.array([[*place, (world.floor or 0.0) + ground + high] for high in _BODY_AT_M])
 
 
@@ -93,14 +93,14 @@ def _heading(d: Director, actor: Actor, face: str | float | None, place: Array) 
 
 
 def _words(task: Go) -> str:
-    return f"go to {task.to}" if isinstance(task.to, str) else f"go to {told(task.to)}"
+    return f"go to {task.to}" if isinstance(task.to, str) else f"go to {point_text(task.to)}"
 
 
 # Samples per second of the leader's path, and seconds over which its sway is smoothed.
 _LOOKS, _SWAY_S = 30.0, 0.5
 # Metres between points of the path.
 _SPACED_M = 0.25
-# Distance from a follower at which the leader passes who comes back, metres.
+# Distance from a follower at which the leader passes when it comes back, metres.
 _PASSES_M = 0.9
 # Speed of a follower that has fallen behind, m/s.
 _SPEED_M_S = 1.6
@@ -140,7 +140,7 @@ def follow(d: Director, task: Follow) -> None:
 
     path = WalkPath(points, (WALK,) * len(points), length, length, to_them.columns)
     spot = Spot(path.points[-1], None)
-    walked(d, actor, Walk(path, spot, WalkRequest(what), _SPEED_M_S, not_before=not_before, mend=True))
+    walked(d, actor, Walk(path, spot, WalkRequest(what), _SPEED_M_S, not_before=not_before, repair_crossings=True))
 
 
 def _last_apart(points: Array, along: Array, distance: float) -> float:

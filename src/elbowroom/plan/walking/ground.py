@@ -32,7 +32,7 @@ _UNEVEN_M = 0.015
 # Unevenness of a ramp under a foot, metres, and its steepest slope.
 _BUMPY_M, _STEEPEST = 0.006, 0.3
 # Metres behind and before a foot in which no ground is higher, the most of them first.
-# Who steps over something lands farther beyond it: the shin leans back.
+# Stepping over an obstacle, the foot lands farther beyond it: the shin leans back.
 _MARGINS_OVER_M = ((-0.3, 0.14), (-0.3, 0.1), (-0.22, 0.08), (-0.16, 0.06))
 _MARGINS_M = ((-0.1, 0.06), (-0.06, 0.025), (-0.03, 0.015), (0.0, 0.0))
 # Metres that smaller margins count as: a foot does not go to another tread for more room. Those beyond an obstacle come
@@ -40,7 +40,7 @@ _MARGINS_M = ((-0.1, 0.06), (-0.06, 0.025), (-0.03, 0.015), (0.0, 0.0))
 _LESS_MARGIN_M, _LESS_OVER_M = 0.06, 1.0
 # Weight of a displacement that differs from the one of the step before: flights are climbed tread by tread.
 _UNLIKE_LAST = 0.9
-# Those farther off are looked at where something is stepped over.
+# Those farther off are checked where something is stepped over.
 _AHEAD_M = np.array(sorted(np.arange(-0.42, 0.421, 0.01), key=abs))
 _AHEAD_LEVEL = 61
 # Farthest points that are felt of a foot, and of all footholds beside the one that is wished for, metres.

@@ -24,7 +24,7 @@ from elbowroom.world.things import Fixture
 _BY_GRIP: tuple[Status, ...] = ("target-out-of-reach", "out-of-balance", "target-in-collision", "no-path")
 # Height at which most grips are possible, a share of the body's.
 _EASY = 0.5
-# Distance between places that are looked at, and from start or goal to them, metres: with feet in place, and on foot.
+# Distance between places that are checked, and from start or goal to them, metres: with feet in place, and on foot.
 _GRID_M = 0.12
 _NEAR_M = (0.7, 1.5)
 # Smallest difference of height from start and goal, metres: on the level of either, grips are those of that end.
@@ -34,7 +34,7 @@ _ALL_SIDES = np.stack([np.cos(np.arange(8) * np.pi / 4), np.sin(np.arange(8) * n
 # Unevenness under an object, and the gap below it, metres.
 _LEVEL_M = 0.005
 _ABOVE_M = 0.0005
-# Places that are examined; free ones that are looked at, and those that are tried, with feet in place and on foot.
+# Places that are examined; free ones that are checked, and those that are tried, with feet in place and on foot.
 _EXAMINED = 40
 _FREE = (6, 6)
 _TRIED = (2, 1)
@@ -79,7 +79,7 @@ def by_regripping(d: Director, task: Move, saved: Saved, why: PlanningFailure, d
 
 
 def _can_hold(d: Director, actor: Actor, task: Move, T_a: Array, T_b: Array) -> bool:
-    """Return whether somebody could hold an object at two placements (4, 4) with one grip, from one stance."""
+    """Return whether a person could hold an object at two placements (4, 4) with one grip, from one stance."""
     if not hold_failures(d, actor, task, ends=(T_a, T_b)):
         return True
     return may_step(actor, task) and next(stances_for(d, actor, task, ends=(T_a, T_b)), None) is not None

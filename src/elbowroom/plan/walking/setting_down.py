@@ -1,4 +1,4 @@
-"""Places on a surface where a held object is set down: its middle, or nearer to an edge where nobody reaches that."""
+"""Places on a surface where a held object is set down: its middle, or nearer to an edge if that is out of reach."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _WIDE_M, _STAYS_ON = 0.08, 0.4
 _BOW_M, _BEFORE, _NEAR_M = 0.35, 0.28, 2.5
 # Samples across the footprint of an object, either way.
 _ACROSS = 7
-# Directions that are looked at, and positions to stand for each place.
+# Directions that are checked, and positions to stand for each place.
 _EDGES, _SPOTS = 4, 3
 
 
 def within_reach(d: Director, task: Put) -> Put:
-    """A task to put something onto a surface at a place that somebody reaches: its middle, or else nearer to an edge.
+    """A task to put something onto a surface at a place that a person reaches: its middle, or else nearer to an edge.
 
     Unchanged where no such place is known, or the task leaves no choice.
     """

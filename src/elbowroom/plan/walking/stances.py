@@ -173,7 +173,7 @@ def _footprints(
 
 
 def staggered(actor: Actor, place: Array, face: float, hand: str) -> Spot:
-    """The spot of somebody who squats at a position (2,) to reach down with a hand, the foot of its side drawn back."""
+    """The spot of a person who squats at a position (2,) to reach down with a hand, the foot of its side drawn back."""
     ahead = -_DRAWN_BACK if hand == "left" else _DRAWN_BACK
     feet = _footprints(actor, place, face, *_STAGGERED, ahead)
     return Spot(*stance_on(actor.body, feet), feet)

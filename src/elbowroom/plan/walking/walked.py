@@ -67,7 +67,7 @@ _BACK = (0.25, 0.4)
 # Times that an arm collides, seconds apart at least, and the longest of them, seconds, which are resolved by offsets
 # before another position is tried: an arm swings for half a second, and what it meets for longer is not in its swing.
 _FEW, _TIMES_APART_S, _SWING_S = 6, 0.3, 1.2
-# Seconds of a walk among others that are proven at a time: who meets somebody takes another walk.
+# Seconds of a walk among others that are proven at a time: after a collision another walk is tried.
 _PROVEN_S = 2.5
 # Walks past people who cross that are tried, and the difference of their delays on one path, seconds.
 _PAST_PEOPLE, _OTHER_DELAY_S = 4, 0.5
@@ -104,7 +104,7 @@ class WalkRequest:
 class Walk:
     """A path to a spot for a request, at a speed in m/s, `delay` frames from now.
 
-    `not_before`: see `walk_route`. People who cross it are passed elsewhere unless the walk is to `mend` that.
+    `not_before`: see `walk_route`. People who cross it are passed elsewhere unless the walk has `repair_crossings`.
     """
 
     path: WalkPath
@@ -113,7 +113,7 @@ class Walk:
     speed: float
     delay: int = 0
     not_before: Callable[[Array], Array] | None = None
-    mend: bool = False
+    repair_crossings: bool = False
 
 
 class Blocked(PlanningFailure):
@@ -155,7 +155,7 @@ def walk_to(d: Director, actor: Actor, spot: Spot, request: WalkRequest) -> None
         return
     if not stuck.person:
         raise stuck
-    for other in (*_past_people(d, actor, walk, paths, stuck), replace(walk, mend=True)):
+    for other in (*_past_people(d, actor, walk, paths, stuck), replace(walk, repair_crossings=True)):
         try:
             return walked(d, actor, other)
         except Blocked:
@@ -173,14 +173,14 @@ def _past_people(d: Director, actor: Actor, walk: Walk, paths: WalkPaths, stuck:
     others = [
         paths.find(start, goal, [*walk.request.avoid, *discs]) for discs in (stuck.discs, discs_at_rest(d.world, actor))
     ]
-    told: set[tuple[int, float]] = set()
+    tried_delays: set[tuple[int, float]] = set()
     tried = [walk.path, *(path for path in others if path is not None)]
     for path, speed, delay in past_people(d.world, actor, tried, walk.speed):
         # others that differ little fail alike
-        if all(key[0] != id(path) or abs(key[1] - delay) > _OTHER_DELAY_S for key in told):
-            told.add((id(path), delay))
+        if all(key[0] != id(path) or abs(key[1] - delay) > _OTHER_DELAY_S for key in tried_delays):
+            tried_delays.add((id(path), delay))
             yield replace(walk, path=path, speed=speed, delay=round(delay * actor.base.fps))
-        if len(told) >= _PAST_PEOPLE:
+        if len(tried_delays) >= _PAST_PEOPLE:
             return
 
 
@@ -264,12 +264,12 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     if not people and not things:
         return
     try:
-        if people and not walk.mend:
+        if people and not walk.repair_crossings:
             other, t = next(name for name in people[0].who if name != actor.who), people[0].during[0]
             discs = discs_of(d.world, actor, other, t)
             why = f"{walk.request.what}: {actor.who} collides with {other} at {t:.1f} s"
             raise Blocked(why, discs[len(discs) // 2].centre, discs, True)
-        _mended(d, actor, [*things, *people], walk)
+        _repair_walk(d, actor, [*things, *people], walk)
     except Blocked:
         d.restore(saved)
         raise
@@ -281,13 +281,13 @@ def _collisions(d: Director, actor: Actor, walk: Walk, begin: float) -> tuple[li
     Those after a meeting are left out if the walk is given up because of it.
     """
     near = within_reach(d.world, actor.who, (begin, actor.now))
-    count = 1 if walk.mend or len(near.characters) < 2 else int(np.ceil((actor.now - begin) / _PROVEN_S))
+    count = 1 if walk.repair_crossings or len(near.characters) < 2 else int(np.ceil((actor.now - begin) / _PROVEN_S))
     people: list[Collision | Unproven] = []
     things: list[Collision | Unproven] = []
     for during in pairwise(np.linspace(begin, actor.now, max(count, 1) + 1).tolist()):
         found = met(d.world, certify(near, during=during, clearance=False, contacts="never"), actor.who)
         people, things = [*people, *found[0]], [*things, *found[1]]
-        if people and not walk.mend:
+        if people and not walk.repair_crossings:
             break
     return people, things
 
@@ -315,7 +315,7 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     return ground
 
 
-def _mended(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
+def _repair_walk(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
     """Resolve the collisions of a walk by the ladder of repairs; raises `Blocked`."""
     why = f"{actor.who} collides along the path"
     left: list[Collision | Unproven] = []
