@@ -169,9 +169,7 @@ class Maker:
             for x in circle(bar.axis, _AROUND_BAR):
                 for z in (bar.axis, -bar.axis):
                     for seat in seats:
-                        yield self.candidate(
-                            seat, frame_of(x, z, bar.middle), bar.thick, _HANDLE * (1.0 - 2.0 * bar.free)
-                        )
+                        yield self.candidate(seat, frame_of(x, z, bar.middle), bar.thick, extra)
 
     def _parts(self) -> Iterator[Candidate]:
         """Narrow places of something too wide for a hand, between the tips."""
