@@ -72,7 +72,7 @@ def bars(form: Form, scale: float) -> list[Bar]:
 
 def _room(form: Form, bar: Bar, scale: float) -> float:
     """Distance from a bar, where a hand is around it, to the rest of a form, as a share of what fingers need."""
-    inner, outer = [bar.middle], []
+    inner, outer = [bar.middle], list[Array]()
     for ahead in (bar.axis, -bar.axis):
         at = bar.middle
         for k in range(int((_HALF_HAND_M + _ROOM_M) / _STEP_M) + 2):
