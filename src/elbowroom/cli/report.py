@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _COLORS = {"good": "green", "look": "yellow", "bad": "red", "none": "dim"}
 _WORDS = {"good": "good", "look": "look", "bad": "bad", "none": "–"}
-# There is a motion to report on, if not as it was asked for.
+# Statuses with a motion to report on.
 _REPORTED = ("found", "partial", "not-certified", "base-in-collision")
 
 

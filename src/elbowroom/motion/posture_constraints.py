@@ -1,4 +1,4 @@
-"""Constraints by which postures are asked for: points of hands and feet as sums of markers (Y, eq. 3)."""
+"""Constraints on postures: points of hands and feet as sums of markers (Y, eq. 3)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Planning: tasks of hands and feet, and repairs, worked into the motion of people in a world."""
+"""Planning of tasks, and repair of the motion of characters in a world."""

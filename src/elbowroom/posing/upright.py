@@ -1,4 +1,4 @@
-"""An arm that carries something upright before the shoulder, such as an umbrella, whatever the body does."""
+"""Arm that carries an object upright in front of the shoulder, such as an umbrella, while the body moves."""
 
 from __future__ import annotations
 

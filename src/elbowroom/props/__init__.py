@@ -1,1 +1,1 @@
-"""Meshes made by formula: furniture and other things that scenes need, by name for storyboards."""
+"""Procedural meshes of furniture and other objects, by name for storyboards."""

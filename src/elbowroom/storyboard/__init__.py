@@ -1,1 +1,1 @@
-"""Storyboards: a world and what is to be done in it, on a page of YAML."""
+"""Storyboards: a world and its tasks in one YAML file."""

@@ -1,1 +1,1 @@
-"""Verbs of people who walk, and at things that move."""
+"""Tasks of moving characters, and tasks at moving targets."""

@@ -1,1 +1,1 @@
-"""Repair of clips that run into things."""
+"""Repair of clips that collide with a scene."""

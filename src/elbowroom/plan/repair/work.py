@@ -1,4 +1,4 @@
-"""A repair in progress: its world, edits, proofs, and what has failed."""
+"""A repair in progress: its world, edits, proofs and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Path of a robot's arm around what stands near it, over a roadmap of its joint values (E1)."""
+"""Path of a robot's arm around obstacles, over a roadmap of its joint values (E1)."""
 
 from __future__ import annotations
 

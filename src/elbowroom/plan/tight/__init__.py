@@ -1,1 +1,1 @@
-"""Whole bodies in tight places: component by component, in balance, then like people (paper P)."""
+"""Whole-body planning in tight places: component by component, in balance, then human-like (paper P)."""

@@ -1,1 +1,1 @@
-"""Verbs of people who stand: one file each."""
+"""Verbs of standing characters, one file each."""

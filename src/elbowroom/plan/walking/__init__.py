@@ -1,1 +1,1 @@
-"""Walking to where something is asked for: ways through a scene, places to stand, and the walks themselves."""
+"""Walking to a goal or task: paths through a scene, places to stand, and the walks."""

@@ -1,4 +1,4 @@
-"""Setting an object down on the way, and taking it with another grip, where none serves both its start and its goal."""
+"""Regrips: an object is set down on the way and taken with another grip if none works at both start and goal."""
 
 from __future__ import annotations
 

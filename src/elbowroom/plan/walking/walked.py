@@ -1,4 +1,4 @@
-"""Walks worked into a character's motion: along a path, free of collisions, past people who cross it."""
+"""Walks added to a character's motion: along a path, collision-free, past people who cross it."""
 
 from __future__ import annotations
 
