@@ -2,7 +2,7 @@
 
 The take is a recorded walk of CMU there and back again, 20,000 frames at 120 Hz; posts stand where a hand passes them.
 
-    python benchmarks/long_takes.py DATA [--frames 20000] [--posts 1] [--only check repair …] [--keep FOLDER]
+    python benchmarks/long_takes.py DATA [--frames 20000] [--posts 1] [--drift 0] [--only repair …] [--keep FOLDER]
 
 `--keep` writes the take, the posts and all results to a folder, so that commands can be repeated by hand.
 """
@@ -39,6 +39,7 @@ COMMANDS = {
     "convert": ["convert", "take.bvh", "take.glb"],
     "convert to HTML": ["convert", "take.bvh", "take.html"],
     "render": ["render", "take.bvh", "-o", "take.png", "--frames", "8"],
+    "film": ["render", "take.bvh", "-o", "take.mp4"],
     "report": ["report", "take.bvh", "posts.ply", "-o", "report.html", "--scene-units", "1", "--scene-up", "Z"],
     "check": ["check", "take.bvh", "posts.ply", "--scene-units", "1", "--scene-up", "Z"],
     "repair": [
@@ -58,11 +59,19 @@ COMMANDS = {
 _NO_NEWS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\d+:\d\d:\d\d|[⠀-⣿\r\n]")
 
 
-def there_and_back(clip: Clip, frames: int) -> Clip:
-    """A clip played forwards and backwards until it has so many frames."""
+def there_and_back(clip: Clip, frames: int, drift: float = 0.0) -> Clip:
+    """A clip played forwards and backwards until it has so many frames; it moves to its left by `drift` metres."""
     once = np.arange(len(clip))
     order = np.resize(np.concatenate([once, once[-2:0:-1]]), frames)
-    return clip.with_(root=clip.root[order], rotations=clip.rotations[order])
+    root = clip.root[order]
+    root[:, :2] -= np.linspace(0.0, drift, frames)[:, None] * _aside(clip)
+    return clip.with_(root=root, rotations=clip.rotations[order])
+
+
+def _aside(clip: Clip) -> np.ndarray:
+    """Direction (2,) to the right of the way that a clip goes."""
+    way = clip.root[-1, :2] - clip.root[0, :2]
+    return np.array([way[1], -way[0]]) / np.linalg.norm(way)
 
 
 def posts(clip: Clip, count: int) -> Mesh:
@@ -70,8 +79,7 @@ def posts(clip: Clip, count: int) -> Mesh:
     hand = clip.character.roles["right_hand"]
     at = np.linspace(0.25, 0.75, count) * (len(clip) - 1) / clip.fps
     path = clip.positions(np.arange(len(clip)) / clip.fps)
-    way = path[-1, 0, :2] - path[0, 0, :2]
-    aside = np.array([way[1], -way[0]]) / np.linalg.norm(way)  # to the right
+    aside = _aside(clip)
     parts = []
     for t in at:
         place = path[round(t * clip.fps), hand, :2] + (0.5 * WIDTH - INSIDE) * aside
@@ -119,11 +127,12 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--frames", type=int, default=20000)
     parser.add_argument("--posts", type=int, default=1)
+    parser.add_argument("--drift", type=float, default=0.0, help="metres to the left, away from the posts")
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--keep", type=Path)
     told = parser.parse_args()
     clip = without_lead(read_bvh(told.data / CLIP)).with_(start=0.0)
-    take = there_and_back(clip, told.frames)
+    take = there_and_back(clip, told.frames, told.drift)
     with tempfile.TemporaryDirectory() as name:
         folder = told.keep or Path(name)
         folder.mkdir(parents=True, exist_ok=True)

@@ -33,11 +33,12 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.director import Director
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tight import travel
-from elbowroom.plan.tight.capture import Capture, refined
+from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
 from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import planned_frames
+from elbowroom.plan.tight.recordings import Capture
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.stand import Balance

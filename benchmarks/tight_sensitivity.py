@@ -19,9 +19,10 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from elbowroom.plan.tight.capture import Capture, refined
+from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import body_path, shortened
 from elbowroom.plan.tight.criteria import similarities, variations
+from elbowroom.plan.tight.recordings import Capture
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.component import PosePath

@@ -2,6 +2,8 @@
 
     python tools/studio_tour.py [-o docs/pictures] [--only NAME ...] [--dark]
 
+With --dark the pictures of all stops are tiles of one, `studio-dark-tour.webp`.
+
 Needs playwright and Chromium (`ELBOWROOM_CHROMIUM` says where, if it is not on the path).
 """
 
@@ -16,11 +18,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import trimesh
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from elbowroom.geometry.transforms import transform
-from elbowroom.studio import edits
+from elbowroom.studio import edits, importing
+from elbowroom.studio.document import Choice
 from elbowroom.studio.filing import document_of
 from elbowroom.studio.page import Page, opened
 from elbowroom.studio.places import target_name
@@ -35,7 +40,7 @@ class Tour:
 
     def __init__(self, page: Page, window: Any, folder: Path, *, dark: bool = False) -> None:
         self.page, self.studio, self.window, self.folder = page, page.studio, window, folder
-        self.dark_throughout = dark
+        self.dark_throughout, self.tiles = dark, list[Image.Image]()
         page.set_dark(dark)
 
     def rest(self) -> None:
@@ -57,11 +62,25 @@ class Tour:
                 break
             time.sleep(1.0)
             before, now = now, self.window.screenshot()
-        dark = "-dark" if self.dark_throughout and name != "dark" else ""
-        path = self.folder / f"studio-{name}{dark}.webp"
         with Image.open(io.BytesIO(now)) as picture:
-            picture.convert("RGB").save(path, quality=88, method=6)
+            if self.dark_throughout:
+                self.tiles.append(picture.convert("RGB").resize((SIZE[0] // 2, SIZE[1] // 2), Image.Resampling.LANCZOS))
+            else:
+                self.store(name, picture.convert("RGB"))
+
+    def store(self, name: str, picture: Image.Image) -> None:
+        """Write a picture for the documentation."""
+        path = self.folder / f"studio-{name}.webp"
+        picture.save(path, quality=88, method=6)
         print(path)
+
+    def sheet(self) -> Image.Image:
+        """All dark pictures in two columns."""
+        wide, high = SIZE[0] // 2, SIZE[1] // 2
+        sheet = Image.new("RGB", (2 * wide, high * -(-len(self.tiles) // 2)))
+        for k, tile in enumerate(self.tiles):
+            sheet.paste(tile, (k % 2 * wide, k // 2 * high))
+        return sheet
 
     def field(self, label: str) -> Any:
         """Field beside a label."""
@@ -72,6 +91,12 @@ class Tour:
         """Tick boxes of the tab that is open, or not."""
         for label in labels:
             self.field(label).set_checked(on, force=True)
+
+    def choose(self, label: str, value: str) -> None:
+        """Choose from a list of the tab that is open."""
+        self.field(label).click()
+        self.window.get_by_role("option", name=value, exact=True).locator("visible=true").click()
+        time.sleep(0.5)
 
     # --- the stops
 
@@ -110,12 +135,10 @@ class Tour:
         self.tab("View")
         self.studio.player.seek(1.85)
         self.window.get_by_text("Side by side", exact=True).first.click()
-        self.field("Compare with").click()
-        self.window.get_by_role("option", name="before planning").click()
+        self.choose("Compare with", "before planning")
         self.rest()
         self.take("beside")
-        self.field("Compare with").click()
-        self.window.get_by_role("option", name="nothing").click()
+        self.choose("Compare with", "nothing")
         self.rest()
 
     def target(self) -> None:
@@ -132,6 +155,54 @@ class Tour:
         self.studio.drags.let_go()
         self.rest()
         self.studio.undo()
+        self.studio.undo()
+        self.rest()
+
+    def pins(self) -> None:
+        """A repair that is held back: a pinned arm, a locked leg, a limit; in and out points."""
+        for at, point in ((1.2, "in"), (2.4, "out")):
+            self.studio.player.seek(at)
+            self.studio.player.mark(point)
+        self.tab("Tasks")
+        self.choose("Action", "repair")
+        self.choose("Limb", "left_arm")
+        self.window.get_by_role("button", name="Pin", exact=True).locator("visible=true").click()
+        self.rest()
+        kept = self.field("Keep")
+        kept.fill(f"{kept.input_value()}, left_leg")
+        self.field("Aside (m)").fill("0.2")
+        self.studio.player.seek(1.85)
+        self.rest()
+        self.take("pins")
+        for at, point in ((1.2, "in"), (2.4, "out")):
+            self.studio.player.seek(at)
+            self.studio.player.mark(point)
+        self.choose("Action", "touch")
+
+    def imported(self) -> None:
+        """A crate with a texture: a scene in centimetres, made an object in millimetres with two clicks."""
+        crate = trimesh.creation.box([450.0, 450.0, 450.0])
+        uv = crate.vertices[:, [0, 2]] / 450.0 + 0.5
+        crate.visual = trimesh.visual.TextureVisuals(uv, image=planks())
+        with tempfile.TemporaryDirectory() as folder:
+            crate.export(Path(folder) / "crate.obj")
+            for path in sorted(Path(folder).iterdir(), key=lambda p: p.suffix == ".obj"):
+                (self.studio.folders.work / path.name).write_bytes(path.read_bytes())
+        self.studio.select(None)
+        importing.bring_in(self.studio, "crate.obj", Choice())
+        self.rest()
+        self.tab("Files")
+        self.window.get_by_text("Import", exact=True).locator("visible=true").first.click()
+        self.rest()
+        self.studio.select(None)  # onto the floor, not onto the lamp
+        self.choose("As", "object")
+        self.rest()
+        self.choose("Units", "millimetres")
+        self.rest()
+        self.studio.player.seek(1.85)
+        self.window.mouse.move(SIZE[0] - 100, SIZE[1] - 500)
+        self.window.mouse.wheel(0, 400)
+        self.take("import")
         self.studio.undo()
         self.rest()
 
@@ -178,6 +249,16 @@ class Tour:
         self.take("trees")
 
 
+def planks() -> Image.Image:
+    """A picture of five boards with grain."""
+    rows, columns = np.mgrid[0:160, 0:160]
+    grain = 10.0 * np.sin(0.9 * rows + 2.0 * np.sin(0.05 * columns + rows // 32))
+    gap = np.where(rows % 32 < 2, 0.45, 1.0)
+    shade = (1.0 + 0.08 * np.cos(2.4 * (rows // 32))) * gap
+    pixels = (np.array([176.0, 128.0, 78.0]) + grain[..., None]) * shade[..., None]
+    return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/pictures"))
@@ -201,14 +282,18 @@ def main() -> None:
                 tour.beside,
                 tour.drag,
                 tour.target,
+                tour.pins,
                 tour.files,
+                tour.imported,
                 tour.dark,
                 tour.curves,
                 tour.trees,
             ]
             for stop in stops:
-                if not told.only or stop.__name__ in told.only:
+                if stop.__name__ in told.only or (not told.only and not (told.dark and stop == tour.dark)):
                     stop()
+            if tour.tiles:
+                tour.store("dark-tour", tour.sheet())
         finally:
             browser.close()
             page.close()

@@ -24,6 +24,27 @@ tasks:
   - reach: {who: ann, hand: right, to: [-0.2, -0.95, 0.1], feet: stay, planner: whole-body}
 """
 
+# A recording of a trunk, frames to follow.
+TRUNK = """HIERARCHY
+ROOT Hips
+{
+ OFFSET 0 0 0
+ CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation
+ JOINT Spine
+ {
+  OFFSET 0 10 0
+  CHANNELS 3 Zrotation Yrotation Xrotation
+  End Site
+  {
+   OFFSET 0 20 0
+  }
+ }
+}
+MOTION
+Frames: 30
+Frame Time: 0.033333
+"""
+
 # Change of the storyboard, the status, and words of the sentence.
 REFUSED = {
     "balance impossible": ("0.1]", "0.1]", "out-of-balance", "would fall over"),
@@ -45,12 +66,20 @@ def test_a_place_that_no_body_gets_to_is_one_sentence_with_its_status(case: str,
 
 
 def test_recordings_that_do_not_suit_are_refused_with_their_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "crate.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     (tmp_path / "empty.bvh").write_text("")
+    (tmp_path / "trunk.bvh").write_text(TRUNK + "0 90 0 0 0 0 0 0 0\n" * 30)
+    (tmp_path / "nan.bvh").write_text(TRUNK + "0 90 0 0 0 0 nan 0 0\n" * 30)
+    lines = (data / "mocap" / "cmu_bvh" / "02_01.bvh").read_text().splitlines()
+    frames = next(k for k, line in enumerate(lines) if line.startswith("Frames:"))
+    (tmp_path / "still.bvh").write_text("\n".join([*lines[:frames], "Frames: 1", *lines[frames + 1 : frames + 3], ""]))
     path, out = tmp_path / "room.yaml", tmp_path / "room.npz"
     for given, said in (
+        ("trunk.bvh", "no left upper arm"),
+        ("nan.bvh", "'nan' is not a usable number"),
+        ("still.bvh", "lasts 0 s"),
         ("missing.bvh", "missing.bvh: does not exist"),
         ("crate.obj", "crate.obj"),
         ("empty.bvh", "empty"),

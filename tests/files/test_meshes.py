@@ -40,7 +40,8 @@ def test_real_scenes_load(path):
     if path.suffix == ".glb":
         assert not any("assumed" in note for note in found.notes)  # glTF says its units and axes
     else:
-        assert [n.split(" assumed")[0] for n in found.notes] == ["Units", "Up axis"]
+        assert [n.split(" assumed")[0] for n in found.notes[:2]] == ["Units", "Up axis"]
+        assert all("not closed" in note for note in found.notes[2:])
     if path.name in KNOWN:
         triangles, parts, extent = KNOWN[path.name]
         assert sum(len(m.faces) for m in found.meshes.values()) == triangles and len(found.meshes) == parts
@@ -51,9 +52,11 @@ def test_cars_with_told_units(data):
     car = read_meshes(data / "scenes" / "hatchback.obj", units=0.0254)
     assert np.allclose(size(car.meshes), (2.14, 4.00, 1.57), atol=0.01)
     assert {"Hatchback", "Wheels_Rear"} <= set(car.meshes)
-    assert [n.split(" assumed")[0] for n in car.notes] == ["Up axis"]
+    assert [n.split(" assumed")[0] for n in car.notes[:-1]] == ["Up axis"]
+    assert car.notes[-1] == "'Hatchback' is not closed: the surface is an obstacle, the inside is not."
     suv = read_meshes(data / "scenes" / "suv.obj", units=0.06, up="Z")
-    assert np.allclose(size(suv.meshes), (2.60, 5.02, 2.16), atol=0.01) and not suv.notes
+    assert np.allclose(size(suv.meshes), (2.60, 5.02, 2.16), atol=0.01)
+    assert suv.notes == ("'SUV' is not closed: the surface is an obstacle, the inside is not.",)
     # the material's grey 0.5882, kept as linear light
     assert np.allclose(suv.meshes["SUV"].color, ((0.5882 + 0.055) / 1.055) ** 2.4, atol=0.01)
 
@@ -147,3 +150,18 @@ def test_what_is_no_file(tmp_path):
     for name in ("folder.obj", "none.ply", "none.glb"):
         with pytest.raises(BadFile, match=r"is a folder|does not exist"):
             read_meshes(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("corners", "sentence"),
+    [
+        ("v 0 0 0\nv 0 0 0\nv 0 0 0\n", "only triangles without area"),
+        ("v 0 0 0\nv 1 0 0\nv 2 0 0\n", "only triangles without area"),
+        ("v 0 0 0\nv 1e-7 0 0\nv 0 1e-7 0\n", "give the units"),
+    ],
+)
+def test_surfaces_without_size_are_refused(tmp_path, corners, sentence):
+    path = tmp_path / "nothing.obj"
+    path.write_text(f"{corners}f 1 2 3\n")
+    with pytest.raises(BadFile, match=sentence):
+        read_meshes(path)

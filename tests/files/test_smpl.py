@@ -206,3 +206,21 @@ def test_models_that_are_refused(tmp_path):
     body_model(tmp_path / "model.npz", weights=np.zeros((3, 3)))
     with pytest.raises(BadFile, match="do not fit together"):
         open_file(tmp_path / "walk.npz", ImportHints(body_model=tmp_path / "model.npz"))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"trans": None}, "neither a world of elbowroom nor motion of the SMPL family"),
+        ({"trans": np.full((3, 3), 1e30)}, "expected metres"),
+        ({"betas": np.zeros((2, 2, 2))}, "expected shape parameters"),
+        ({"betas": np.full(10, 1e9)}, "expected shape parameters"),
+        ({"mocap_framerate": np.array("fast")}, "expected frames per second"),
+    ],
+)
+def test_unusable_arrays_get_one_sentence(tmp_path, change, sentence):
+    whole = {"poses": np.zeros((3, 66)), "trans": np.zeros((3, 3)), "betas": np.zeros(10)}
+    path = tmp_path / "motion.npz"
+    np.savez(path, **{key: value for key, value in (whole | change).items() if value is not None})
+    with pytest.raises(BadFile, match=sentence):
+        open_file(path)

@@ -54,7 +54,7 @@ def test_shins_turn_little_from_frame_to_frame_in_slow_side_steps() -> None:
     )
     for side in ("left", "right"):
         q = clip.rotations[:, WOMAN.role(f"{side}_shin")]
-        assert 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=1)), 0.0, 1.0)).max() < 0.3
+        assert 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=1)), 0.0, 1.0)).max() < 0.2
 
 
 def test_a_walk_begins_as_somebody_stands() -> None:

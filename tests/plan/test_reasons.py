@@ -19,6 +19,7 @@ from elbowroom.plan.reasons import target_failure
 from elbowroom.plan.result import ADVICE
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Put, Reach, Touch
+from elbowroom.plan.walking import approach
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -52,6 +53,14 @@ def test_a_goal_out_of_reach_says_how_far_and_how_near_would_do() -> None:
     plan = plan_tasks(world(), [Reach(who="ann", to=(-0.2, -1.6, 1.1), feet="stay")])
     assert plan.status == "target-out-of-reach" and "m out of reach" in plan.why
     assert plan.remedy.startswith("moving ann 0.") and "towards the target works (verified)" in plan.remedy
+
+
+def test_a_target_above_all_reach_is_refused_without_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(approach, "walk_through", None)
+    plan = plan_tasks(world(), [Reach(who="ann", to=(-0.2, -1.6, 2.9))], Settings(probes=0))
+    assert plan.status == "target-out-of-reach" and "m out of reach, wherever ann stands" in plan.why
+    assert "lower the target" in plan.advice
+    assert plan_tasks(world(), [Reach(who="ann", to=(-0.2, -0.3, 1.9))], Settings(probes=0)).found
 
 
 def test_the_other_hand_is_named_where_it_does() -> None:

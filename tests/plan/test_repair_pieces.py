@@ -35,8 +35,9 @@ def test_a_long_take_is_repaired_around_its_collisions(long_walk: World):
 def test_pieces_hold_the_collisions_and_keep_their_times(long_walk: World):
     assert is_long(long_walk)
     proof = certify(long_walk, contacts="never", clearance=False)
-    ((begin, end),) = pieces(long_walk, proof)
-    hit = proof.collisions[0].during
+    (found,) = pieces(long_walk, proof.collisions)
+    (begin, end), hit = found.during, proof.collisions[0].during
+    assert found.since < hit[0] and hit[1] < found.until
     assert begin < hit[0] - 3.0 and hit[1] + 3.0 < end
     piece = piece_of(long_walk, (begin, end))
     t = hit[0]

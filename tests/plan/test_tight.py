@@ -21,17 +21,18 @@ from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.repair import ladder
-from elbowroom.plan.tight.capture import Capture, refined
+from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path
 from elbowroom.plan.tight.dynamic_balance import slowed, zero_moment, zmp_margin
 from elbowroom.plan.tight.frames import Planned, frames_of
+from elbowroom.plan.tight.recordings import Capture
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin, margin_inside
 from elbowroom.posing.stance import between
 from elbowroom.posing.stand import Balance, shrunk
 from elbowroom.posing.whole_body import FEET, support_of
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.component import components
+from elbowroom.spaces.component import PosePath, components
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.allowances import supports
 from elbowroom.world.fast_body import BodyCheck
@@ -276,6 +277,25 @@ def test_a_working_hand_cannot_support_as_well() -> None:
         er.Reach(who="ann", hand="left", to=(0.0, -0.5, 1.0), support=er.Support("left", "rail", (0.0, -0.4, 0.8)))
 
 
+@pytest.mark.parametrize("down", [0.35, 0.45])
+def test_frames_brought_into_balance_do_not_jump_away_from_those_that_are(down: float) -> None:
+    world = er.World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0))
+    world = world.with_(contacts=(*world.contacts, *supports(world)))
+    body, stand = standing(world)
+    given, feet = problem(world, stand, stand), PosePath(body, [stand, stand]).feet(0.0)
+    poses = []
+    for low in np.sin(np.linspace(0.0, np.pi, 31)):
+        q = np.array(stand.rotations)
+        q[0] = multiply(about((1.0, 0.0, 0.0), 0.6 * low), q[0])
+        poses.append(given.balance.solver.solve(Pose.of(stand.root + low * np.array([0.0, 0.16, -down]), q), feet).pose)
+    path = PosePath(body, [stand, *poses[1:-1], stand])
+    assert any(given.balance.by_limbs(pose, feet, stand) is None for pose in path.poses)
+    frames = frames_of(given, path, 120)
+    assert frames is not None
+    assert np.abs(np.diff(frames[0], 2, axis=0)).max() < 0.004
+    assert np.degrees(np.abs(np.diff(angle_between(frames[1][1:], frames[1][:-1]), axis=0))).max() < 2.0
+
+
 def test_a_motion_too_quick_for_its_feet_is_slowed_until_the_zero_moment_point_is_in_the_support() -> None:
     given = problem(room(), hand_at((-0.15, -0.36, 0.5), 0.1, 0.6), hand_at((-0.15, -0.4, 0.86), 0.0, 0.1))
     found = body_path(given, seed=1)
@@ -287,6 +307,8 @@ def test_a_motion_too_quick_for_its_feet_is_slowed_until_the_zero_moment_point_i
     calm = slowed(given, quick, 30.0)
     assert calm.frames is not None and calm.zmp_m is not None
     assert len(calm.frames[0]) > 25 and calm.zmp_m >= 0.0
+    # slower where that is needed, along the same path
+    assert (np.diff(calm.shares) >= 0.0).all() and calm.shares[0] == 0.0 and calm.shares[-1] == 1.0
     # the same at rest: the point is below the centre of mass
     still = (np.repeat(calm.frames[0][:1], 30, axis=0), np.repeat(calm.frames[1][:1], 30, axis=0))
     at_rest = zero_moment(given, still, 30.0)

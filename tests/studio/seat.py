@@ -143,7 +143,8 @@ class Seat:
 
     def tick(self, label: str, on: bool, taken: Callable[[], bool]) -> None:
         """Tick a box, or not, until the studio has taken it."""
-        self.field(label).set_checked(on)
+        if self.field(label).is_checked() != on:
+            self.field(label).click()  # the page shows it as ticked once the studio has answered
         self.until(lambda: taken() == on, f"{label} is {'on' if on else 'off'}")
 
     def choose(self, label: str, value: str) -> None:
@@ -209,6 +210,15 @@ class Seat:
         """Luminance (H, W) of the page, 0 to 255."""
         with Image.open(io.BytesIO(self.window.screenshot())) as seen:
             return np.asarray(seen.convert("L"), dtype=float)
+
+    def settled(self) -> Array:
+        """Luminance of the page once two looks at it are the same."""
+        end, before, now = time.monotonic() + PATIENCE, np.zeros(1), self.picture()
+        while not np.array_equal(before, now):
+            assert time.monotonic() < end, "the page does not come to rest"
+            time.sleep(0.5)
+            before, now = now, self.picture()
+        return now
 
     def drop(self, name: str, content: bytes) -> None:
         """Drop a file onto the page."""

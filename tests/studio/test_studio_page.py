@@ -28,6 +28,9 @@ pytestmark = pytest.mark.skipif(
     reason="a real browser wants the machine for itself: set ELBOWROOM_BROWSER=1",
 )
 
+# Texts of buttons and labels that their boxes cut off.
+_CUT_OFF = """() => [...document.querySelectorAll("button, label, p")]
+  .filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1).map(e => e.innerText).filter(t => t.trim())"""
 COUNTER, CRATE = (Path(__file__).with_name(name) for name in ("counter.yaml", "crate.yaml"))
 
 
@@ -183,6 +186,24 @@ def test_everything_can_be_shown_besides(seat: Seat) -> None:
     seat.window.get_by_text("No search was needed").wait_for(state="hidden")  # it is outdated
 
 
+def test_the_ghost_shows_where_the_motion_differs_and_nowhere_else(seat: Seat) -> None:
+    """A second body in the place of the first would flicker: before the edit nothing of it is drawn."""
+    seat.rest()
+    studio = seat.studio
+    assert studio.plan is not None
+    seat.tab("View")
+    studio.select(None)
+    for time, differs in ((studio.player.span[0], False), (1.85, True)):
+        studio.player.seek(time)
+        pictures = []
+        for on in (True, False):
+            seat.tick("Ghost", on, lambda: seat.page.scene.ghost)
+            pictures.append(seat.settled())
+        changed = (np.abs(pictures[0] - pictures[1]) > 4.0)[:180, :300]  # beside the panel, above the timeline
+        assert (changed.sum() > 30) if differs else not changed.any()
+    seat.tick("Ghost", True, lambda: seat.page.scene.ghost)
+
+
 def test_none_of_several_changes_at_once_is_lost(seat: Seat) -> None:
     """As while the page draws, and a click takes longer to be sent than the next one to come."""
     seat.rest()
@@ -207,6 +228,7 @@ def test_an_edit_is_weakened_muted_and_its_joint_curves_are_drawn(seat: Seat) ->
     seat.reads("dashed: before the edit, solid: with it")
     limb = studio.plan.edits[0].limb.replace("_", " ")
     assert limb in row.inner_text()  # the whole name
+    assert not seat.window.evaluate(_CUT_OFF)
     seat.tick("Mute", True, lambda: studio.plan is not None and studio.plan.edits[0].muted)
     seat.rest()
     seat.reads("(muted)")

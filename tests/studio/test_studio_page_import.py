@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import threading
@@ -12,6 +13,8 @@ from shutil import copy
 
 import numpy as np
 import pytest
+import trimesh
+from PIL import Image
 from seat import PATIENCE, Seat, seated, unharmed
 
 from elbowroom.character.visual import visible
@@ -83,17 +86,17 @@ def test_shadows_are_cast_and_black_objects_are_seen_in_the_dark(seat: Seat) -> 
     seat.rest()
     seat.tab("View")
     coal = np.array([-1.0, -0.6, 0.15])
-    shaded = _settled(seat)
+    shaded = seat.settled()
     lamp = seat.page.server.scene.get_handle_by_name("/light/lamp")
     lamp.cast_shadow = False
     seat.until(lambda: not np.array_equal(seat.picture(), shaded), "shadows are gone")
-    darker = (_settled(seat) - shaded)[:-TIMELINE] > 8.0
+    darker = (seat.settled() - shaded)[:-TIMELINE] > 8.0
     assert 50 < darker.sum() < 0.2 * darker.size  # below the table and beside the feet, nowhere else
     lamp.cast_shadow = True
     assert _floor(seat) > 200.0
     seat.tick("Dark", True, lambda: seat.page.dark)
     seat.until(lambda: _floor(seat) < 140.0, "the floor is dark")
-    _settled(seat)
+    seat.settled()
     assert abs(_floor(seat) - _around(seat, coal).mean()) > 12.0
     seat.tick("Dark", False, lambda: seat.page.dark)
 
@@ -107,16 +110,6 @@ def _around(seat: Seat, place: Array) -> Array:
     """Luminance (9, 9) of the page around a point of the scene (3,)."""
     x, y = (int(v) for v in seat.point(place))
     return seat.picture()[y - 4 : y + 5, x - 4 : x + 5]
-
-
-def _settled(seat: Seat) -> Array:
-    """Luminance of the page once two looks at it are the same."""
-    end, before, now = time.monotonic() + PATIENCE, np.zeros(1), seat.picture()
-    while not np.array_equal(before, now):
-        assert time.monotonic() < end, "the page does not come to rest"
-        time.sleep(0.5)
-        before, now = now, seat.picture()
-    return now
 
 
 def test_a_long_job_tells_its_stage_and_the_time_left_and_nothing_jumps(seat: Seat) -> None:
@@ -171,6 +164,33 @@ def test_new_objects_stand_on_the_selected_table_beside_each_other(seat: Seat) -
     while studio.session.can_undo:
         studio.undo()
     assert studio.document.same(first)
+
+
+def test_a_dropped_object_keeps_its_texture(seat: Seat) -> None:
+    """A box with a picture, red on the left and green on the right."""
+    seat.rest()
+    studio, first = seat.studio, seat.studio.document
+    crate = trimesh.creation.box([0.3, 0.3, 0.3])
+    uv = crate.vertices[:, [0, 2]] / 0.3 + 0.5
+    pixels = np.zeros((8, 8, 3), np.uint8)
+    pixels[:, :4, 0] = pixels[:, 4:, 1] = 255
+    crate.visual = trimesh.visual.TextureVisuals(uv, image=Image.fromarray(pixels))
+    assert not any(_colored(seat, channel) > 200 for channel in (0, 1))
+    seat.drop("crate.glb", bytes(crate.export(file_type="glb")))
+    seat.until(lambda: "crate" in studio.original.objects, "the file is imported")
+    studio.select(None)
+    seat.until(lambda: all(_colored(seat, channel) > 200 for channel in (0, 1)), "both halves of the picture are seen")
+    while studio.session.can_undo:
+        studio.undo()
+    assert studio.document.same(first)
+
+
+def _colored(seat: Seat, channel: int) -> int:
+    """Number of pixels of the scene that are red (0) or green (1)."""
+    with Image.open(io.BytesIO(seat.window.screenshot())) as picture:
+        pixels = np.asarray(picture.convert("RGB"), dtype=int)[:-TIMELINE]
+    others = np.delete(pixels, channel, axis=-1).max(axis=-1)
+    return int((pixels[..., channel] > 2 * others + 40).sum())
 
 
 def test_floor_up_axis_and_units_of_a_scene_are_detected_shown_and_changed_with_a_click(seat: Seat) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import random
 import sys
@@ -30,6 +31,7 @@ from elbowroom.errors import ElbowroomError  # noqa: E402
 from elbowroom.files.glb_write import write_glb  # noqa: E402
 from elbowroom.files.npz import write_npz  # noqa: E402
 from elbowroom.files.open import open_file  # noqa: E402
+from elbowroom.files.smpl import layout_skeleton  # noqa: E402
 from elbowroom.files.urdf import read_urdf  # noqa: E402
 from elbowroom.geometry.solids import box  # noqa: E402
 from elbowroom.storyboard.storyboard import read_storyboard  # noqa: E402
@@ -155,7 +157,8 @@ def _made(folder: Path) -> list[Seed]:
     inside = json.dumps(document).encode()
     urdf = urdf_text().replace("package://arms/meshes/fore.stl", "a.stl").encode()
     solid = bytes(trimesh.creation.box([60, 60, 300]).export(file_type="stl"))
-    whole_bvh, stl = bvh_person().encode(), b"\0" * 80 + (2).to_bytes(4, "little") + b"\0\0\x80?" * 25
+    whole_bvh = bvh_person().encode()
+    stl = bytes(trimesh.Trimesh(np.eye(4, 3), [[0, 1, 2], [0, 1, 3]], process=False).export(file_type="stl"))
     named = {"a.ply": PLY, "a.bvh": whole_bvh, "a.urdf": urdf, "a.stl": solid}
     return [
         Seed("bvh", ".bvh", whole_bvh, mutate.TEXT, 8),
@@ -171,6 +174,8 @@ def _made(folder: Path) -> list[Seed]:
         Seed("gltf data", ".gltf", inside, (*mutate.TEXT, *[mutate.json_text] * 13), 6),
         Seed("npz things", ".npz", made["things.npz"], (*mutate.BYTES, *[mutate.npz] * 8), 8),
         Seed("npz rig", ".npz", made["rigged.npz"], (*mutate.BYTES, *[mutate.npz] * 8), 2),
+        Seed("npz smpl", ".npz", _saved(np.savez, **_smpl()), (*mutate.BYTES, *[mutate.npz] * 8), 4),
+        Seed("npy", ".npy", _saved(np.save, arr=_joints()), mutate.BYTES, 4),
         Seed("obj", ".obj", OBJ, mutate.TEXT, 8, beside={"a.mtl": MTL}),
         Seed("stl", ".stl", stl, mutate.BYTES, 4),
         Seed("stl text", ".stl", b"solid x\n" + 3 * TRIANGLE + b"endsolid x\n", mutate.TEXT, 4),
@@ -181,6 +186,25 @@ def _made(folder: Path) -> list[Seed]:
         Seed("yaml people", ".yaml", PEOPLE.encode(), mutate.TEXT, 1, read_storyboard, named),
         Seed("yaml roles", ".yaml", _values(PEOPLE), (mutate.json_text,), 1, read_storyboard, named),
     ]  # fmt: skip
+
+
+def _saved(write: Callable[..., None], **arrays: np.ndarray) -> bytes:
+    """Bytes that numpy writes to a file."""
+    file = io.BytesIO()
+    write(file, **arrays)
+    return file.getvalue()
+
+
+def _smpl() -> dict[str, np.ndarray]:
+    """Three frames of somebody who stands, as AMASS has them."""
+    trans = np.tile([0.0, 0.0, 0.95], (3, 1))
+    return {"poses": np.zeros((3, 66)), "trans": trans, "betas": np.zeros(10), "mocap_framerate": np.array(60.0)}
+
+
+def _joints() -> np.ndarray:
+    """Joint positions (3, 22, 3) of SMPL's layout."""
+    places = layout_skeleton(22).T_rest[:, :3, 3]
+    return np.stack([places + [0.0, -0.01 * k, 0.0] for k in range(3)])
 
 
 def _markers(kind: str) -> bytes:
@@ -194,7 +218,7 @@ def _values(text: str) -> bytes:
     return json.dumps(parse_yaml(Path("seed.yaml"), text).values).encode()
 
 
-def real_seeds(data: Path, largest: int = 400_000) -> list[Seed]:
+def real_seeds(data: Path, largest: int = 600_000) -> list[Seed]:
     """Real files of a folder that are small enough to be read often."""
     kinds = {
         ".bvh": mutate.TEXT,
@@ -203,6 +227,7 @@ def real_seeds(data: Path, largest: int = 400_000) -> list[Seed]:
         ".glb": (*mutate.BYTES, *[mutate.glb_json] * 8, mutate.glb_binary),
         ".obj": mutate.TEXT,
         ".stl": mutate.BYTES,
+        ".fbx": mutate.BYTES,
     }
     found = [p for p in sorted(data.rglob("*")) if p.suffix in kinds and p.stat().st_size <= largest]
     return [Seed(f"real {p.name}", p.suffix, p.read_bytes(), kinds[p.suffix], 0.02) for p in found]

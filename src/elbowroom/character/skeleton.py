@@ -138,11 +138,11 @@ class Skeleton:
 
 def subtree(parents: NDArray[np.int32], joint: int) -> tuple[int, ...]:
     """A joint and everything that hangs on it, in a parent-first tree (J,)."""
-    inside = np.zeros(len(parents), dtype=bool)
-    inside[joint] = True
-    for j in range(joint + 1, len(parents)):
-        inside[j] = parents[j] >= 0 and inside[parents[j]]
-    return tuple(int(j) for j in np.flatnonzero(inside))
+    inside = {joint}
+    for j, parent in enumerate(parents.tolist()):
+        if parent in inside:
+            inside.add(j)
+    return tuple(sorted(inside))
 
 
 def parent_first(names: Sequence[str], parents: Sequence[int]) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from elbowroom.errors import BadFile
 from elbowroom.files.glb_container import Container, Part
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import has_area
 from elbowroom.geometry.rotations import Array, normalize, to_matrix
 
 _DEEPEST = 500
@@ -19,6 +21,8 @@ _INSTANCES = "EXT_mesh_gpu_instancing"
 
 # Metres (or whatever the unit is) beyond which a number is damage, not a place.
 _FARTHEST = 1e9
+# Extent below which a scene or an object has the wrong unit, metres.
+_SMALLEST = 1e-5
 
 
 class Nodes:
@@ -116,6 +120,17 @@ def sane(values: Array, path: Path, what: str) -> Array:
     if not np.all(np.abs(values) < _FARTHEST):  # false for NaN, too
         raise BadFile(path, f"{what} are too large or not numbers")
     return values
+
+
+def check_sizes(path: Path, meshes: Mapping[str, Mesh]) -> None:
+    """Raise `BadFile` where no mesh has a triangle with an area, or all are smaller than a grain of dust."""
+    if not meshes:
+        return
+    if not any(has_area(m.vertices, m.faces).any() for m in meshes.values()):
+        raise BadFile(path, "has only triangles without area", would_do="expected surfaces")
+    largest = max(float(np.ptp(m.vertices, axis=0).max()) for m in meshes.values())
+    if largest < _SMALLEST:
+        raise BadFile(path, f"is only {largest:.1g} m large", would_do="give the units of the file (option: units)")
 
 
 def compose(move: Array, q: Array, scale: Array) -> Array:

@@ -26,6 +26,7 @@ from elbowroom.files.conventions import (
     guess_up,
     turned_points,
 )
+from elbowroom.files.npz_arrays import DAMAGED
 from elbowroom.files.smpl import LAYOUTS, layout_skeleton
 from elbowroom.files.text import check_regular
 from elbowroom.geometry import rotations as rot
@@ -115,7 +116,7 @@ def _points(path: Path) -> Array:
                 raise BadFile(path, f"claims the shape {shape} in {size} bytes", would_do="it may be truncated")
             file.seek(0)
             array = npy.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError, OSError) as error:
+    except DAMAGED as error:
         text = str(error).split("\n")[0][:80]
         raise BadFile(path, f"is not an NPY file of numbers ({text})", would_do=_WANTED) from None
     if array.ndim == 2 and array.shape[1] == 3 * _JOINTS:

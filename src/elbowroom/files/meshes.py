@@ -18,10 +18,11 @@ from trimesh.resolvers import Resolver
 from elbowroom.errors import BadFile
 from elbowroom.files.conventions import LARGEST_IN_METRES, checked_units, checked_up
 from elbowroom.files.fbx import RIGGED, read_rigged
-from elbowroom.files.glb_nodes import distinct, sane
+from elbowroom.files.glb_nodes import check_sizes, distinct, sane
 from elbowroom.files.glb_read import Y_UP_TO_Z_UP
 from elbowroom.files.text import read_bytes, resolved_beneath, shown
 from elbowroom.geometry.mesh import Color, Mesh
+from elbowroom.geometry.mesh_cleanup import cleaned_solids
 from elbowroom.geometry.paint import MOST_PIXELS, Material, Paint, linear
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import assembled
@@ -86,7 +87,18 @@ def read_meshes(path: str | Path, *, units: float | None = None, up: str | None 
     axis, up_note = (checked_up(up), "") if up is not None else _guess_up(low, high, kind)
     T = Y_UP_TO_Z_UP.copy() if axis == "Y" else np.eye(4)
     T[:3] *= scale
-    return MeshFile({n: m.moved(T) for n, m in named.items()}, tuple(n for n in (unit_note, up_note) if n))
+    meshes = {n: m.moved(T) for n, m in named.items()}
+    check_sizes(path, meshes)
+    return MeshFile(meshes, tuple(n for n in (unit_note, up_note, _open_note(meshes)) if n))
+
+
+def _open_note(meshes: Mapping[str, Mesh]) -> str:
+    """A note on meshes with holes, '' without any."""
+    holes = [name for name, mesh in meshes.items() if not cleaned_solids(mesh, name)[1].all()]
+    if not holes:
+        return ""
+    named = f"'{holes[0]}' is" if len(holes) == 1 else f"{len(holes)} of {len(meshes)} meshes are"
+    return f"{named} not closed: the surface is an obstacle, the inside is not."
 
 
 def _from_rigged(path: Path, units: float | None, up: str | None) -> MeshFile:

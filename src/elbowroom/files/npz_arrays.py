@@ -25,6 +25,10 @@ _MOST_ARRAYS = 100_000
 _ENDLESS = ("floor", "allowed_during", "linked_during", "excused_during", "allowed_shift")
 
 
+# Exceptions of numpy's reader on damaged arrays; headers are text in Python's own syntax.
+DAMAGED = (ValueError, EOFError, OSError, SyntaxError, TokenError)
+
+
 class _Objects(BadFile):
     """An array of Python objects, which only unpickling would read."""
 
@@ -103,25 +107,12 @@ class Arrays:
                 need = int(np.prod([int(n) for n in claimed], dtype=object)) * dtype.itemsize
                 if dtype.hasobject:
                     raise _Objects(self.path, f"claims {claimed} Python objects, which are not read", f"array '{key}'")
-                if need > info.file_size or dtype.kind not in kind:
-                    raise BadFile(
-                        self.path,
-                        f"claims {claimed} of type {dtype} in {info.file_size} bytes",
-                        where=f"array '{key}'",
-                    )
+                what = f"claims {claimed} of type {dtype} in {info.file_size} bytes" if need > info.file_size else ""
+                if what or dtype.kind not in kind:
+                    raise BadFile(self.path, what or f"has the type {dtype}", where=f"array '{key}'")
             with self._zip.open(info) as file:
                 array = npy.read_array(file, allow_pickle=False)
-        except (
-            ValueError,
-            zipfile.BadZipFile,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            OSError,
-            zlib.error,
-            SyntaxError,  # headers are text in Python's own syntax
-            TokenError,
-        ) as error:
+        except (*DAMAGED, zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
             text = str(error).split("\n")[0][:80]
             raise BadFile(self.path, f"cannot be read ({text})", where=f"array '{key}'") from None
         if array.dtype.kind == "f" and key not in _ENDLESS and not np.all(np.isfinite(array)):

@@ -16,9 +16,9 @@ from elbowroom.files.c3d import Markers
 from elbowroom.files.edits import Edited, glb_edits
 from elbowroom.files.fbx import RIGGED, read_rigged
 from elbowroom.files.glb_container import buffer_files
-from elbowroom.files.glb_nodes import distinct
+from elbowroom.files.glb_nodes import check_sizes, distinct
 from elbowroom.files.glb_read import GlbFile
-from elbowroom.files.text import check_regular
+from elbowroom.files.text import check_regular, shown
 from elbowroom.files.urdf import mesh_files
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, still_clip
@@ -200,6 +200,8 @@ def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict
 def _of_document(path: Path, glb: GlbFile, hints: ImportHints, format: str) -> Opened:
     if not (glb.characters or glb.meshes):
         raise BadFile(path, "contains no rig and no triangles")
+    if not glb.characters:
+        check_sizes(path, glb.meshes)
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
     clips = {
         name: clip.with_(fps=hints.fps) if hints.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()
@@ -233,6 +235,13 @@ def _npz(path: Path, hints: ImportHints) -> Opened:
         if is_smpl(file) and "times" not in file:
             clip = read_smpl(file, SmplHints(hints.fps, hints.up, hints.body_model))
             return _one_clip(clip, path, FORMAT)
+        if "times" not in file:
+            arrays = ", ".join(shown(key, 30) for key in file.keys[:6]) or "nothing"
+            raise BadFile(
+                path,
+                f"is neither a world of elbowroom nor motion of the SMPL family: it contains {arrays}",
+                would_do="expected 'poses' (T, 3 J) and 'trans' (T, 3)",
+            )
         written_as = stored_source(file)
     world, layers = read_edited_npz(path)
     clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
@@ -329,4 +338,5 @@ def _from_rigged(path: Path, found: GlbFile) -> World:
             notes.append(f"The character '{name}' does not move and was used as a mesh in its rest pose.")
     if not (static or motions or found.objects):
         raise BadFile(path, "contains no triangles")
+    check_sizes(path, found.meshes)
     return World(characters=motions, static=static, objects=dict(found.objects), notes=tuple(dict.fromkeys(notes)))

@@ -141,6 +141,8 @@ _PARTS = {
     "pose_hand": (25, 55),
 }
 _DEFAULT_FPS = 30.0
+# Distance from the origin, metres, and shape parameters, which are standard deviations, beyond which a file is wrong.
+_FARTHEST_M, _LARGEST_BETA = 1e5, 100.0
 # The root of the body model in the T pose, and the up axis: what a file of a world needs to be written so again.
 _ORIGIN, _UP = "smpl/origin", "smpl/up"
 # Arrays of a world that stands beside the motion.
@@ -295,28 +297,34 @@ def _trans_key(file: Arrays) -> str:
 
 
 def _trans(file: Arrays) -> Array:
-    rows = file.get(_trans_key(file), 2)
-    if rows.shape[1] != 3 or not np.all(np.abs(rows) < 1e5):
-        raise BadFile(file.path, f"has the shape {rows.shape}", f"array '{_trans_key(file)}'", "expected metres (T, 3)")
+    rows, where = file.get(_trans_key(file), 2), f"array '{_trans_key(file)}'"
+    if rows.shape[1] != 3:
+        raise BadFile(file.path, f"has the shape {rows.shape}", where, "expected metres (T, 3)")
+    if not np.all(np.abs(rows) < _FARTHEST_M):
+        raise BadFile(file.path, f"has numbers beyond {_FARTHEST_M:g}", where, "expected metres")
     return rows.astype(float)
 
 
 def _betas(file: Arrays) -> Array:
-    found = file.any("betas") if "betas" in file else None
-    if found is None or found.dtype.kind not in "iuf" or not found.size:
-        return np.zeros(0)
-    return np.atleast_2d(found)[0].astype(float)  # some files repeat them for every frame
+    found = file.any("betas") if "betas" in file else np.zeros(0)
+    if found is None or found.dtype.kind not in "iuf" or found.ndim > 2:
+        raise BadFile(file.path, "is no list of numbers", "array 'betas'", "expected shape parameters (B,)")
+    if not np.all(np.abs(found) < _LARGEST_BETA):
+        raise BadFile(file.path, f"has numbers beyond {_LARGEST_BETA:g}", "array 'betas'", "expected shape parameters")
+    return np.atleast_2d(found)[0].astype(float) if found.size else np.zeros(0)  # some repeat them for every frame
 
 
 def _rate(file: Arrays, given: float | None) -> tuple[float, list[str]]:
     if given is not None:
         return checked_fps(given), []
     for key in _RATES:
-        value = file.any(key) if key in file else None
-        if value is not None and value.dtype.kind in "iuf" and value.size == 1:
-            fps = float(value.reshape(()))
+        if key in file:
+            value = file.any(key)
+            number = value is not None and value.dtype.kind in "iuf" and value.size == 1
+            fps = float(value.reshape(())) if value is not None and number else 0.0
             if not 0.1 <= fps <= 1e5:
-                raise BadFile(file.path, f"is {fps:g}", f"array '{key}'", "expected frames per second (option: fps)")
+                what = f"is {fps:g}" if number else "is not one number"
+                raise BadFile(file.path, what, f"array '{key}'", "expected frames per second (option: fps)")
             return fps, []
     return _DEFAULT_FPS, [f"Frame rate assumed: {_DEFAULT_FPS:g} per second (option: fps)."]
 

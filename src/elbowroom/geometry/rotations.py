@@ -173,11 +173,15 @@ def slerp(a: ArrayLike, b: ArrayLike, s: ArrayLike) -> Array:
     """Spherical interpolation the shorter way; `s` broadcasts against the leading shape, 0 gives `a`."""
     a, b, s = np.asarray(a, dtype=float), np.asarray(b, dtype=float), np.asarray(s, dtype=float)
     lead = np.broadcast_shapes(a.shape[:-1], b.shape[:-1], s.shape)
-    start, end = (np.ascontiguousarray(np.broadcast_to(x, (*lead, 4))).reshape(-1, 4) for x in (a, b))
-    share = np.ascontiguousarray(np.broadcast_to(s, lead)).reshape(-1)
-    out = np.zeros((*lead, 4))
-    turns.slerp(start, end, share, out.reshape(-1, 4))
+    out = np.empty((*lead, 4))
+    start, end, share = _filling(a, out.shape), _filling(b, out.shape), _filling(s, lead)
+    turns.slerp(start.reshape(-1, 4), end.reshape(-1, 4), share.reshape(-1), out.reshape(-1, 4))
     return out
+
+
+def _filling(a: Array, shape: tuple[int, ...]) -> Array:
+    """An array of a shape that it broadcasts to, in one piece of memory."""
+    return np.ascontiguousarray(a if a.shape == shape else np.broadcast_to(a, shape))
 
 
 def continuous(q: ArrayLike) -> Array:

@@ -31,7 +31,7 @@ from elbowroom.locomotion.mass import balance_weight
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
-from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised
+from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised, toes_between
 from elbowroom.locomotion.terrain import Terrain
 
 # First and last steps are short but not slow: their cadence is that of this share of the fastest speed within so many
@@ -41,6 +41,7 @@ _LEAST_WIDTH = 0.53  # of the hips' half distance: narrower, and legs touch
 _MOST_STRIKE = np.radians(35.0)
 _MOST_PUSH = np.radians(72.0)
 _SOON_S = 0.004  # step of finite differences at the ends of a swing, seconds
+_OFF_S = 0.06  # seconds in which bent toes are well off the floor
 _SUDDEN_M_S = 1.5  # largest change of a swing's velocity at its ends, m/s
 _SUDDEN_RAD_S = 12.0
 # seconds over which the trunk's rotations are smoothed of those who hold something: quick twists of pelvises that step
@@ -301,9 +302,9 @@ def _carried(
         clear = leg * (_CLEARS + (_STEP_OVER - _CLEARS) * (1.0 - smoothstep(far / leg - 0.2)))
         over = 1.0 - (2.0 * u[:, 0] - 1.0) ** 4
         ground, slope = ground_under(a, b, u[:, 0])
-        # As high as with straight toes: feet that leave with theirs bent would slide by 5 mm before they are off. The
-        # price is a shin that turns by 0.26 rad in a frame in slow steps to the side.
-        least = walker.sole.lift(whole[:, 3] - slope, whole[:, 3] - slope) + clear * over + ground
+        # Soon as high as with straight toes: feet that leave with theirs bent slide by 5 mm before they are off.
+        bent = toes_between(a, b, u[:, 0], walker.sole) * (1.0 - smoothstep(span * u[:, 0] / _OFF_S))
+        least = walker.sole.lift(whole[:, 3] - slope, whole[:, 3] - slope + bent) + clear * over + ground
         whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * over)
         return whole[:, :3], whole[:, 3]
 

@@ -21,7 +21,7 @@ from elbowroom.motion.edit import without_lead
 from elbowroom.motion.foot_tracks import HEADING, PLACE, feet_of, pinned, track_of
 from elbowroom.motion.legs import place_feet, place_hands
 from elbowroom.motion.retarget_pose import carry_over, has_feet, leg_length
-from elbowroom.motion.soles import Sole, soles, toes_above
+from elbowroom.motion.soles import Sole, softened, soles, toes_above
 
 # Share of its length to which a leg may be stretched: near full stretch a knee angular_accelerations.
 _STRETCH = 0.9965
@@ -191,8 +191,32 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
         source=replace(clip.source, euler={}, notes=notes),
     )
     if plantable and contacts is not None:
-        made = toes_above(plant_feet(made, contacts), ground)
+        made = _soles_above(toes_above(plant_feet(made, contacts), ground), contacts)
     return hands_above(made, ground) if plant else made
+
+
+def _soles_above(clip: Clip, contacts: Contacts) -> Clip:
+    """The clip with feet raised where their soles would be below the floor, although toes are bent up.
+
+    Feet that are long for their legs roll over so steep a ball that no toes bend as far. Planted feet are raised less.
+    """
+    T, feet = clip.world(), {}
+    for sole in soles(clip.character):
+        outline = apply(T[:, sole.toes if sole.toes >= 0 else sole.foot], sole.toe_outline)
+        lowest = np.minimum(outline[..., 2].min(axis=1), apply(T[:, sole.foot], sole.outline)[..., 2].min(axis=1))
+        lack = np.maximum(contacts.floor - _SOFT_SOLE_M - lowest, 0.0)
+        lack[: clip.source.lead] = 0.0
+        if lack.any():
+            swung = scipy.ndimage.distance_transform_edt(~contacts.foot(sole.side)) / clip.fps
+            feet[sole.side] = T[:, sole.foot].copy()
+            feet[sole.side][:, 2, 3] += np.minimum(softened(lack, clip.fps), _PLANTED_M + _RAISED_M_S * swung)
+    return clip.with_(rotations=place_feet(clip.character, clip.root, clip.rotations, feet)) if feet else clip
+
+
+# Depth to which the edge of a sole that rolls may be below the floor, as recorded, metres.
+_SOFT_SOLE_M = 0.004
+# Height to which a planted foot may be raised, metres, and speed at which it may rise beyond that, metres per second.
+_PLANTED_M, _RAISED_M_S = 0.008, 1.0
 
 
 def hands_above(clip: Clip, floor: float) -> Clip:

@@ -21,6 +21,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.pictures.direction import Camera, whole_span
 from elbowroom.pictures.renderer import Pixels, Renderer
 from elbowroom.pictures.surfaces import Cloud
+from elbowroom.stopping import may_stop_here, report
 from elbowroom.world.extent import frame_times
 from elbowroom.world.world import World
 
@@ -176,6 +177,12 @@ def stamped(picture: Pixels, text: str) -> Pixels:
     return np.asarray(image)
 
 
+def _reported(done: int, every: int) -> None:
+    """Report frames that are drawn; a point at which the work may be stopped."""
+    may_stop_here()
+    report("", done / every)
+
+
 def _camera(camera: Camera | str | None) -> Camera | None:
     return Camera.looking(camera) if isinstance(camera, str) else camera
 
@@ -227,7 +234,6 @@ def draw(
     show: str = "skin",
     size: tuple[int, int] = (960, 640),
     fps: float = 30.0,
-    progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write a picture of a world, and of recorded markers besides.
 
@@ -241,7 +247,7 @@ def draw(
     camera = Camera.looking(look, target=target, span=span)
     clouds = [] if markers is None else [Cloud(markers.points, markers.fps)]
     if check_picture(path).suffix.lower() == ".mp4":
-        film(path, world, fps=fps, size=size, camera=camera, show=shown, clouds=clouds, progress=progress)
+        film(path, world, fps=fps, size=size, camera=camera, show=shown, clouds=clouds, progress=_reported)
     elif frames > 1:
         write_png(path, strip(world, n=frames, size=size, camera=camera, show=shown, clouds=clouds))
     else:

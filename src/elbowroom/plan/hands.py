@@ -112,7 +112,12 @@ def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
 
 def longest_reach(actor: Actor, hand: str) -> float:
     """Largest distance from the upright shoulder to a point within reach, leaning included, metres."""
-    return LimbIK(actor.body, f"{hand}_arm").reach[1] + _LEANS * actor.body.height
+    return arm_length(actor, hand) + _LEANS * actor.body.height
+
+
+def arm_length(actor: Actor, hand: str) -> float:
+    """Distance from the shoulder to the wrist of a stretched arm, metres."""
+    return LimbIK(actor.body, f"{hand}_arm").reach[1]
 
 
 def may_step(actor: Actor, task: Task) -> bool:

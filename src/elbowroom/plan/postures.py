@@ -96,7 +96,7 @@ class Postures:
             T_world_hand = self._now.joints[who][joint] @ T
             self._held[hold.object] = (joint, T @ inverse(T_world_hand) @ self._now.things[hold.object])
             mine |= {i for i, p in enumerate(self._exact.parts) if p.owner == hold.object}
-        self._mine = np.array([a in mine or b in mine for a, b in self._exact.index], dtype=bool)
+        self._mine = np.isin(self._exact.index, list(mine)).any(axis=1)
         self._taking = taking
         self._among: dict[tuple[str, str], NDArray[np.int64]] = {}
         # Most queries collide, usually in the same pair as the last ones. Numbers that grow with how recently a pair

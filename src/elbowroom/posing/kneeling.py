@@ -168,4 +168,4 @@ class Kneeling(Balance):
                 return found
         return None
 
-    projected = closed
+    projected = by_limbs = closed

@@ -134,6 +134,8 @@ _ALL_BUT = 0.998
 _UPRIGHT = float(np.radians(28.0))
 # Postures from all over the range that are tried where no near one fits.
 _SOME = 12
+# Postures made together; there may be enough among the first of them.
+_AT_ONCE = 32
 # Negligible distance, metres.
 TINY = 1e-9
 # Variations after a rejected posture: other efforts, then other help by a share of its range.
@@ -283,12 +285,11 @@ class Search:
 
     def _standing(self, choice: Choice, helps: Array, efforts: Array) -> Iterator[Choice]:
         """Rows of help (N, 10), other than a choice's, that reach and stand."""
-        other = np.flatnonzero(np.any(helps != choice.help, axis=1))
-        if not len(other):
-            return
-        rows = self.at(helps[other], np.repeat(choice.rows.shift, len(other), axis=0))
-        for i in np.flatnonzero((self.lacking(rows) <= TINY) & (self.wrong(rows) <= 0.0)).tolist():
-            yield Choice(float(efforts[other[i]]), helps[other[i]], rows.row(i), 0.0)
+        others = np.flatnonzero(np.any(helps != choice.help, axis=1))
+        for other in (others[k : k + _AT_ONCE] for k in range(0, len(others), _AT_ONCE)):
+            rows = self.at(helps[other], np.repeat(choice.rows.shift, len(other), axis=0))
+            for i in np.flatnonzero((self.lacking(rows) <= TINY) & (self.wrong(rows) <= 0.0)).tolist():
+                yield Choice(float(efforts[other[i]]), helps[other[i]], rows.row(i), 0.0)
 
     def bounds(self) -> tuple[Array, Array]:
         """Smallest and largest amount of each kind of help, (10,) each; both 0 where a part does not help."""

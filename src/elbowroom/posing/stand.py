@@ -76,16 +76,17 @@ class Balance:
 
     def closed(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
         """A posture with feet and pinned hands in place by their limbs alone, if balanced, else `projected`."""
-        turned = pose
+        return self.by_limbs(pose, feet, like) or self.projected(pose, feet, like)
+
+    def by_limbs(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
+        """A posture with feet and pinned hands in place by their limbs alone; None out of reach or balance."""
         for end, T_end in {**self.pinned, **feet}.items():
             limb = self.solver.limb(end)
-            solved = limb.solve(limb.T_world_parent(turned), T_end, limb.orbit_of(turned), limb.keep_of(turned))
+            solved = limb.solve(limb.T_world_parent(pose), T_end, limb.orbit_of(pose), limb.keep_of(pose))
             if not solved.reached.all() or float(solved.excess.max()) > _BEYOND_RAD:
-                return self.projected(pose, feet, like)
-            turned = limb.posed(turned, solved)
-        if self.margin(turned, self.support(like, feet)) < 0.0:
-            return self.projected(pose, feet, like)
-        return turned
+                return None
+            pose = limb.posed(pose, solved)
+        return pose if self.margin(pose, self.support(like, feet)) >= 0.0 else None
 
     def projected(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
         """The balanced posture nearest to one, feet in place; None where the solver finds none.

@@ -36,30 +36,21 @@ _FILTER = (
 
 _SIZES = "Lengths are for an adult and scale with the body."
 
+_HEAD, _HAND, _FOOT = (JERK[role][1:] for role in ("head", "left_hand", "left_foot"))
 
-def how(key: str) -> str:
-    """Explanation of a measure and its lights."""
-    return _HOW[key]()
-
-
-def _clearance() -> str:
-    return (
+# Explanations of the measures and their lights.
+HOW = {
+    "clearance": (
         f"Distance between bodies that must not touch, measured up to {100 * REACH:.0f} cm; feet on the floor, hands on"
         " held objects and other allowed contacts do not count, the floor only where something penetrates it. Green: no"
         f" collision at any time, and at least {1000 * NEAR:.0f} mm of clearance to other characters and objects;"
         " thighs and arms may brush the own body. Amber: less clearance, or not proven. Red: collisions."
-    )
-
-
-def _limits() -> str:
-    return (
+    ),
+    "limits": (
         "Excess of each joint over the human range of motion, in degrees. Green: at most"
         f" {np.degrees(PAST[0]):.0f}°. Amber: at most {np.degrees(PAST[1]):.0f}°. Red: more."
-    )
-
-
-def _balance() -> str:
-    return (
+    ),
+    "balance": (
         "Distance of the centre of mass and the zero moment point inside the support polygon of the planted feet, in"
         " centimetres, negative outside. The zero moment point is where the ground reaction acts, which must be inside"
         f" the support. The centre of mass counts while the body stands, slower than {STANDS:g} m/s. Carried objects"
@@ -67,95 +58,56 @@ def _balance() -> str:
         f" most {100 * STANDING[0]:.0f} cm outside, and the zero moment point is further out than"
         f" {100 * OUTSIDE[0]:.0f} cm in at most {100 * SHARES[0]:.0f} % of the time. Amber: {100 * STANDING[1]:.0f}"
         f" cm and {100 * SHARES[1]:.0f} %. Red: more. {_SIZES}"
-    )
-
-
-def _feet() -> str:
-    return (
+    ),
+    "feet": (
         "Distance that the supporting part of a foot moves along the floor in one step, in millimetres; rolling over"
         " heel, ball or toes is not sliding, nor is pivoting. A foot is supporting if it is low and level, the weight"
         " presses near it, and it does not move relative to the other foot if that is supporting, too; it need not be"
         f" still. Green: at most {1000 * SLIDE[0]:.0f} mm in a step. Amber: {1000 * SLIDE[1]:.0f} mm. Red: more."
         f" {_SIZES}"
-    )
-
-
-def _floating() -> str:
-    return (
+    ),
+    "floating": (
         "Height of the lowest point of a supporting foot above the ground, in millimetres: the floor, or the surface"
         " under the foot; the median of each step counts. Feet in the air, as in a jump or in the flight of"
         f" a run, do not float. Green: at most {1000 * FLOAT[0]:.0f} mm. Amber: {1000 * FLOAT[1]:.0f} mm. Red: more."
         f" {_SIZES}"
-    )
-
-
-def _sinking() -> str:
-    return (
+    ),
+    "sinking": (
         "Depth of the lowest point of a sole in the ground or the floor, in millimetres. Green: at most"
         f" {1000 * SINK[0]:.0f} mm. Amber: more for a moment, or at most {1000 * SINK[1]:.0f} mm. Red: more for 0.2 s"
         f" or longer. {_SIZES}"
-    )
-
-
-def _speed() -> str:
-    head, hand, foot = (JERK[role][1:] for role in ("head", "left_hand", "left_foot"))
-    return (
+    ),
+    "speed": (
         f"Speed in m/s, and jerk, which is how abruptly the acceleration changes, in m/s³; {_FILTER}. A pop is a"
         " jump of the unfiltered motion, within a frame, that no person could do. Green: jerk of head and hips up"
-        f" to {head[0]:.0f}, of hands up to {hand[0]:.0f}, of feet up to {foot[0]:.0f} m/s³, as in recorded walks."
-        f" Amber: up to {head[1]:.0f}, {hand[1]:.0f} and {foot[1]:.0f}, as in runs and jumps, or a pop. Red: more,"
+        f" to {_HEAD[0]:.0f}, of hands up to {_HAND[0]:.0f}, of feet up to {_FOOT[0]:.0f} m/s³, as in recorded walks."
+        f" Amber: up to {_HEAD[1]:.0f}, {_HAND[1]:.0f} and {_FOOT[1]:.0f}, as in runs and jumps, or a pop. Red: more,"
         " or pops three times as far as a person could."
-    )
-
-
-def _hands() -> str:
-    return (
+    ),
+    "hands": (
         "Paths of the wrists to scale with a dot every quarter of a second, and their speed in m/s. Bars at the top:"
         " movements of the hand relative to the chest. A human reach has one speed peak, around an"
         f" obstacle two or three. Green: at most {PEAKS[0]} peaks in a movement, or a second of it. Amber: at most"
         f" {PEAKS[1]}. Red: more."
-    )
-
-
-def _torque() -> str:
-    return (
+    ),
+    "torque": (
         "Torque at each joint by inverse dynamics, as a share of the peak strength of a healthy adult of this"
         f" weight; {_FILTER}. The ground reaction acts at the planted feet; held objects count if their mass is known."
         f" Green: at most {100 * EFFORT[0]:.0f} %. Amber: at most {100 * EFFORT[1]:.0f} %, as in runs and jumps."
         " Red: more."
-    )
-
-
-def _recorded() -> str:
-    return (
+    ),
+    "recorded": (
         "While hands hold something over standing feet: mean distance of the body's markers from the posture that"
         " recorded people have with hands and feet there, in centimetres, and distance of hands and feet from the"
         f" nearest recorded ones. Beyond {100 * FITS_M:.0f} cm of the latter the recordings do not fit, and nothing is"
         f" judged. Green: at most {100 * OFF_M:.0f} cm more than is usual at that distance. Amber: more."
-    )
-
-
-def _difference() -> str:
-    return (
+    ),
+    "difference": (
         "Distance of the furthest joint from its position in the original, in centimetres, and similarity of the joint"
         " angles of each limb: 100 % is identical, 50 % is 25° off on average. Grey: frames in which a joint"
         f" moved by more than {1000 * CHANGED:.0f} mm. Green: at least {100 * ALIKE:.0f} % similar on average and"
         f" every limb {100 * ALIKE_LIMB:.0f} %, or the change was requested. Amber: less."
-    )
-
-
-_HOW = {
-    "clearance": _clearance,
-    "limits": _limits,
-    "balance": _balance,
-    "feet": _feet,
-    "floating": _floating,
-    "sinking": _sinking,
-    "speed": _speed,
-    "hands": _hands,
-    "torque": _torque,
-    "recorded": _recorded,
-    "difference": _difference,
+    ),
 }
 
 

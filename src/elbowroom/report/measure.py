@@ -55,19 +55,7 @@ class Person:
     @property
     def measures(self) -> Mapping[str, Measure]:
         """All measures by name, in the order of the page."""
-        found: dict[str, Measure | None] = {
-            "limits": self.limits,
-            "balance": self.balance,
-            "feet": self.feet,
-            "floating": self.floating,
-            "sinking": self.sinking,
-            "speed": self.speed,
-            "hands": self.hands,
-            "torque": self.torque,
-            "recorded": self.recorded,
-            "difference": self.difference,
-        }
-        return {name: measure for name, measure in found.items() if measure is not None}
+        return {name: m for name in TITLES if isinstance(m := getattr(self, name, None), Measure)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +164,7 @@ def report(
         raise BadValue("nothing to report on: the world has no characters.")
     world = weighed(leads_marked(world), masses or {})
     before = _originals(world, original)
+    stages.report("foot contacts")
     subjects = {name: subject_of(name, motion) for name, motion in world.characters.items()}
     people = tuple(_person(world, s, before.get(s.name), change_meant) for s in subjects.values() if s is not None)
     return Report(
@@ -225,18 +214,22 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         forces = forces_of(subject, loads, ground)
         torque = torque_of(subject, forces, notes)
         balance = balance_of(subject, forces, world.contacts) if subject.contacts is not None else feet
-    stages.report(f"joints, speed and postures of {subject.name}")
+    stages.report(f"joint limits of {subject.name}")
+    limits = limits_of(subject)
+    stages.report(f"speed of {subject.name}")
+    speed, hands = speed_of(subject), hands_of(subject)
+    stages.report(f"postures of {subject.name}")
     return Person(
         name=subject.name,
         frames=len(subject.clip),
         fps=subject.clip.fps,
-        limits=limits_of(subject),
+        limits=limits,
         balance=balance,
         feet=feet,
         floating=floating,
         sinking=sinking,
-        speed=speed_of(subject),
-        hands=hands_of(subject),
+        speed=speed,
+        hands=hands,
         torque=torque,
         recorded=recorded_of(world, subject),
         difference=None if original is None else difference_of(subject, original, change_meant),

@@ -9,7 +9,7 @@ from pathlib import Path
 from elbowroom import __version__
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
-from elbowroom.report.how import TITLES, how
+from elbowroom.report.how import HOW, TITLES
 from elbowroom.report.measure import Report
 from elbowroom.report.parts import Cell, Light, Measure, counted, drawn_sources, table, time_link
 from elbowroom.report.sections import body
@@ -306,7 +306,7 @@ def _section(who: str, key: str, m: Measure) -> str:
 {body(m)}
 {f"<dl>{figures}</dl>" if figures else ""}
 {listed}
-<p class="how">{escape(how(key))}</p>
+<p class="how">{escape(HOW[key])}</p>
 </section>"""
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
@@ -30,28 +33,7 @@ def body(measure: Measure) -> str:
     """Plots and tables of a measure as HTML; empty where nothing was measured."""
     if measure.light == "none":
         return ""
-    match measure:
-        case Clearance():
-            return _clearance(measure)
-        case Limits():
-            return _limits(measure)
-        case Balance():
-            return _balance(measure)
-        case Feet():
-            return _feet(measure)
-        case Footing():
-            return _footing(measure)
-        case Speed():
-            return _speed(measure)
-        case Hands():
-            return _hands(measure)
-        case Torque():
-            return _torque(measure)
-        case Recorded():
-            return _recorded(measure)
-        case Difference():
-            return _difference(measure)
-    return ""
+    return _BODIES[type(measure)](measure)
 
 
 def _clearance(m: Clearance) -> str:
@@ -298,3 +280,17 @@ def _difference(m: Difference) -> str:
     return far + plot(
         m.times, alike, "%", low=90.0, high=100.0, most=100.0, lows=True, label="Posture similarity by limb"
     )
+
+
+_BODIES: dict[type[Measure], Callable[[Any], str]] = {
+    Clearance: _clearance,
+    Limits: _limits,
+    Balance: _balance,
+    Feet: _feet,
+    Footing: _footing,
+    Speed: _speed,
+    Hands: _hands,
+    Torque: _torque,
+    Recorded: _recorded,
+    Difference: _difference,
+}

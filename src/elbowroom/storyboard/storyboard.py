@@ -23,6 +23,7 @@ from elbowroom.motion.clip import Clip, Motion, frames_in
 from elbowroom.plan.edit import EditChange
 from elbowroom.plan.places import worn_place
 from elbowroom.plan.tasks import Task
+from elbowroom.plan.tight.recordings import checked_recording
 from elbowroom.posing.upright import carried_upright
 from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard import things
@@ -155,9 +156,8 @@ MOST_BUILT_IN_FRAMES = 100_000
 class Storyboard:
     """World of a storyboard file, its output frame rate and its tasks.
 
-    `stands` maps each static mesh by name to its entry in the scene. `style` is the style of all tasks,
-    `edits` are those to be weakened or muted, `gaits` is the clip library of walks that tasks ask for,
-    `capture` are recordings that whole-body motions are blended with.
+    `stands` maps each static mesh by name to its entry in the scene. `style` is that of all tasks, `edits` are those to
+    be weakened or muted, `gaits` is the clip library of walks, `capture` are recordings for whole-body motions.
     """
 
     path: Path
@@ -214,7 +214,7 @@ def _built(document: Document) -> Storyboard:
     capture = []
     for k, name in enumerate(file.capture):
         with document.blaming("capture", k):
-            capture.append(recording_named(name, document.path.parent))
+            capture.append(checked_recording(recording_named(name, document.path.parent)))
     return Storyboard(
         document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits), gaits, tuple(capture)
     )

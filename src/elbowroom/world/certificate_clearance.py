@@ -164,8 +164,10 @@ def overlaps_of(
     by_reason: dict[str, list[Span]] = {}
     for span in spans:
         contact = _contact(proof, span)
-        collides = any(a < span.end and span.begin < b for a, b in hits.get(proof.exact.pairs[span.pair], ()))
-        if contact is not None and not collides:
+        if contact is None:
+            continue
+        met = hits.get(proof.exact.pairs[span.pair], ()) if hits else ()
+        if not any(a < span.end and span.begin < b for a, b in met):
             by_reason.setdefault(contact.why, []).append(span)
     runs = [(why, run) for why, own in by_reason.items() for run in _runs(_Depths(proof, measured), own)]
     exact = proof.exact

@@ -77,7 +77,6 @@ class ExactWorld:
         own = {name: own_pairs_of(world.body(name)) for name in world.characters}
         self._pairs = pairs_of(world, self.parts, own)
         self.index: NDArray[np.int32] = self._pairs.index
-        self.ignored: tuple[Pair, ...] = self._pairs.ignored
         self.off = self._pairs.off
         self.contacts: dict[int, tuple[Contact, ...]] = {}
         for contact in world.contacts:
@@ -89,6 +88,11 @@ class ExactWorld:
     def pairs(self) -> PairNames:
         """All pairs that count, by name."""
         return self._pairs.names
+
+    @cached_property
+    def ignored(self) -> tuple[Pair, ...]:
+        """Pairs of one body that never count, by name."""
+        return tuple(self._pairs.ignored)
 
     @property
     def number(self) -> NDArray[np.int32]:

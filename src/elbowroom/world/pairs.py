@@ -82,16 +82,16 @@ class Pairs:
     """Parts and pairs (P, 2) of their indices that count.
 
     `off` has intervals in seconds of pairs that are switched off for a time: an object and the hand that holds it.
-    `ignored` are pairs of one body that never count, by name: neighbours that overlap in easy poses, parts of one hand,
-    shapes of one joint.
+    `ignored` are pairs of one body that never count: neighbours that overlap in easy poses, parts of one hand, shapes
+    of one joint.
     """
 
     parts: tuple[Part, ...]
     index: NDArray[np.int32]
+    ignored: PairNames
     off: dict[int, tuple[tuple[float, float], ...]] = field(default_factory=dict)
-    ignored: tuple[Pair, ...] = ()
 
-    @property
+    @cached_property
     def names(self) -> PairNames:
         """The names of all pairs."""
         return PairNames(self.parts, self.index)
@@ -138,11 +138,7 @@ class Pairs:
 
 def parts_of(world: World) -> tuple[Part, ...]:
     """All parts of a world, without eyes, which are inside heads."""
-    parts = [
-        Part(f"{name}.{shape.name}", "body", name, shape.joint, shape, role=role)
-        for name in world.characters
-        for shape, role in shapes_of(world.body(name))
-    ]
+    parts = [part for name in world.characters for part in _parts_of_body(name, world.body(name))]
     own = {part.name for part in parts}
     for name in (*world.things, *world.static):
         if name in own:
@@ -152,6 +148,17 @@ def parts_of(world: World) -> tuple[Part, ...]:
     if world.floor is not None:
         parts.append(Part(FLOOR, "floor", FLOOR))
     return tuple(parts)
+
+
+def _parts_of_body(name: str, body: Body) -> tuple[Part, ...]:
+    """Parts of a character, made once for a body and a name."""
+
+    def found() -> tuple[Part, ...]:
+        return tuple(
+            Part(f"{name}.{shape.name}", "body", name, shape.joint, shape, role=role) for shape, role in shapes_of(body)
+        )
+
+    return kept(body, ("parts", name), found)
 
 
 def shapes_of(body: Body) -> tuple[tuple[Shape, str], ...]:
@@ -171,17 +178,16 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
     free = np.array([p.kind == "body" or (p.kind == "thing" and p.owner in moving) for p in parts], dtype=bool)
     meet = free[:movers, None] | free[None]
     meet &= np.arange(len(parts)) > np.arange(movers)[:, None]
-    ignored: list[Pair] = []
+    ignored = [np.zeros((0, 2), np.int64)]
     first = 0
     for name in world.characters:
         counts = own[name].counts
         last = first + len(counts)
         meet[first:last, first:last] = counts
-        never = np.argwhere(np.triu(~counts, 1)).tolist()
-        ignored += [Pair(parts[first + a].name, parts[first + b].name) for a, b in never]
+        ignored.append(first + np.argwhere(np.triu(~counts, 1)))
         first = last
     index = np.argwhere(meet).astype(np.int32).reshape(-1, 2)
-    pairs = Pairs(parts, index, ignored=tuple(ignored))
+    pairs = Pairs(parts, index, PairNames(parts, np.concatenate(ignored).astype(np.int32)))
     rows = {p.owner: i for i, p in enumerate(parts) if p.kind == "thing"}
     for hold, during in ((hold, world.held_during(hold)) for hold in world.holds):
         if during is None:

@@ -55,8 +55,8 @@ class RepairOptions:
     `sources` are the imported clips by character; `max_aside` is the largest displacement of a body, metres; `apart`
     are other repairs that these should differ from; `progress` is called with messages; `margin` is the clearance,
     metres. Hands in `pins` stay in place, as do feet of `planted` characters, and trunks unless `trunk` is set; without
-    `searches` limbs use offsets only. Collisions that end before `since`, in seconds, are left as they are.
-    Without `partial`, a repair that leaves something is of no use, and ends as soon as that is known.
+    `searches` limbs use offsets only. Collisions that end before `since` or begin after `until`, in seconds, are left
+    as they are. Without `partial`, a repair that leaves something is of no use, and ends as soon as that is known.
     """
 
     sources: Mapping[str, Clip]
@@ -73,13 +73,14 @@ class RepairOptions:
     trunk: bool = True
     searches: bool = True
     since: float = -math.inf
+    until: float = math.inf
     partial: bool = True
     clocks: Clocks = field(default_factory=Clocks)
 
     def pending(self, proof: Certificate) -> list[Collision | Unproven]:
         """Collisions of a proof that are to be resolved, and pairs too close to be proven apart."""
         found: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
-        return [hit for hit in found if hit.during[1] >= self.since]
+        return [hit for hit in found if hit.during[1] >= self.since and hit.during[0] <= self.until]
 
     def recorded(self, who: str) -> bool:
         """Return whether a character's clip may keep its recorded contacts with itself."""

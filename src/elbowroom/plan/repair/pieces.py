@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
-from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit
 from elbowroom.world.paths import Interval, Still, merged
@@ -20,6 +19,10 @@ from elbowroom.world.world import World
 LONG_S = 30.0
 # Seconds on either side of a collision: a walk around an obstacle takes two or three each way.
 _AROUND_S = 4.0
+# Seconds of collisions in one piece at most, unless they follow each other without a break.
+_PIECE_S = 15.0
+# Collisions with less time between them stay in one piece, seconds; half of it on either side of a piece counts as its.
+_BREAK_S = 1.0
 # Share of a world beyond which it is repaired as a whole rather than in a window.
 _MOST = 0.7
 # Frames at the ends of a piece that a repair must leave unchanged: positions and velocities continue there.
@@ -32,27 +35,44 @@ def is_long(world: World) -> bool:
     return end - begin > LONG_S and all(isinstance(m, Clip) for m in world.characters.values())
 
 
-def pieces(world: World, proof: Certificate) -> list[Interval]:
-    """Intervals of a take that contain all of its collisions; none where they make up most of it."""
-    begin, end = world.span
-    hits: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
-    found = merged([_around(world, hit) for hit in hits], 0.0)
-    return found if sum(b - a for a, b in found) < 0.5 * (end - begin) else []
+@dataclass(frozen=True)
+class Piece:
+    """Interval `during` of a take that is repaired on its own, for the collisions from `since` until `until`."""
+
+    during: Interval
+    since: float
+    until: float
+
+    def has(self, hit: Collision | Unproven) -> bool:
+        """Return whether a collision is one of this piece."""
+        return hit.during[1] >= self.since and hit.during[0] <= self.until
+
+
+def pieces(world: World, hits: Sequence[Collision | Unproven]) -> list[Piece]:
+    """Pieces of a take in which all of the given collisions are; those of dense collisions overlap."""
+    cores: list[Interval] = []
+    for begin, end in merged([hit.during for hit in hits], _BREAK_S):
+        if cores and begin - cores[-1][1] < 2.0 * _AROUND_S and end - cores[-1][0] < _PIECE_S:
+            cores[-1] = cores[-1][0], end
+        else:
+            cores.append((begin, end))
+    slack = 0.5 * _BREAK_S
+    return [Piece(_around(world, core), core[0] - slack, core[1] + slack) for core in cores]
 
 
 def windows(world: World, hits: Sequence[Collision | Unproven]) -> list[Interval]:
     """Intervals of a world that contain some collisions and the time around them; none where they make up most of
     it.
     """
-    found, (begin, end) = merged([_around(world, hit) for hit in hits], 0.0), world.span
+    found, (begin, end) = merged([_around(world, hit.during) for hit in hits], 0.0), world.span
     clips = all(isinstance(m, Clip) for m in world.characters.values())
     return found if clips and sum(b - a for a, b in found) < _MOST * (end - begin) else []
 
 
-def _around(world: World, hit: Collision | Unproven) -> Interval:
-    """Interval of a world from some seconds before a collision until after it."""
+def _around(world: World, during: Interval) -> Interval:
+    """Interval of a world from some seconds before another until after it."""
     begin, end = world.span
-    return max(hit.during[0] - _AROUND_S, begin), min(hit.during[1] + _AROUND_S, end)
+    return max(during[0] - _AROUND_S, begin), min(during[1] + _AROUND_S, end)
 
 
 def piece_of(world: World, during: Interval) -> World:

@@ -19,7 +19,7 @@ from elbowroom.plan.repair.find import (
 )
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
-from elbowroom.plan.repair.pieces import clips_in, fits, is_long, piece_of, pieces, windows
+from elbowroom.plan.repair.pieces import Piece, clips_in, fits, is_long, piece_of, pieces, windows
 from elbowroom.plan.repair.whole_clip import raised, shifted_clips
 from elbowroom.plan.repair.work import Work, key_of, took
 from elbowroom.plan.result import Plan, Status
@@ -31,11 +31,12 @@ from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.edit import Edit, motions
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
 # Rounds of repairs of what earlier repairs caused.
 _ROUNDS = 6
+# Passes over the pieces of a long take.
+_PASSES = 2
 # Times that one episode is repaired: what collides all the same is caused by something else.
 _TIMES_REPAIRED = 3
 # Times that characters are raised out of the floor: the second only for what was at the edge of the allowed depth.
@@ -217,40 +218,52 @@ def _by_limbs(
 
 
 def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
-    """Repair a long take piece by piece, with one proof of the whole before and after; shorter takes as a whole."""
+    """Repair a long take in pieces, with a proof of the whole before and after each pass; shorter takes as a whole."""
     work = Work(freeze_grips(world), options)
-    found = []
     try:
-        if is_long(world):
-            found = pieces(work.world, _above_floor(work, people, work.certified("if free")))
+        after: Certificate | None = _above_floor(work, people, work.certified("if free")) if is_long(world) else None
     except OutOfTime:
-        pass  # reported by the repair of the whole, which has no time left either
-    if not found:
+        after = None  # reported by the repair of the whole, which has no time left either
+    if after is None or not options.pending(after):
         return _by_limbs(world, people, options, proof=work.before)
-    reasons = []
+    tried: list[Piece] = []
+    reasons: list[str] = []
     late = ""
-    for number, during in enumerate(found, 1):
-        piece = piece_of(work.world, during)
-        how = _piece_options(options, during, f"piece {number} of {len(found)}")
-        done = _by_limbs(piece, people, how)
-        if not fits(work.world, piece, done.edits):
-            reasons.append(f"{during[0]:.1f}–{during[1]:.1f} s: no repair returns to the motion in time")
-        elif done.edits:
-            work.edits += done.edits
-            work.world = work.world.with_(characters=motions(work.world.characters, done.edits))
-        if done.status == "budget-spent":
-            late = done.why
+    for _ in range(_PASSES):
+        left = [hit for hit in options.pending(after) if not any(p.has(hit) for p in tried)]
+        if not left:
             break
-        reasons += [f"{during[0]:.1f}–{during[1]:.1f} s: {done.why}"] if done.why else []
-    work.proof = None
-    try:
-        after = work.certified_late() if late else work.certified()
-    except OutOfTime as spent:
-        after, late = None, str(spent)
+        now = pieces(work.world, left)
+        tried += now
+        late = _pass_over(work, people, now, reasons)
+        work.proof = None
+        try:
+            after = work.certified_late() if late else work.certified()
+        except OutOfTime as spent:
+            after, late = None, str(spent)
+        if late or after is None:
+            break
     free = after is not None and (after.free or not options.pending(after))
     status: Status = "budget-spent" if late else "found" if free else "partial"
     why = "" if status == "found" else "; ".join([*([late] if late else reasons[:1]), _so_far(work, after)])
     return _plan(work, world, status, why, after)
+
+
+def _pass_over(work: Work, people: Sequence[str], found: Sequence[Piece], reasons: list[str]) -> str:
+    """Repair pieces one after another, and append reasons of failures; returns why the budget ended it, '' if not."""
+    for number, part in enumerate(found, 1):
+        piece = piece_of(work.world, part.during)
+        done = _by_limbs(piece, people, _piece_options(work.options, part, f"piece {number} of {len(found)}"))
+        where = f"{part.since:.1f}–{part.until:.1f} s"
+        if not fits(work.world, piece, done.edits):
+            reasons.append(f"{where}: no repair returns to the motion in time")
+        elif done.edits:
+            work.edits += done.edits
+            work.world = work.world.with_(characters=motions(work.world.characters, done.edits))
+        if done.status == "budget-spent":
+            return done.why
+        reasons += [f"{where}: {done.why}"] if done.why else []
+    return ""
 
 
 def _plan(work: Work, world: World, status: Status, why: str, after: Certificate | None) -> Plan:
@@ -262,12 +275,15 @@ def _plan(work: Work, world: World, status: Status, why: str, after: Certificate
     return Plan(status, result, tuple(work.edits), why, after, seconds, collisions, world.characters)
 
 
-def _piece_options(options: RepairOptions, during: Interval, name: str) -> RepairOptions:
+def _piece_options(options: RepairOptions, piece: Piece, name: str) -> RepairOptions:
     """Options for a piece of a take, named in progress messages."""
     say = options.progress
     tell = None if say is None else (lambda doing: say(f"{name}, {doing}"))
+    during = piece.during
     cut = {who: tuple(clips_in({who: clip}, during)[who] for clip in clips) for who, clips in options.apart.items()}
-    return replace(options, sources=clips_in(options.sources, during), apart=cut, progress=tell)
+    since, until = max(options.since, piece.since), min(options.until, piece.until)
+    cut_clips = clips_in(options.sources, during)
+    return replace(options, sources=cut_clips, apart=cut, progress=tell, since=since, until=until)
 
 
 def _in_rounds(work: Work, people: Sequence[str]) -> Certificate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,14 +14,9 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Character
 from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
-from elbowroom.errors import BadValue
 from elbowroom.finish.settle import interpolate
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, normalize, slerp
-from elbowroom.motion.clip import Clip
-from elbowroom.motion.edit import resample
-from elbowroom.motion.posture_angles import AngleDatabase
-from elbowroom.motion.retarget import retarget
 from elbowroom.motion.warp import Match, best_segment
 from elbowroom.plan.tight.chain import BodyProblem, between_check, body_path, shortened
 from elbowroom.plan.tight.criteria import (
@@ -29,26 +24,19 @@ from elbowroom.plan.tight.criteria import (
     Timing,
     blended_components,
     clearances,
-    component_joints,
     similarities,
     variations,
 )
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.perturb import Judge, Reference, perturbed
+from elbowroom.plan.tight.recordings import Capture, points_of
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.spaces.component import PosePath, components
 from elbowroom.world.edit import CaptureBlend, PartSource
 from elbowroom.world.pairs import Pair
 
-# Roles of joints whose positions are compared with recordings.
-_POINTS = ("pelvis", "chest", "head", "left_thigh", "left_shin", "left_foot", "right_thigh", "right_shin", "right_foot",
-           "left_upper_arm", "left_forearm", "left_hand", "right_upper_arm", "right_forearm", "right_hand")  # fmt: skip
 # Share of a path at either end over which the blend fades in: both ends stay.
 _FADE = 0.2
-# Parts of the recordings, each of which a blend is to be more like: what is like one alone will not be like others.
-_FOLDS = 2
-# Frame rate of recordings.
-_CAPTURE_FPS = 30.0
 # Half-width of the smoothing of a blend, nodes.
 _EVENED = 6
 # Mean speed of the farthest-moving point where no recording gives a time, m/s.
@@ -63,36 +51,6 @@ _SOURCES: tuple[PartSource, ...] = ("planned", "blended", "captured")
 _SOURCES_FROM = (0.05, 0.9)
 # Longest piece that a local shortcut replaces after re-planning, share of the path.
 _LOCAL = 0.2
-
-
-@dataclass(frozen=True, eq=False)
-class Capture:
-    """Recordings for one body: postures in joint angles with counts, and clips with positions of some joints."""
-
-    database: AngleDatabase
-    clips: tuple[Clip, ...] = ()
-    points: tuple[Array, ...] = ()
-
-    @staticmethod
-    def of(body: Character, clips: Sequence[Clip]) -> Capture:
-        """Capture from clips that are already those of the body."""
-        if not clips:
-            raise BadValue("capture needs at least one recording; omit it to plan without recordings.")
-        for clip in clips:
-            if clip.rotations.shape[1] != len(body.skeleton):
-                raise BadValue(f"a recording has {clip.rotations.shape[1]} joints and {body.name} has "
-                               f"{len(body.skeleton)}; retarget it with er.retarget(clip, body) first.")  # fmt: skip
-        frames = [clip.rotations[:: max(round(clip.fps / 15.0), 1)] for clip in clips]
-        folds = np.repeat(np.arange(len(clips)) % _FOLDS, [len(some) for some in frames])
-        database = AngleDatabase.of(np.concatenate(frames), component_joints(body), folds=folds)
-        points = tuple(_points(body, body.transforms(clip.root, clip.rotations)) for clip in clips)
-        return Capture(database, tuple(clips), points)
-
-
-@lru_cache(maxsize=4)
-def capture_for(body: Character, recordings: tuple[Clip, ...]) -> Capture:
-    """Capture from recordings of any rig, as motions of a body."""
-    return Capture.of(body, [retarget(resample(clip, _CAPTURE_FPS), body) for clip in recordings])
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,19 +96,20 @@ class Refined:
 
 
 def refined(
-    problem: BodyProblem, searched: PosePath, planned: PosePath, capture: Capture, seconds: float | None = None,
+    problem: BodyProblem, searched: PosePath, planned: PosePath, capture: Capture, timing: Timing | None = None,
     seed: int = 0, settings: TightSettings = USUAL,
 ) -> Refined:  # fmt: skip
     """Replace unnatural postures of a planned path in open space by recorded ones, and re-plan along the result.
 
-    `searched` is the path that `planned` is a shorter form of; the motion lasts `seconds`, None: as the recording does.
+    `searched` is the path that `planned` is a shorter form of. Without a `timing` the motion lasts as the recording
+    does.
     """
     spent: dict[str, float] = {}
     clock, body = _Clock(spent), problem.body
     raw = _nodes(body, searched, settings.nodes)
     least = [int(np.ceil(raw.length_m / settings.fastest * clip.fps)) for clip in capture.clips]
-    match = best_segment(_points(body, raw.T), capture.points, settings.match_m, least=least)
-    timing = Timing.eased(_seconds(capture, raw, match) if seconds is None else seconds)
+    match = best_segment(points_of(body, raw.T), capture.points, settings.match_m, least=least)
+    timing = timing or Timing.eased(_seconds(capture, raw, match))
     clock.stop("search&mapping")
     before = _criteria(problem, raw, timing, capture, settings, clock, seed)
     unnatural = (before.similarity < settings.natural_above) | (before.robust > settings.torque_below)
@@ -293,11 +252,6 @@ def _smoothed(problem: BodyProblem, path: PosePath, settings: TightSettings) -> 
     """A path with its corners rounded as in its frames; unchanged where that is not free."""
     frames = frames_of(problem, path, 2 * settings.nodes)
     return path if frames is None else PosePath(problem.body, [Pose.of(*row) for row in zip(*frames, strict=True)])
-
-
-def _points(body: Character, T: Array) -> Array:
-    joints = [body.roles[role] for role in _POINTS if role in body.roles]
-    return np.ascontiguousarray(T[..., :3, 3][:, joints])
 
 
 def _seconds(capture: Capture, nodes: PosePath, match: Match | None) -> float:

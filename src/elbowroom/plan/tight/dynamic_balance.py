@@ -1,40 +1,52 @@
-"""Zero moment point of whole-body frames, and how much slower they have to be for it to stay in the support (P2)."""
+"""Zero moment point of whole-body frames, and where they have to be slower for it to stay in the support (P2)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
 from elbowroom.character.dynamics import GRAVITY
 from elbowroom.character.masses import heavy_joints
 from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.easing import covering
 from elbowroom.geometry.rotations import Array, continuous, normalize
 from elbowroom.motion.smooth import derivative, smoothed
 from elbowroom.plan.tight.chain import BodyProblem
 from elbowroom.plan.tight.frames import Planned, frames_of
-from elbowroom.posing.balance import margin_inside
+from elbowroom.posing.balance import AROUND, edges
 from elbowroom.spaces.component import PosePath
 
-# Longest duration, share of the usual one.
-_SLOWEST = 2.5
+# Longest duration, share of the usual one, and how often a timing is made slower.
+_SLOWEST, _TIMES = 2.5, 8
+# Seconds over which a motion slows down before a place and after it, and the most by which it does so at a time.
+_OVER_S, _AT_ONCE = 0.4, 2.0
+# Distance inside the support that slower timings aim at, metres.
+_AIM_M = 0.004
 
 
 @dataclass(frozen=True, eq=False)
 class ZeroMoment:
-    """Zero moment points (T, 2) and centres of mass (T, 2) on the floor, and the corners of each frame's support."""
+    """Zero moment points (T, 2) and centres of mass (T, 2) on the floor, and the extents (T, 192) of supports."""
 
     points: Array
     centers: Array
-    supports: tuple[Array, ...]
+    extents: Array
 
-    def margins(self, slower: float = 1.0) -> Array:
-        """Distances (T,) of the points inside the support, metres, where all takes `slower` times as long.
+    @property
+    def margins(self) -> Array:
+        """Distances (T,) of the points inside the support, metres."""
+        return np.asarray((self.extents - self.points @ AROUND).min(axis=1))
+
+    @property
+    def slowness(self) -> Array:
+        """Shares (T,) of its duration, 1 or more, that each frame would have to take.
 
         The point is as far from the centre of mass as that accelerates, by the square of time.
         """
-        at = self.centers + (self.points - self.centers) / slower**2
-        return np.array([float(margin_inside(c, p)) for c, p in zip(self.supports, at, strict=True)])
+        room = np.maximum(self.extents - self.centers @ AROUND - _AIM_M, 1e-3)
+        return np.sqrt(np.maximum(((self.points - self.centers) @ AROUND / room).max(axis=1), 1.0))
 
 
 def zero_moment(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -> ZeroMoment | None:
@@ -46,9 +58,10 @@ def zero_moment(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -
     poses = [Pose.of(*row) for row in zip(*frames, strict=True)]
     path = PosePath(body, poses)
     found = [balance.support(pose, path.feet(float(s))) for pose, s in zip(poses, path.along, strict=True)]
-    supports = tuple(corners for corners in found if corners is not None)
+    supports = [corners for corners in found if corners is not None]
     if len(supports) < len(poses) or body.masses is None or len(poses) < 3:
         return None
+    same = {id(corners): edges(corners) + balance.margin_m for corners in supports}  # they are drawn in by it
     T = body.transforms(smoothed(frames[0], fps), normalize(smoothed(continuous(frames[1]), fps)))
     joints, shares, centers = heavy_joints(body)
     mass = np.broadcast_to(body.masses.total * shares, (len(T), len(joints)))
@@ -65,34 +78,45 @@ def zero_moment(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -
     lever = up[..., None] * at[..., :2] - (mass[..., None] * height) * force[..., :2]
     points = lever.sum(axis=1) / up.sum(axis=1)[:, None]
     middle = (mass[..., None] * at[..., :2]).sum(axis=1) / mass.sum(axis=1)[:, None]
-    return ZeroMoment(points, middle, supports)
+    return ZeroMoment(points, middle, np.array([same[id(corners)] for corners in supports]))
 
 
 def zmp_margin(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -> float | None:
     """Least distance of the zero moment point inside the support, metres; None for a body that needs no balance."""
     found = zero_moment(problem, frames, fps)
-    return None if found is None else float(found.margins().min()) + problem.balance.margin_m
+    return None if found is None else float(found.margins.min())
 
 
 def slowed(problem: BodyProblem, done: Planned, fps: float) -> Planned:
-    """A plan with `zmp_m`, and with more frames where its zero moment point would leave the support.
+    """A plan with `zmp_m`, and slower where its zero moment point would leave the support.
 
-    Two and a half times as many at the most.
+    It takes two and a half times as long at the most.
     """
     assert done.frames is not None and done.path is not None
     found = zero_moment(problem, done.frames, fps)
     if found is None:
         return done
-    inner = problem.balance.margin_m  # supports are drawn in by it
-    count = len(done.frames[0]) - 1
-    most = int(np.ceil(_SLOWEST * count))
-    while count < most and float(found.margins().min()) + inner < 0.0:
-        tried = np.arange(1.1, _SLOWEST, 0.1)
-        slower = next((s for s in tried if float(found.margins(s).min()) + inner >= 0.0), _SLOWEST)
-        count = min(int(np.ceil(slower * count)), most)
-        frames = frames_of(problem, done.path, count)
-        slowed = None if frames is None else zero_moment(problem, frames, fps)
-        if frames is None or slowed is None:
+    share, most, best = done.shares, _SLOWEST * (len(done.frames[0]) - 1), float(found.margins.min())
+    for _ in range(_TIMES):
+        if best >= 0.0:
             break
-        done, found = replace(done, frames=frames), slowed
-    return replace(done, zmp_m=float(found.margins().min()) + inner)
+        share = _slower(share, found.slowness, fps)
+        if len(share) - 1 > most:
+            break
+        frames = frames_of(problem, done.path, len(share) - 1, share)
+        calm = None if frames is None else zero_moment(problem, frames, fps)
+        if frames is None or calm is None:
+            break
+        found, inside = calm, float(calm.margins.min())
+        if inside > best:
+            done, best = replace(done, frames=frames, share=share), inside
+    return replace(done, zmp_m=best)
+
+
+def _slower(share: Array, slowness: Array, fps: float) -> Array:
+    """Shares of a path (M,) at even times, from others (N,) each of which takes that much longer (N,)."""
+    pace = covering(np.minimum(slowness, _AT_ONCE), 2 * round(0.5 * _OVER_S * fps) + 1)
+    times = np.concatenate([[0.0], np.cumsum(0.5 * (pace[1:] + pace[:-1]))])
+    even = np.linspace(0.0, times[-1], int(np.ceil(times[-1])) + 1)
+    smooth = scipy.interpolate.CubicSpline(times, share, bc_type="clamped")(even)
+    return np.maximum.accumulate(np.clip(smooth, 0.0, 1.0))

@@ -10,8 +10,8 @@ import numpy as np
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import interpolate, rounded
-from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import Array, continuous
+from elbowroom.geometry.easing import covering, smootherstep
+from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply
 from elbowroom.plan.tight.chain import BodyProblem, between_check, body_path, free_between, shortened
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.search.birrt import Stats
@@ -22,6 +22,8 @@ from elbowroom.world.edit import CaptureBlend
 _WINDOW = 0.16
 _HALVINGS = 6
 _LEAST_WINDOW = 0.01
+# Share of all frames over which the change of one that had to be brought into balance fades away, to either side.
+_SPREAD = 0.06
 # Samples of the path for rounding.
 _PLACES = 160
 
@@ -32,7 +34,8 @@ class Planned:
 
     `searched` is the path before it was shortened to `path`; `seconds` are those of search and smoothing, `blocked` the
     component that failed; `blend` says what recordings have in it; `zmp_m` is how far inside the support the zero
-    moment point stays, metres, None where that was not computed.
+    moment point stays, metres, None where that was not computed. `share` (N + 1,) are the shares of the path at frames,
+    None for the usual ones.
     """
 
     frames: tuple[Array, Array] | None
@@ -43,6 +46,13 @@ class Planned:
     blocked: str
     blend: CaptureBlend | None = None
     zmp_m: float | None = None
+    share: Array | None = None
+
+    @property
+    def shares(self) -> Array:
+        """Shares (N + 1,) of the path at all frames."""
+        assert self.frames is not None
+        return _eased(len(self.frames[0]) - 1) if self.share is None else self.share
 
 
 def planned_frames(
@@ -74,7 +84,7 @@ def frames_of(
     are not free or balanced; None where that is not enough.
     """
     problem = replace(problem, check=between_check(problem, path))
-    share = smootherstep(np.linspace(0.0, 1.0, count + 1)) if share is None else share
+    share = _eased(count) if share is None else share
     even = np.linspace(0.0, 1.0, _PLACES)
     root = np.stack([np.interp(even, path.along, path.root[:, k]) for k in range(3)], axis=1)
     q = continuous(interpolate(path.along, path.rotations, even))
@@ -94,6 +104,11 @@ def frames_of(
     return None
 
 
+def _eased(count: int) -> Array:
+    """Shares (N + 1,) of a path in `count` frames, slow at both ends."""
+    return smootherstep(np.linspace(0.0, 1.0, count + 1))
+
+
 def _rounded_root(root: Array, reach: Array) -> Array:
     """Roots (N, 3) averaged over neighbours (N,) to either side, fewer near the ends, which stay."""
     out = root.copy()
@@ -109,28 +124,65 @@ class _ClosedFrames:
 
     def __init__(self, problem: BodyProblem, path: PosePath, share: Array) -> None:
         self.problem, self.path, self.share = problem, path, share
-        self._poses: list[Pose | None] = [problem.start, *[None] * (len(share) - 2), problem.goal]
-        self._between = np.ones(len(share) - 1, bool)
-        self._rows = np.full((len(share), 3 + 4 * len(problem.start.rotations)), np.nan)
+        count, joints = len(share), len(problem.start.rotations)
+        self._closed: list[Pose | None] = [problem.start, *[None] * (count - 2), problem.goal]
+        self._free, self._between = np.ones(count, bool), np.ones(count - 1, bool)
+        self._rows = np.full((count, 3 + 4 * joints), np.nan)
 
     def with_(self, root: Array, q: Array) -> list[Pose | None]:
         """Frames of roots (M, 3) and rotations (M, J, 4) that are even along the path; None for those not free."""
         even, share = np.linspace(0.0, 1.0, len(root)), self.share
         roots = np.stack([np.interp(share, even, root[:, k]) for k in range(3)], axis=1)
         rotations = self.problem.within_limits(interpolate(even, q, share))
-        rows = np.concatenate([roots, rotations.reshape(len(share), -1)], axis=1)
+        changed = self._close(roots, rotations)
+        lost = [k for k, pose in enumerate(self._closed) if pose is None]
+        if lost:
+            changed |= self._close(*self._shifted(roots, rotations, lost))
+        for k in changed:
+            pose = self._closed[k]
+            self._free[k] = pose is not None and self.problem.check.free(pose)
+        # a fast hand passes a corner between two frames
+        for k in sorted({k + i for k in changed for i in (-1, 0)}):
+            a, b = (self._closed[i] if self._free[i] else None for i in (k, k + 1))
+            self._between[k] = a is None or b is None or free_between(self.problem, a, b)
+        inner = np.concatenate([[True], self._between[:-1] & self._between[1:], [True]])
+        return [pose if free else None for pose, free in zip(self._closed, self._free & inner, strict=True)]
+
+    def _close(self, roots: Array, rotations: Array) -> set[int]:
+        """Put feet in place by the legs alone, in frames that have changed, and return their numbers."""
+        rows = np.concatenate([roots, rotations.reshape(len(roots), -1)], axis=1)
         changed: list[int] = (np.flatnonzero((rows != self._rows).any(axis=1)[1:-1]) + 1).tolist()
         self._rows = rows
         for k in changed:
-            self._poses[k] = self._closed(Pose.of(roots[k], rotations[k]), float(share[k]))
-        # a fast hand passes a corner between two frames
-        for k in sorted({k + i for k in changed for i in (-1, 0)}):
-            a, b = self._poses[k], self._poses[k + 1]
-            self._between[k] = a is None or b is None or free_between(self.problem, a, b)
-        inner = np.concatenate([[True], self._between[:-1] & self._between[1:], [True]])
-        return [pose if free else None for pose, free in zip(self._poses, inner, strict=True)]
+            self._closed[k] = self.problem.balance.by_limbs(Pose.of(roots[k], rotations[k]), *self._feet(k))
+        return set(changed)
 
-    def _closed(self, pose: Pose, share: float) -> Pose | None:
-        """A posture with feet in place, None where it is not balanced or free."""
-        found = self.problem.balance.closed(pose, self.path.feet(share), self.path.at(share))
-        return found if found is not None and self.problem.check.free(found) else None
+    def _feet(self, k: int) -> tuple[dict[str, Array], Pose]:
+        """Transforms (4, 4) of the feet in a frame, and a posture with the feet there."""
+        share = float(self.share[k])
+        return self.path.feet(share), self.path.at(share)
+
+    def _shifted(self, roots: Array, rotations: Array, lost: list[int]) -> tuple[Array, Array]:
+        """Roots (N + 1, 3) and rotations (N + 1, J, 4) moved to where legs alone are enough.
+
+        The whole-body solver brings each frame of `lost` into balance, which may move it by centimetres next to one
+        that stays: all frames around share its change, so that nothing jumps.
+        """
+        turns, moves, known = [], [], []
+        for k in lost:
+            found = self.problem.balance.projected(Pose.of(roots[k], rotations[k]), *self._feet(k))
+            if found is not None:
+                known.append(k)
+                moves.append(found.root - roots[k])
+                turns.append(log(multiply(conjugate(rotations[k]), found.rotations)))
+        if not known:
+            return roots, rotations
+        count, frames = len(roots), np.arange(len(roots))
+        width = max(int(_SPREAD * count), 1)
+        need = np.zeros(count)
+        need[known] = 1.0
+        ends = smootherstep(np.minimum(frames, frames[::-1]) / width)
+        part = np.exp(-(((frames[:, None] - known) / (0.5 * width)) ** 2)) + 1e-12
+        part *= (ends * covering(need, 2 * width + 1) / part.sum(axis=1))[:, None]
+        turned = multiply(rotations, exp(np.tensordot(part, np.array(turns), axes=1)))
+        return roots + part @ np.array(moves), self.problem.within_limits(turned)

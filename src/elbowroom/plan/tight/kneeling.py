@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
@@ -46,6 +47,7 @@ _LEAN_RAD = 0.5
 # Clearance of arms while kneeling, metres.
 _ARMS_M = 0.03
 _WHY = "kneels on it"
+_OTHER: dict[str, Hand] = {"left": "right", "right": "left"}
 
 
 def kneel(d: Director, task: Task) -> None:
@@ -117,56 +119,86 @@ def _contacts(actor: Actor, side: Hand, during: tuple[float, float], kind: Kind)
     return [Contact(name, FLOOR, during, kind, _DEEPEST_M, _WHY) for name in names]
 
 
+@dataclass(frozen=True, eq=False)
+class _Key:
+    """A posture on the way down, the share of the time at which it is taken, and where the stepping foot is then.
+
+    Its ball has moved by (3,) and its heel is lifted by radians.
+    """
+
+    when: float
+    moved: Array
+    heel: float
+    pose: Pose
+
+
 def _down(actor: Actor, side: Hand, floor: float, goal: Pose, moved: Array) -> tuple[Array, Array] | None:
     """Roots (N, 3) and rotations (N, J, 4) down to a posture on one knee, the ball of whose foot moved by (3,).
 
     The weight is over the other foot while that foot is in the air; None where it is not, or legs are too short.
     """
-    body, stand = actor.body, actor.pose
-    front = front_of(actor, body.skeleton.at(stand))
-    step = StepBack(body, stand, front, side)
-    solver, lift = WholeBody(body), _STEP_M * body.height / 1.7 * UP
-    other = "left" if side == "right" else "right"
-    stays = body.skeleton.at(stand)[body.role(f"{other}_foot")]
+    body, front = actor.body, front_of(actor, actor.body.skeleton.at(actor.pose))
+    step = StepBack(body, actor.pose, front, side)
+    keys = _keys(step, actor.pose, goal, moved)
+    frames = None if keys is None else _between_keys(step, keys, actor.frames(_DOWN_S))
+    if frames is None:
+        return None
+    T = body.transforms(*frames)
+    inside = margin_inside(contact_points(body, T, floor), center_of_mass(body, T)[:, :2])
+    return frames if float(inside[:-1].min()) >= 0.0 else None
+
+
+def _keys(step: StepBack, stand: Pose, goal: Pose, moved: Array) -> list[_Key] | None:
+    """Postures from standing to kneeling: the foot lifts, passes, and lands, the weight over the other one."""
+    body, side = step.body, step.side
+    other, lift = _OTHER[side], _STEP_M * step.body.height / 1.7 * UP
+    T = body.skeleton.at(stand)
     ground = shrunk(_sole(body, stand, other), _ONE_FOOT_M)
-    over = np.append(ground.mean(axis=0) - center_of_mass(body, body.skeleton.at(stand))[:2], 0.0)
-    keys = [(0.0, np.zeros(3), 0.0, stand)]
-    for when, at, raised in ((_LIFTS, 0.0, 0.3), (0.5 * (_LIFTS + _LANDS), 0.5, 0.8), (_LANDS, 1.0, HEEL_RAD)):
+    over = np.append(ground.mean(axis=0) - center_of_mass(body, T)[:2], 0.0)
+    keys = [_Key(0.0, np.zeros(3), 0.0, stand)]
+    for when, at, heel in ((_LIFTS, 0.0, 0.3), (0.5 * (_LIFTS + _LANDS), 0.5, 0.8), (_LANDS, 1.0, HEEL_RAD)):
         place = at * moved + (lift if at == 0.5 else 0.0)
-        T_foot, toes = step.foot(place, raised)
+        T_foot, toes = step.foot(place, heel)
         root = stand.root + over - (0.1 + 0.4 * at) * (stand.root - goal.root)[2] * UP
         q = np.array(stand.rotations)
-        q[0] = multiply(about(np.cross(UP, front), _LEAN_RAD * at), q[0])
+        q[0] = multiply(about(np.cross(UP, step.front), _LEAN_RAD * at), q[0])
         if toes is not None:
             q[step.sole.toes] = toes
-        found = solver.solve(Pose.of(root, q), {f"{side}_foot": T_foot, f"{other}_foot": stays}, support=ground)
+        targets = {f"{side}_foot": T_foot, f"{other}_foot": T[body.role(f"{other}_foot")]}
+        found = WholeBody(body).solve(Pose.of(root, q), targets, support=ground)
         if not found.found:
             return None
-        keys.append((when, place, raised, found.pose))
-    keys.append((1.0, moved, HEEL_RAD, goal))
-    times = np.array([key[0] for key in keys])
-    share = smootherstep(np.linspace(0.0, 1.0, actor.frames(_DOWN_S) + 1))
-    poses = [key[3] for key in keys]
-    curves = [pose.root for pose in poses], [key[1] for key in keys], [key[2] for key in keys]
-    root, ball, heel = (scipy.interpolate.PchipInterpolator(times, np.array(rows))(share) for rows in curves)
+        keys.append(_Key(when, place, heel, found.pose))
+    return [*keys, _Key(1.0, moved, HEEL_RAD, goal)]
+
+
+def _between_keys(step: StepBack, keys: list[_Key], count: int) -> tuple[Array, Array] | None:
+    """Frames along key postures, roots (N, 3) and rotations (N, J, 4), feet on their paths; None out of reach."""
+    body, poses, times = step.body, [key.pose for key in keys], np.array([key.when for key in keys])
+    stand, goal = poses[0], poses[-1]
+    share = smootherstep(np.linspace(0.0, 1.0, count + 1))
+
+    def curve(rows: ArrayLike) -> Array:
+        return np.asarray(scipy.interpolate.PchipInterpolator(times, np.array(rows))(share))
+
+    root = curve([pose.root for pose in poses])
     window = np.full(len(share), _ROUNDED * len(share))
     q = rounded(interpolate(times, continuous(np.array([pose.rotations for pose in poses])), share), window)
-    feet = [step.foot(*row) for row in zip(ball, heel, strict=True)]
+    steps = zip(curve([key.moved for key in keys]), curve([key.heel for key in keys]), strict=True)
+    feet = [step.foot(*row) for row in steps]
     if step.sole.toes >= 0:
         q[:, step.sole.toes] = continuous(np.array([toes for _, toes in feet]))
-    T = body.transforms(root, q)
-    for leg, T_foot in ((side, np.array([T_foot for T_foot, _ in feet])), (other, stays)):
+    T, other = body.transforms(root, q), _OTHER[step.side]
+    stays = body.skeleton.at(stand)[body.role(f"{other}_foot")]
+    for leg, T_foot in ((step.side, np.array([T_foot for T_foot, _ in feet])), (other, stays)):
         ik = LimbIK(body, f"{leg}_leg", stand)
-        orbit = scipy.interpolate.PchipInterpolator(times, np.unwrap([ik.orbit_of(pose) for pose in poses]))(share)
+        orbit = curve(np.unwrap([ik.orbit_of(pose) for pose in poses]))
         solved = ik.solve(T[:, ik.parent], T_foot, orbit, ik.keep_of(goal))
         if not solved.reached.all():
             return None
         q[:, list(ik.joints)] = solved.rotations
     root[[0, -1]], q[[0, -1]] = [stand.root, goal.root], [stand.rotations, goal.rotations]
-    q = continuous(q)
-    T = body.transforms(root, q)
-    inside = margin_inside(contact_points(body, T, floor), center_of_mass(body, T)[:, :2])
-    return (root, q) if float(inside[:-1].min()) >= 0.0 else None
+    return root, continuous(q)
 
 
 def _sole(body: Character, pose: Pose, side: str) -> Array:

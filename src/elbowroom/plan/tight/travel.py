@@ -15,12 +15,13 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.result import PlanningFailure, Status, blamed
-from elbowroom.plan.tight.capture import capture_for, refined
+from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, standing_balance
-from elbowroom.plan.tight.criteria import blended_components
+from elbowroom.plan.tight.criteria import Timing, blended_components
 from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import Planned, frames_of, planned_frames
 from elbowroom.plan.tight.moving import MovingScene
+from elbowroom.plan.tight.recordings import capture_for
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.posing.kneeling import Kneeling
 from elbowroom.posing.stand import Balance
@@ -107,8 +108,9 @@ def _with_capture(
     assert done.frames is not None and done.path is not None and done.searched is not None
     count = len(done.frames[0]) - 1
     capture = capture_for(actor.body, d.settings.capture)
-    better = refined(problem, done.searched, done.path, capture, count / actor.base.fps, d.seed(), settings)
-    frames = frames_of(problem, better.path, count) if better.used else None
+    timing = Timing(np.arange(count + 1) / actor.base.fps, done.shares)
+    better = refined(problem, done.searched, done.path, capture, timing, d.seed(), settings)
+    frames = frames_of(problem, better.path, count, done.share) if better.used else None
     return frames, better.blend(actor.now, blended_components(capture.database))
 
 

@@ -15,10 +15,10 @@ from elbowroom.locomotion.course import towards, wrapped
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
-from elbowroom.plan.hands import arms_of, beyond_reach, held_by, may_step, shoulder_of
+from elbowroom.plan.hands import arm_length, arms_of, beyond_reach, hand_of, held_by, may_step, shoulder_of
 from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Carry, Close, Move, Open, Put, Rest, Task
+from elbowroom.plan.tasks import Carry, Close, Grab, Move, Open, Press, Put, Reach, Rest, Task, Touch
 from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.move import move
@@ -65,6 +65,8 @@ _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 # Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on,
 # and what a hand goes round. Height of a shoulder, share of the height.
 _HAND_ABOVE_M, _VIEW_M, _SHOULDER = 0.1, 0.08, 0.8
+# Length of a hand with stretched fingers, share of the height, with a reserve.
+_HAND = 0.13
 # A hand meets what moves no sooner than this, seconds; times at which it may are so far apart; speed of a walk to it.
 _READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
 # Room for a person in front of a carried object, metres.
@@ -104,6 +106,11 @@ def _stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     targets = [found[1]]
     if isinstance(task, Move) and task.object in d.world.objects:
         targets.append(np.asarray(d.world.frame(task.object, actor.now)[:3, 3]))
+    if (high := _above_reach(d, actor, task, *found)) > 0.0:
+        why = f"{task.verb}: {found[0]} is at least {high:.2f} m out of reach, wherever {actor.who} stands"
+        refused = PlanningFailure("target-out-of-reach", why, missing=high)
+        refused.anywhere, refused.remedy = True, "lower the target, or place something to climb on"
+        raise refused
     far = max(min(beyond_reach(actor, hand, at) for hand in arms_of(actor, task.hand)) for at in targets)
     elsewhere = partial(_from_elsewhere, d, task, found, do)
     if far > 0.0:
@@ -135,6 +142,27 @@ def _stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             if by_hand or there.status in _AT_HAND:  # once there, another grasp may help
                 first.status, first.missing = there.status, there.missing
         raise first
+
+
+def _above_reach(d: Director, actor: Actor, task: Task, name: str, at: Array) -> float:
+    """Metres by which a target (3,) is too high for either hand from anywhere on the ground that an actor walks on.
+
+    0 where a hand may get there, or where there is higher ground to climb to.
+    """
+    if not isinstance(task, Grab | Press | Reach | Touch) or name in d.world.static:
+        return 0.0
+    high = float(at[2])
+    if name in d.world.things:  # any part of it may do
+        high -= float(np.linalg.norm(d.world.things[name].mesh.vertices, axis=1).max(initial=0.0))
+    missing = []
+    for hand in arms_of(actor, task.hand):
+        T, shoulder = hand_of(actor, hand, actor.pose), shoulder_of(actor, hand, actor.pose)
+        T[:3, 3] = [*shoulder[:2], high - _HAND * actor.body.height]
+        if T[2, 3] - shoulder[2] <= arm_length(actor, hand):
+            return 0.0
+        missing.append(d.reach(actor, hand, T, actor.k, None).missing)
+    level = min(missing, default=0.0) > 0.0 and paths_to(d, actor, at).columns.ground is None
+    return min(missing) if level else 0.0
 
 
 def _meeting(d: Director, actor: Actor, task: Task) -> tuple[str, Array] | None:
