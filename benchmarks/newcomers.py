@@ -32,6 +32,11 @@ DATA = Path(os.environ.get("ELBOWROOM_DATA") or Path(__file__).resolve().parent.
 INFEASIBLE = {"20-workshop-heavy-bar": "too-heavy"}
 
 
+def number(path: Path) -> int:
+    """Number of a storyboard, which its name begins with."""
+    return int(path.stem.split("-")[0])
+
+
 def needed(path: Path) -> list[Path]:
     """Files of the data folder that a storyboard names."""
     return [DATA / name for name in re.findall(r"DATA/([\w./-]+)", path.read_text())]
@@ -100,8 +105,8 @@ def main() -> None:
         print(json.dumps(one(asked.child, asked.pictures)))
         return
     rows = []
-    for path in sorted(BOARDS.glob("*.yaml")):
-        if asked.only is not None and int(path.stem[:2]) not in asked.only:
+    for path in sorted(BOARDS.glob("*.yaml"), key=number):
+        if asked.only is not None and number(path) not in asked.only:
             continue
         if absent := [p.name for p in needed(path) if not p.exists()]:
             print(f"{path.stem}: left out, without {', '.join(absent)} (set ELBOWROOM_DATA)", file=sys.stderr)

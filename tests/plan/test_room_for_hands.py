@@ -1,11 +1,14 @@
 """Room for hands where somebody stands: to turn with an object, to open the fingers beside it, to lower the arm."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import elbowroom as er
 from elbowroom.character.hand_shapes import FLAT, finger_joints, finger_rotations
 from elbowroom.character.hands import grip_frame
 from elbowroom.geometry.solids import box, cylinder, merge
+from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.hands import hand_of
@@ -13,6 +16,7 @@ from elbowroom.plan.postures import Postures
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.verbs.carry import grip_of
 from elbowroom.plan.verbs.put import _opening, hangs_free
+from elbowroom.plan.walking.setting_down import on_open_floor
 from elbowroom.plan.walking.walked import stepped_back
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -43,10 +47,13 @@ def test_who_has_no_room_to_turn_steps_back_where_there_is_room() -> None:
 
 def test_an_arm_has_to_hang_free_where_an_object_is_put() -> None:
     d = holding(World())
-    assert hangs_free(d, d.actor("ann"), "stick")
+    put = er.Put(who="ann", object="stick", to=(0.0, -0.6, 0.8))
+    assert hangs_free(d, put, d.actor("ann"))
     hand = hand_of(d.actor("ann"), "right", d.actor("ann").pose)[:3, 3]
     beside = holding(World().with_static("cupboard", box((0.1, 0.1, 0.3), hand)))
-    assert not hangs_free(beside, beside.actor("ann"), "stick")
+    assert not hangs_free(beside, put, beside.actor("ann"))
+    at = tuple(float(x) for x in hand)
+    assert not hangs_free(d, replace(put, to=at), d.actor("ann"))  # the object itself may be in the way, at its goal
 
 
 def test_fingers_have_to_open_where_an_object_is_put() -> None:
@@ -65,3 +72,19 @@ def test_fingers_have_to_open_where_an_object_is_put() -> None:
         assert postures.valid(actor.pose, of="right_arm")
         pair = _opening(world, world.actor("ann"), "right", "stick", actor.pose, postures)
         assert pair is None if free else pair is not None and "pane" in pair
+
+
+def test_what_is_taken_from_a_table_is_put_onto_the_floor_beside_it_not_under_it() -> None:
+    world = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), 0.3, FPS))
+    world = world.with_static("table", box((1.2, 0.6, 0.04), (0.0, -0.6, 0.72)))
+    put = er.Put(who="ann", object="cube", onto="floor")
+    lies = world.with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.2, -0.5, 0.77])))
+    noted, there = on_open_floor(lies, put)
+    assert isinstance(there, er.Put) and there.to is not None and "something is above" in noted.notes[-1]
+    x, y, _ = there.to
+    assert y > 0.0 or abs(x) > 0.9  # 30 cm off the table
+    assert np.linalg.norm([x, y]) > 0.4 and np.linalg.norm([x - 0.2, y + 0.5]) < 1.5
+    beside = world.with_object("cube", box((0.06, 0.06, 0.06)), Still(transform([0.4, 0.5, 0.03])))
+    assert on_open_floor(beside, put)[1] is put
+    said = replace(put, to=(0.2, -0.5, 0.0))
+    assert on_open_floor(lies, said)[1] is said

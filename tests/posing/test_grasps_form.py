@@ -12,6 +12,7 @@ from elbowroom.geometry.solids import box, cylinder, lathe, merge, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.posing.grasps_bars import bars
 from elbowroom.posing.grasps_form import form_of, part_near
+from elbowroom.props.kitchen import kettle
 
 TURNED = transform([0.3, -0.2, 0.9], about([0.3, 0.5, 0.8], 1.1))
 
@@ -74,3 +75,12 @@ def test_balls_and_boards_have_no_bar() -> None:
     for mesh in (sphere(0.02), box([0.2, 0.2, 0.1]), blob(3)):
         form = form_of(mesh)
         assert form is not None and not bars(form, 1.0)
+
+
+def test_a_bow_is_taken_at_its_free_middle_not_beside_the_body_of_a_kettle() -> None:
+    form = form_of(kettle())
+    assert form is not None
+    found = bars(form, 1.0)
+    heights = [(form.T_thing_form[:3, :3] @ bar.middle + form.T_thing_form[:3, 3])[2] for bar in found]
+    assert heights[0] > 0.2 and found[0].free == 1.0
+    assert all(bar.free < 0.8 for bar, z in zip(found, heights, strict=True) if z < 0.18)

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+
 from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
@@ -16,6 +18,7 @@ from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Save
 from elbowroom.plan.footing import finished, on_footing
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import BLOCKED, layers, ordered, people_of, thing_of
+from elbowroom.plan.places import moves, moving_until
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
 from elbowroom.plan.repair.in_turn import ORDERS, repaired
 from elbowroom.plan.result import Plan, PlanningFailure, Status
@@ -89,7 +92,7 @@ def plan_tasks(
     says whether a motion was found. After `budget` seconds of wall-clock time, proof included, the status is
     'budget-spent'; a motion found within the budget is the same as without one.
     """
-    tasks = [step for task in tasks for step in task.steps()]
+    world, tasks = _placed(world, [step for task in tasks for step in task.steps()])
     with deadline(budget):
         plan, failed = _in_orders(world, tasks, settings, fps)
         if plan.found or plan.status == "budget-spent":
@@ -112,6 +115,18 @@ def plan_tasks(
         except OutOfTime:  # the cause of the failure is known all the same
             known = ""
         return plan.with_(verified=known, usual=failed.usual_advice)
+
+
+def _placed(world: World, tasks: Sequence[Task]) -> tuple[World, Sequence[Task]]:
+    """Tasks with places that they leave open, where these have to be known before an object is taken."""
+    placed = []
+    for task in tasks:
+        if isinstance(task, Put):
+            from elbowroom.plan.walking.setting_down import on_open_floor
+
+            world, task = on_open_floor(world, task)
+        placed.append(task)
+    return world, placed
 
 
 def _over_repaired(
@@ -333,7 +348,7 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
 def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
     """Let an actor without a scheduled time wait until earlier users of the object have finished, at times `done`.
 
-    A standing actor whose task has a start time waits until then.
+    A standing actor whose task has a start time waits until then, one who moves an object until that has come to rest.
     """
     thing = thing_of(task)
     actor = d.actor(task.who)
@@ -347,6 +362,10 @@ def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[f
         acting.wait(d, actor, actor.frame(task.begin) - actor.k)
     if task.at is not None or thing is None:
         return
+    if isinstance(task, Move | Carry) and thing in d.world.objects:  # both hands wait until a belt has stopped
+        until = moving_until(d.world, thing)
+        if until > actor.now and moves(d.world, thing, np.linspace(actor.now, until, 65)):
+            acting.wait(d, actor, actor.frame(until) + 1 - actor.k)
     others = [t for e, t in zip(earlier, done, strict=True) if thing_of(e) == thing and task.who not in people_of(e)]
     if others and max(others) > actor.now:
         acting.wait(d, actor, actor.frame(max(others)) - actor.k)

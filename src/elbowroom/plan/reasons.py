@@ -51,6 +51,8 @@ _RAISED_M = (0.2, 0.4)
 _GAP_M = 5e-4
 # Shares of the mass of an object that is too heavy.
 _LIGHTER = (0.4, 0.15)
+# Mass of an object up to which one hand is tried instead of two, kilograms.
+_ONE_HAND_KG = 2.0
 # Delays that are tried for a given time, seconds.
 _LATER_S = (1.0, 2.0)
 
@@ -264,6 +266,8 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
         return
     if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and isinstance(task, Move)):
         yield from _nearer(world, tasks, settings, failed, task)
+    if isinstance(task, Move) and failed.status in ("target-in-collision", "target-out-of-reach", "no-path"):
+        yield from _one_hand(world, tasks, settings, task)
     if isinstance(task, Put) and failed.status in ("target-in-collision", "target-out-of-reach", "no-path"):
         yield from _dropped(world, tasks, settings, task)
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
@@ -307,6 +311,17 @@ def _dropped(world: World, tasks: Sequence[Task], settings: Settings, task: Put)
     same = {name: getattr(task, name) for name in ("who", "hand", "object", "feet", "style")}
     changed = [Drop(**same, over=task.onto) if one is task else one for one in tasks]
     yield Probe(f"dropping {task.object} over {over} instead (drop: {{over: {task.onto}}})", world, changed, settings)
+
+
+def _one_hand(world: World, tasks: Sequence[Task], settings: Settings, task: Move) -> Iterator[Probe]:
+    """A light object is taken with one hand: two palms have no room beside a tray that lies on a table."""
+    thing = world.objects.get(task.object)
+    if thing is None or task.hands != "both" or task.helpers or (thing.mass or 0.0) > _ONE_HAND_KG:
+        return
+    put = Put(who=task.who, object=task.object, to=task.to, turn=task.turn, onto=task.onto)
+    steps = (Grab(who=task.who, object=task.object), put)
+    changed = [step for one in tasks for step in (steps if one is task else (one,))]
+    yield Probe(f"taking {task.object} with one hand (fetch instead of move)", world, changed, settings)
 
 
 def _lighter(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:

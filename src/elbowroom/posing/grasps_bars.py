@@ -5,7 +5,7 @@ around an axis, and narrow places with room for fingertips on both sides (rings,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -34,6 +34,10 @@ _UNEVEN = 0.3
 # Bars whose middles are nearer than this are one, metres.
 _APART_M = 0.025
 
+# Room around a bar in which fingers close without meeting the rest of the object, metres from its surface; half the
+# length of bar that a hand takes up, and the distance between two middles along a bent one, for such a hand.
+_ROOM_M, _HALF_HAND_M, _STEP_M = 0.03, 0.04, 0.008
+
 # A point is opposite another if it is this near to the line through that, metres, and faces away, as the cosine.
 _OFF_M, _FACING = 0.004, 0.8
 
@@ -45,20 +49,41 @@ _AROUND_M = 0.008
 
 @dataclass(frozen=True, eq=False)
 class Bar:
-    """Piece of a bar in a form's frame: its middle (3,), the axis (3,) along it, and its thickness, metres."""
+    """Piece of a bar in a form's frame: its middle (3,), the axis (3,) along it, and its thickness, metres.
+
+    `free` is the room around it, as a share of what fingers need, at most 1.
+    """
 
     middle: Array
     axis: Array
     thick: float
+    free: float = 1.0
 
 
 def bars(form: Form, scale: float) -> list[Bar]:
-    """Pieces of bars in the surface of a form, nearest to its middle first, for a hand of a scale."""
+    """Pieces of bars in the surface of a form for a hand of a scale: those with room for fingers, then nearest to its
+    middle."""
     found: list[Bar] = []
     for bar in _pieces(form, scale):
         if all(float(np.linalg.norm(bar.middle - other.middle)) > _APART_M * scale for other in found):
-            found.append(bar)
-    return sorted(found, key=lambda b: float(np.linalg.norm(b.middle)))[:_MOST]
+            found.append(replace(bar, free=_room(form, bar, scale)))
+    return sorted(found, key=lambda b: (-b.free, float(np.linalg.norm(b.middle))))[:_MOST]
+
+
+def _room(form: Form, bar: Bar, scale: float) -> float:
+    """Distance from a bar, where a hand is around it, to the rest of a form, as a share of what fingers need."""
+    inner, outer = [bar.middle], list[Array]()
+    for ahead in (bar.axis, -bar.axis):
+        at = bar.middle
+        for k in range(int((_HALF_HAND_M + _ROOM_M) / _STEP_M) + 2):
+            ring = form.points[np.linalg.norm(form.points - at - _STEP_M * scale * ahead, axis=1) < bar.thick]
+            if len(ring) < 3:  # its end
+                break
+            ahead, at = normalize(ring.mean(axis=0) - at), ring.mean(axis=0)
+            (inner if k * _STEP_M < _HALF_HAND_M else outer).append(at)
+    own = scipy.spatial.cKDTree([*inner, *outer]).query(form.points)[0] < bar.thick
+    others = scipy.spatial.cKDTree(inner).query(form.points[~own])[0]
+    return float(np.clip((others.min(initial=np.inf) - 0.5 * bar.thick) / (_ROOM_M * scale), 0.0, 1.0))
 
 
 def _pieces(form: Form, scale: float) -> Iterator[Bar]:

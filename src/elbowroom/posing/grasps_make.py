@@ -165,10 +165,11 @@ class Maker:
             if np.sort(self.form.size)[1] < _PART * bar.thick:
                 continue
             seats = [*self._seats("power", bar.thick, bar.thick), self._seats("pinch", bar.thick, 0.0)[0]]
+            extra = _HANDLE * (1.0 - 2.0 * bar.free)
             for x in circle(bar.axis, _AROUND_BAR):
                 for z in (bar.axis, -bar.axis):
                     for seat in seats:
-                        yield self.candidate(seat, frame_of(x, z, bar.middle), bar.thick, -_HANDLE)
+                        yield self.candidate(seat, frame_of(x, z, bar.middle), bar.thick, extra)
 
     def _parts(self) -> Iterator[Candidate]:
         """Narrow places of something too wide for a hand, between the tips."""

@@ -14,9 +14,12 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.room import gap, part
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.teams.animate import Blocked, held_frames
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
+from elbowroom.plan.walking.stances import standing_at
 from elbowroom.plan.walking.walked import Effort, Spot, WalkRequest, walk_to
 from elbowroom.world.world import World
 
@@ -24,6 +27,8 @@ from elbowroom.world.world import World
 # of the trunk that is to be off the forearms.
 MOST_BACK_M, _BACK_STEP_M, _UPRIGHT = (0.24, 0.16, 0.08), 0.02, 8
 _TRUNK_PARTS = ("pelvis", "spine1", "spine2")
+# Limbs that have to be free where somebody stands; arms give way on the walk there.
+_UNDER_ARMS = ("spine", "left_leg", "right_leg")
 # Distance of a body's middle from the side that it holds, share of the height: of an object held by its two ends; of
 # one longer than a share of the height, with fingers under its edge; and of an object taller than a share of it, which
 # is carried in front of the legs, too.
@@ -120,9 +125,16 @@ def _assigned(actors: Sequence[Actor], spots: Sequence[Spot]) -> list[Spot]:
 
 
 def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: str) -> None:
-    """Let everybody walk to their spot; raises `PlanningFailure`."""
+    """Let everybody walk to their spot; raises `PlanningFailure`, at once where trunk or legs would be inside of
+    something there."""
     effort: Effort = "leans" if d.brief else "all"
     for actor, spot in zip(actors, spots, strict=True):
+        stands = standing_at(actor, spot.place, spot.face or 0.0)
+        postures = Postures(d.world, actor.who, actor.now)
+        met = [] if stands is None else [postures.blame(stands.pose, of=limb) for limb in _UNDER_ARMS]
+        if any(pair is not None and not d.world.static.keys().isdisjoint(pair) for pair in met):
+            x, y = spot.place
+            raise PlanningFailure("target-in-collision", f"{what}: {actor.who} cannot stand at ({x:.2f}, {y:.2f})")
         walk_to(d, actor, spot, WalkRequest(f"{what}: {actor.who} walks up", effort=effort))
 
 

@@ -32,6 +32,7 @@ from elbowroom.plan.places import (
     frames_of,
     goals_of,
     moves,
+    on_oneself,
     place_for,
     resting,
     supported,
@@ -39,7 +40,7 @@ from elbowroom.plan.places import (
     under_cover,
     wearer_of,
 )
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.postures import PRESS, Postures, at_rest, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
@@ -47,6 +48,7 @@ from elbowroom.plan.verbs.grasp_choice import Failed, failure
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.next_places import easiest_turns
 from elbowroom.world.pairs import Pair
+from elbowroom.world.world import World
 
 # Starting points of the final descent: up and towards the body, metres.
 _OVER = (0.06, 0.03, 0.015)
@@ -82,9 +84,14 @@ def put(d: Director, task: Put) -> None:
     actor, what = d.actor(task.who), f"put {task.object}"
     onto = task.onto if task.onto in d.world.objects else None
     _require_free(d, actor, task, onto)
-    if wearer_of(d.world, task.onto) is None and not in_motion(d, actor, onto, task.at):
-        return _put_standing(d, actor, task, what)
-    put_in_motion(d, task, what)
+    over_motion = in_motion(d, actor, onto, task.at)
+    if wearer_of(d.world, task.onto) is not None and actor.stands:  # a trunk that helps would carry its own head away
+        until = max(d.world.span[1], actor.now + 1.0)
+        over_motion = on_oneself(d.world, task) or moves(d.world, str(task.onto), np.linspace(actor.now, until, 65))
+    if over_motion:
+        put_in_motion(d, task, what)
+    else:
+        _put_standing(d, actor, task, what)
 
 
 def _require_free(d: Director, actor: Actor, task: Put, onto: str | None) -> None:
@@ -100,7 +107,7 @@ def _require_free(d: Director, actor: Actor, task: Put, onto: str | None) -> Non
 
 
 def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
-    """Carry an object before its place, set it down, and release it."""
+    """Carry an object before its place, or over somebody who stands still, set it down, and release it."""
     hand = holding_hand(d, task, task.object)
     T_hand_object = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
     goals = _goals(d, actor, task, hand, T_hand_object)
@@ -112,24 +119,38 @@ def can_put(d: Director, task: Put, stands: Actor) -> bool:
     hand, t = holding_hand(d, task, task.object), stands.now
     T_hand_object = _grip(d, d.actor(task.who), task.object, hand)
     for T_goal in _goals(d, stands, task, hand, T_hand_object):
-        under = supported(task.object, resting(d.world, task.object, t, T_goal), (-FOREVER, FOREVER))
-        postures = Postures(d.world.with_(contacts=(*d.world.contacts, *under)), task.who, t)
+        postures = _there(d, task, t, T_goal)
         found = d.reach(stands, hand, T_goal @ inverse(T_hand_object), stands.k, postures)
         if found.found and _opening(d, d.actor(task.who), hand, task.object, found.pose, postures) is None:
             return True
     return False
 
 
-def hangs_free(d: Director, stands: Actor, thing: str) -> bool:
-    """Return whether the arm of a person who stands somewhere hangs free there after it has put down an object."""
-    hold = holder_of(d.world, thing, stands.now)
+def _there(d: Director, task: Put, t: float, T_goal: Array) -> Postures:
+    """Check of postures in which an object at its goal (4, 4) touches its support, or whoever wears it."""
+    wearer, always = wearer_of(d.world, task.onto), (-FOREVER, FOREVER)
+    contacts = supported(task.object, resting(d.world, task.object, t, T_goal), always)
+    if wearer is not None:
+        contacts += hand_contacts(d.world, *wearer, task.object, always, PRESS, "put on")
+    return Postures(d.world.with_(contacts=(*d.world.contacts, *contacts)), task.who, t)
+
+
+def hangs_free(d: Director, task: Put, stands: Actor) -> bool:
+    """Return whether the arm of a person who stands somewhere hangs free there after it has put down an object.
+
+    Its own thighs do not count: it gives way to them.
+    """
+    actor, hold = d.actor(task.who), holder_of(d.world, task.object, stands.now)
     if hold is None:
         return True
-    joints, actor = list(joints_of(stands, hold.hand)), d.actor(stands.who)
+    joints = list(joints_of(stands, hold.hand))
     rotations = np.array(stands.pose.rotations)
     rotations[joints] = actor.neutral(actor.k, joints).rotations[joints]
-    postures = Postures(released(d.world, thing, stands.now), stands.who, stands.now)
-    return postures.valid(Pose.of(stands.pose.root, rotations), of=f"{hold.hand}_arm")
+    T_goal = _goals(d, stands, task, hold.hand, _grip(d, actor, task.object, hold.hand))[0]
+    others = d.world.with_(holds=tuple(other for other in d.world.holds if other.object != task.object))
+    postures = Postures(at_rest(others, task.object, T_goal), stands.who, stands.now)
+    met = postures.blame(Pose.of(stands.pose.root, rotations), of=f"{hold.hand}_arm")
+    return met is None or all(name.startswith(f"{task.who}.") for name in met)
 
 
 def _opening(d: Director, actor: Actor, hand: str, thing: str, pose: Pose, postures: Postures) -> Pair | None:
@@ -148,7 +169,10 @@ def _opening(d: Director, actor: Actor, hand: str, thing: str, pose: Pose, postu
 
 def _goals(d: Director, actor: Actor, task: Put, hand: str, T_hand_object: Array) -> list[Array]:
     """Placements (4, 4) of an object: oriented as it was taken, or at the easiest rotation if none was given."""
-    T_goal = place_for(d.world, task, grip_of(d, actor, hand, task.object).T_world_taken, actor.now)
+    taken = grip_of(d, actor, hand, task.object).T_world_taken
+    if wearer_of(d.world, task.onto) is not None:
+        return [T_goal[0] for T_goal in goals_of(d.world, task, taken, np.array([actor.now]))]
+    T_goal = place_for(d.world, task, taken, actor.now)
     if task.turn is not None:
         return [T_goal]
     return easiest_turns(actor, hand, T_goal, inverse(T_hand_object))
@@ -163,7 +187,8 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
     count = d.frames_until(actor, distance, task.at, slow, what, beyond_reach(actor, hand, T_target[:3, 3]))
     k = actor.k + count + slow
     d.allow(supported(task.object, under, (actor.time(k - slow), FOREVER)))
-    postures = Postures(d.world, actor.who, actor.time(k))
+    wearer = wearer_of(d.world, task.onto)
+    postures = _there(d, task, actor.time(k), T_goal)
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
         raise failure(there, postures, what)[1]
@@ -179,12 +204,24 @@ def _put_at(d: Director, actor: Actor, task: Put, hand: str, T_goal: Array, T_ta
             reason = blamed(above) or "the arm cannot get there"
             raise PlanningFailure("target-in-collision", f"{what}: there is no room in front of its goal ({reason})")
         carry_to(d, actor, hand, above, acting.set_out(d, actor, distance, count), what, direct=task.at is not None)
+        if wearer is not None:
+            during = (actor.now, actor.time(actor.k + slow) + 0.1)
+            d.allow(hand_contacts(d.world, *wearer, task.object, during, PRESS, "put on"))
         acting.travel(d, actor, {hand: None}, goal, slow, what, "contact")
         acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now, on=under)
+        if wearer is not None:
+            d.world = _worn(d.world, task.object, wearer, actor.now, T_goal)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
-    d.first(_entries(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
+    above = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else []
+    d.first([*above, *_entries(out, under_cover(d.world, task.object, actor.now, T_goal))], do, _TRIES)
+
+
+def _worn(world: World, thing: str, wearer: tuple[str, str], t: float, T_goal: Array) -> World:
+    """A world in which a character wears an object from a time on, which is at T_goal (4, 4) then."""
+    joint = frames_of(world, f"{wearer[0]}.{wearer[1]}", np.array([t]))[0]
+    return world.with_hold(thing, *wearer, (t, FOREVER), inverse(joint) @ T_goal)
 
 
 def _entries(out: Array, covered: bool) -> list[Array]:
@@ -222,7 +259,7 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls:
     """
     failed: list[Failed] = []
     found_at: list[tuple[float, Encounter]] = []
-    wearer, T_hand_thing = wearer_of(d.world, task.onto), _grip(d, actor, task.object, hand)
+    T_hand_thing = _grip(d, actor, task.object, hand)
     taken = grip_of(d, actor, hand, task.object).T_world_taken
     goals = list(goals_of(d.world, task, taken, actor.base.times))
     if falls:
@@ -232,10 +269,7 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls:
         k = frames_for(d, actor, task, points, what, only=hand)[0][1]
         # a helping trunk would carry its own head away
         actor.trunk = helpful(actor, hand, k, task.onto)
-        contacts = supported(task.object, resting(d.world, task.object, actor.time(k), T_goal[k]), (-1e9, FOREVER))
-        if wearer is not None:
-            contacts += hand_contacts(d.world, *wearer, task.object, (-1e9, FOREVER), PRESS, "put on")
-        postures = Postures(d.world.with_(contacts=(*d.world.contacts, *contacts)), actor.who, actor.time(k))
+        postures = _there(d, task, actor.time(k), T_goal[k])
         T_hand = T_goal @ inverse(T_hand_thing)
         found = d.reach(actor, hand, T_hand[k], k, postures)
         if found.found:
@@ -273,8 +307,7 @@ def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTi
         d.world = released(d.world, thing, there, on=under, T_world_thing=T_goal)
     if wearer is not None:
         d.allow(hand_contacts(d.world, *wearer, thing, (passage.near, there + 0.1), PRESS, "put on"))
-        joint = frames_of(d.world, f"{wearer[0]}.{wearer[1]}", np.array([there]))[0]
-        d.world = d.world.with_hold(thing, *wearer, (there, FOREVER), inverse(joint) @ T_goal)
+        d.world = _worn(d.world, thing, wearer, there, T_goal)
     out = normalize(at.T_hand[at.k, :3, :3] @ grip.out)
     held = actor.base.rotations[passage.m.leaves, list(finger_joints(actor.body, hand))]
     entries = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else _entries(out, covered)

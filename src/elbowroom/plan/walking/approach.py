@@ -16,7 +16,7 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.hands import arm_length, arms_of, beyond_reach, hand_of, held_by, may_step, shoulder_of
-from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of, wearer_of
+from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Carry, Close, Grab, Move, Open, Press, Put, Reach, Rest, Task, Touch
 from elbowroom.plan.teams.carry import carry
@@ -265,8 +265,8 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
     if isinstance(task, Move):
         return stances_for(d, actor, task)
     ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
-    seen: list[bool] = []
-    spots = suited_first(d, actor, spots_for(d, actor, target[1], task.hand, ahead), _suits(d, task, seen))
+    seen, low = list[bool](), _is_low(d, actor, target[1])
+    spots = suited_first(d, actor, spots_for(d, actor, target[1], task.hand, ahead), _suits(d, task, seen, low))
     first = list(islice(spots, 1))
     if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
         why = f"put {task.object}: with this grasp the hand cannot reach the goal or leave it"
@@ -274,14 +274,18 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
     return chain(first, spots)
 
 
-def _suits(d: Director, task: Task, seen: list[bool]) -> Callable[[Actor], bool] | None:
+def _suits(d: Director, task: Task, seen: list[bool], low: bool) -> Callable[[Actor], bool] | None:
     """A test whether a task could be done by an actor who stands somewhere, which notes its answers in `seen`; None
     where that takes too long."""
-    if not isinstance(task, Put) or wearer_of(d.world, task.onto) is not None or d.whole_body == "at once":
+    if not isinstance(task, Put) or d.whole_body == "at once":
         return None
 
     def suits(stands: Actor) -> bool:
-        seen.append(hangs_free(d, stands, task.object) and can_put(d, task, stands))
+        settings = d.settings
+        if low:  # usual postures hardly ever get there
+            d.settings = replace(settings, reach=replace(settings.reach, thorough=True))
+        seen.append(hangs_free(d, task, stands) and can_put(d, task, stands))
+        d.settings = settings
         return seen[-1]
 
     return suits

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 
+from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.mesh import highest
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.plan.actor import Actor
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.actor import Actor, stands
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import may_step
 from elbowroom.plan.places import surface_at
-from elbowroom.plan.tasks import Put
+from elbowroom.plan.tasks import Put, Task
 from elbowroom.plan.verbs.put import can_put
 from elbowroom.plan.walking.approach import spots_for
 from elbowroom.plan.walking.stances import standing_at, suited_first
+from elbowroom.world.columns import LAYER_M, columns_of
+from elbowroom.world.pairs import FLOOR
+from elbowroom.world.world import World
 
 # Directions from the middle of a surface to its edges; metres between samples on the way there.
 _DIRECTIONS, _STEP_M = 8, 0.02
@@ -28,6 +33,11 @@ _LEVEL_M, _INSIDE_M = 0.01, 0.03
 # Radius from which on a flat object may stand out over the edge for fingers below it, metres, and the share of its
 # radius that stays on the surface beyond its middle.
 _WIDE_M, _STAYS_ON = 0.08, 0.4
+# Metres from a place on the floor to what stands beside it or is above it, in which somebody bows down to it; distance
+# of such a place from the feet, share of the height, and from the object, metres, at most.
+_BOW_M, _BEFORE, _NEAR_M = 0.35, 0.28, 2.5
+# Samples across the footprint of an object, either way.
+_ACROSS = 7
 # Directions that are checked, and positions to stand for each place.
 _EDGES, _SPOTS = 4, 3
 
@@ -52,6 +62,38 @@ def within_reach(d: Director, task: Put) -> Put:
     return task
 
 
+def on_open_floor(world: World, task: Task) -> tuple[World, Task]:
+    """A task to put something onto the floor where nothing is above it, with a note: what is taken from a table would
+    otherwise be put under the table. Unchanged where the task says where, or no such place is near."""
+    clip = world.characters.get(task.who)
+    if not isinstance(task, Put) or task.onto != FLOOR or task.object not in world.objects or world.floor is None:
+        return world, task
+    if (task.to, task.at, task.feet) != (None, None, "auto") or not isinstance(clip, Clip) or not stands(clip):
+        return world, task
+    T_lies, body = np.asarray(world.frame(task.object, world.span[0])), clip.character
+    start = stance_of(body, Pose.of(clip.root[0], clip.rotations[0]))[0]
+    columns = columns_of(world, world.span[0], [T_lies[:2, 3], start], without=[task.object])
+    room = columns.room(LAYER_M, body.height)
+    flat = world.objects[task.object].mesh.vertices @ T_lies[:2, :3].T
+    below = [np.array(xy) for xy in product(*np.linspace(flat.min(axis=0), flat.max(axis=0), _ACROSS).T)]
+
+    def is_open(place: Array) -> bool:
+        return room[columns.cell(place)] > _BOW_M and all(room[columns.cell(place + off)] > 0.0 for off in below)
+
+    if is_open(T_lies[:2, 3]):
+        return world, task
+    places = columns.point(np.argwhere(room > _BOW_M).astype(float))
+    off = np.linalg.norm(places - T_lies[:2, 3], axis=1)
+    off[np.linalg.norm(places - start, axis=1) < _BEFORE * body.height] = np.inf
+    near = places[np.argsort(off, kind="stable")[: int((off < _NEAR_M).sum())]]
+    place = next((place for place in near if is_open(place)), None)
+    if place is None:
+        return world, task
+    note = f"{task.object} is put onto the floor at ({place[0]:.2f}, {place[1]:.2f}): something is above where it was."
+    to = (float(place[0]), float(place[1]), float(world.floor))
+    return world.with_(notes=(*world.notes, note)), replace(task, to=to)
+
+
 def _reached(d: Director, actor: Actor, task: Put) -> bool:
     """Return whether an actor could put a held object down from its stance, or from one of a few near its goal."""
     if can_put(d, task, actor):
@@ -59,7 +101,7 @@ def _reached(d: Director, actor: Actor, task: Put) -> bool:
     goal = surface_at(d.world, str(task.onto), actor.now, task.to, np.zeros(3))
     spots = suited_first(d, actor, spots_for(d, actor, goal, task.hand))
     there = (standing_at(actor, spot.place, spot.face or 0.0) for spot in islice(spots, _SPOTS))
-    return any(stands is not None and can_put(d, task, stands) for stands in there)
+    return any(one is not None and can_put(d, task, one) for one in there)
 
 
 def _nearer_an_edge(d: Director, actor: Actor, task: Put) -> Iterator[Put]:
