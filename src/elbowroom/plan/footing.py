@@ -22,8 +22,9 @@ from elbowroom.plan.hands import arms_of
 from elbowroom.plan.order import people_of
 from elbowroom.plan.places import moves, target_of
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Rest, Task
+from elbowroom.plan.tasks import Handover, Rest, Task
 from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.verbs.handover_passing import alongside
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.world import World
 
@@ -51,6 +52,12 @@ def on_footing(d: Director, task: Task, do: Callable[[], None]) -> None:
     going = [actor for actor in people if not (task.at is not None or actor.over or (actor.stands and not actor.left))]
     if not going:
         return do()
+    if isinstance(task, Handover) and alongside(d, task):
+        begin = d.save()
+        try:
+            return do()
+        except PlanningFailure:  # standing, it may be possible
+            d.restore(begin)
 
     def attempt(number: int) -> None:
         for actor in going:

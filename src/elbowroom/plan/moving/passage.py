@@ -185,11 +185,11 @@ class Passage:
             actor.edit(m.leaves, changed, new[:, changed])
         self._moved = bool(moved)
 
-    def come(self, by: Array, opened: Array, closed: Array) -> None:
+    def come(self, by: Array, opened: Array, closed: Array, by_frame: int | None = None) -> None:
         """Bring the hand to its target and keep it there until its work is done; the final approach starts at offset
         `by` (3,).
 
-        The fingers become `opened` (n, 4) on the way, then `closed`.
+        The fingers become `opened` (n, 4) on the way, then `closed`, by a frame or else by the end of the work.
         """
         actor, m, pace = self.actor, self.m, self._pace
         closing = max(m.there - round(pace.closing * actor.base.fps), m.leaves + 1)
@@ -197,7 +197,7 @@ class Passage:
         share = self._fade((rows - m.leaves) / (m.there - max(actor.frames(pace.early), 1) - m.leaves))
         share[rows >= m.there - 1] = 1.0
         shaped = slerp(opened, closed, pace.shaped) if pace.closing > 0.0 and self.fingers else opened
-        self._shape(rows, [(m.leaves, closing, shaped), (closing, m.done, closed)])
+        self._shape(rows, [(m.leaves, closing, shaped), (closing, by_frame or m.done, closed)])
         slow = actor.frames(pace.slow)
         hands = self._beside(rows, by, 1.0 - smootherstep((rows - m.there + slow) / slow))
         self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, self.what)

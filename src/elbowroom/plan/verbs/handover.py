@@ -30,6 +30,9 @@ from elbowroom.posing.grasps import closed_on, grasps_of
 # shares of their height.
 _ALONG, _ASIDE, _BELOW = (0.5, 0.42, 0.58), (0.0, 0.12, -0.12), (0.1, 0.04, 0.16, 0.24)
 
+# Metres before the line between two chests at which people who walk side by side meet.
+_AHEAD_M = (0.3, 0.2, 0.4)
+
 # Meeting places that are rated with the taker's grasps, tried, tried without a path to them, and tried out of reach.
 _RATED, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
 
@@ -37,10 +40,10 @@ _RATED, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
 _BEFORE = 0.38
 
 # Grips nearer to each other than this collide, metres.
-_APART = 0.09
+APART_M = 0.09
 
 # Seconds that both hands hold the object, and that the giver arrives before the other's fingers close, at a given time.
-_BOTH, _EARLY = 0.12, 0.35
+BOTH_S, EARLY_S = 0.12, 0.35
 
 
 def hand_over(d: Director, task: Handover) -> None:
@@ -48,8 +51,12 @@ def hand_over(d: Director, task: Handover) -> None:
     if task.to == task.who:
         raise BadValue(f"{task.who} cannot hand '{task.object}' over to {task.who}: name another character.")
     giver, taker = d.actor(task.who), d.actor(task.to)
-    hand = holding_hand(d, task, task.object)
     what = f"hand over {task.object}"
+    if not (giver.stands and taker.stands):
+        from elbowroom.plan.verbs.handover_passing import hand_over_passing  # which uses this file
+
+        return hand_over_passing(d, task, what)
+    hand = holding_hand(d, task, task.object)
     grip = grip_of(d, giver, hand, task.object)
     T_thing_hand = inverse(d.world.frame(task.object, giver.now)) @ hand_of(giver, hand, giver.pose)
     closing = d.settings.close
@@ -66,7 +73,7 @@ def hand_over(d: Director, task: Handover) -> None:
             raise
 
     def _meet(T_meet: Array) -> None:
-        there = None if task.at is None else task.at - closing - _EARLY
+        there = None if task.at is None else task.at - closing - EARLY_S
         bring(d, giver, hand, T_meet @ T_thing_hand, there, what)
         when = _when(d, giver, taker, T_meet) if task.at is None else task.at - closing
         asked = Grab(who=task.to, object=task.object, at=when)
@@ -95,7 +102,7 @@ def _as_it_stood(T_thing: Array, T_stood: Array) -> Array:
 def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: ReachableGrasp, thing: str, grip: Grip) -> None:
     """Let both hold the object; then the giver releases it and its hand returns."""
     d.world = d.world.with_hold(thing, taker.who, taking.hand, (taker.now, FOREVER))
-    acting.wait(d, taker, taker.frames(_BOTH))
+    acting.wait(d, taker, taker.frames(BOTH_S))
     acting.wait(d, giver, max(giver.frame(taker.now) - giver.k, 0))
     now = giver.now
     acting.wait(d, taker, max(taker.frame(now) - taker.k, 0))
@@ -119,13 +126,13 @@ def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
     arms = arms_of(taker, None)
     distances = [float(np.linalg.norm(T_meet[:3, 3] - hand_of(taker, h, taker.pose)[:3, 3])) for h in arms]
     needed = d.seconds_for(min(distances, default=0.0)) + d.settings.approach / d.settings.slow
-    return max(giver.now + 0.5 * _EARLY, taker.now + needed)
+    return max(giver.now + 0.5 * EARLY_S, taker.now + needed)
 
 
 def apart(giver: Actor, hand: str, taker: Actor, taking: ReachableGrasp) -> bool:
     """Return whether two hands on one object have room beside each other."""
     mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
-    return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > _APART)
+    return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > APART_M)
 
 
 def closes(d: Director, taker: Actor, taking: ReachableGrasp, thing: str, t: float) -> bool:
@@ -147,27 +154,40 @@ def any_of(options: Iterator[ReachableGrasp], why: str) -> Iterator[ReachableGra
 
 
 def meetings(
-    d: Director, giver: Actor, hand: str, taker: Actor, thing: str, T_thing_hand: Array, what: str
+    d: Director,
+    giver: Actor,
+    hand: str,
+    taker: Actor,
+    thing: str,
+    T_thing_hand: Array,
+    what: str,
+    at: tuple[int, int] | None = None,
 ) -> Iterator[Array]:
-    """Placements of the object (4, 4) between two people, or before one, the easiest for both hands first."""
-    a, pose = _breast(giver), giver.neutral(giver.k)
+    """Placements of the object (4, 4) between two people, or before one, the easiest for both hands first.
+
+    `at` are the frames of giver and taker in which they meet, by default their last final ones.
+    """
+    k, taker_k = (giver.k, taker.k) if at is None else at
+    a, pose = _breast(giver, k), giver.neutral(k)
     before = _BEFORE * giver.body.height * front_of(giver, giver.body.skeleton.at(pose))
-    across = before if giver is taker else _breast(taker) - a
+    across = before if giver is taker else _breast(taker, taker_k) - a
     height = min(giver.body.height, taker.body.height)
-    side = normalize(np.cross(UP, across))
+    side, asides = normalize(np.cross(UP, across)), _ASIDE
+    if at is not None:  # in front of two who walk side by side
+        asides = tuple(float(np.sign(side @ before)) * share for share in _AHEAD_M)
     T_thing = d.world.frame(thing, giver.now)
     points = [
         a + along * across + aside * side - below * height * UP
         for along in _ALONG
-        for aside in _ASIDE
+        for aside in asides
         for below in _BELOW
     ]
     places = np.stack([T for point in points for T in turned(T_thing, point)])
-    easy = effort(giver, hand, places @ T_thing_hand, giver.k)
+    easy = effort(giver, hand, places @ T_thing_hand, k)
     few = np.argsort(easy, kind="stable")[:_RATED]
-    cost = easy[few] + _taking_effort(d, taker, thing, places[few], T_thing_hand, giver.now)
+    cost = easy[few] + _taking_effort(d, taker, thing, places[few], T_thing_hand, taker_k)
     if not np.isfinite(cost).any():
-        hands = [held_by(d.world, taker.who, h, taker.now) for h in arms_of(taker, None)]
+        hands = [held_by(d.world, taker.who, h, taker.time(taker_k)) for h in arms_of(taker, None)]
         if all(hold is not None for hold in hands):
             raise PlanningFailure("hand-not-free", f"{what}: {taker.who} has no free hand to take it")
         raise PlanningFailure(
@@ -178,24 +198,24 @@ def meetings(
             yield places[few[i]]
 
 
-def _taking_effort(d: Director, taker: Actor, thing: str, places: Array, T_thing_hand: Array, t: float) -> Array:
-    """Effort of the taker's hand with its best grasp at each placement (N, 4, 4), inf without any."""
-    best = np.full(len(places), np.inf)
+def _taking_effort(d: Director, taker: Actor, thing: str, places: Array, T_thing_hand: Array, k: int) -> Array:
+    """Effort of the taker's hand with its best grasp at each placement (N, 4, 4) in a frame, inf without any."""
+    best, t = np.full(len(places), np.inf), taker.time(k)
     for hand in arms_of(taker, None):
-        if held_by(d.world, taker.who, hand, taker.now) is not None:
+        if held_by(d.world, taker.who, hand, t) is not None:
             continue
         grasps = grasps_of(d.world, taker.who, hand, thing, t)
-        grasps = [g for g in grasps if np.linalg.norm(g.T_thing_hand[:3, 3] - T_thing_hand[:3, 3]) > _APART]
+        grasps = [g for g in grasps if np.linalg.norm(g.T_thing_hand[:3, 3] - T_thing_hand[:3, 3]) > APART_M]
         if grasps:
             ends = (places[:, None] @ np.stack([g.T_thing_hand for g in grasps])).reshape(-1, 4, 4)
-            cost = effort(taker, hand, ends, taker.k).reshape(len(places), -1) + [g.cost for g in grasps]
+            cost = effort(taker, hand, ends, k).reshape(len(places), -1) + [g.cost for g in grasps]
             best = np.minimum(best, cost.min(axis=1))
     return best
 
 
-def _breast(actor: Actor) -> Array:
-    """Middle between the shoulders of the actor's posture without tasks, (3,)."""
-    pose = actor.neutral(actor.k)
+def _breast(actor: Actor, k: int) -> Array:
+    """Middle between the shoulders of the actor's posture in a frame without tasks, (3,)."""
+    pose = actor.neutral(k)
     return np.asarray(np.mean([shoulder_of(actor, h, pose) for h in arms_of(actor, None)], axis=0))
 
 
