@@ -40,10 +40,11 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
     for place in goals:
         goal = arm_to(actor, hand, actor.pose, place)
         least = 0.25
-        if goal is None:  # the body must help, which takes its time
-            if postures is None:
-                postures = Postures(d.world, actor.who, actor.now)
-                postures = postures.with_soft_tissue() if d.settings.reach.soft else postures
+        if postures is None and (goal is None or d.whole_body != "never"):
+            postures = Postures(d.world, actor.who, actor.now)
+            postures = postures.with_soft_tissue() if d.settings.reach.soft else postures
+        # the body must help, which takes its time
+        if postures is not None and (goal is None or (d.whole_body != "never" and not postures.valid(goal))):
             helped = d.reach(actor, hand, place, actor.k, postures)
             if not helped.found:
                 continue
