@@ -218,7 +218,7 @@ class _ComponentSearch:
             perturbed=self.perturbed, follow=self.follow,
         )  # fmt: skip
         start, goal = space.ends
-        found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1))
+        found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1), balanced=True)
         if self.follow > 0.0 or not found.found:
             return found
         short = smooth(space, found, seed, budget=smoothing)
