@@ -133,7 +133,7 @@ def rewritten(path, tmp_path, **changes) -> str:
         ({"times": None}, "'times': is missing"),
         ({"fps": np.array(0.0)}, "1 / fps apart"),
         ({"char__ann__parents": np.zeros(16, int)}, "parent-first"),
-        ({"char__ann__parents": np.arange(16.0)}, "claims"),
+        ({"char__ann__parents": np.arange(16.0)}, "has the type float64; expected integers"),
         ({"char__ann__root": np.full((61, 3), np.nan)}, "not finite"),
         ({"char__ann__rotations": np.zeros((5, 16, 4))}, "shape (5, 16, 4)"),
         ({"char__bob__shape_joint": np.array([0, 1, 2, 99])}, "unknown kinds or joints"),

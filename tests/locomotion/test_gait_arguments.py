@@ -12,7 +12,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.locomotion.course import arc, facing, through
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.pelvis import Limb
+from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run

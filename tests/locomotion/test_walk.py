@@ -21,7 +21,7 @@ from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.departure import headings_of, walk_from
 from elbowroom.locomotion.gait import leg
 from elbowroom.locomotion.gait_tables import WALK_ANKLE, WALK_HIP, WALK_KNEE, curve
-from elbowroom.locomotion.pelvis import Limb
+from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import Foot
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import WalkOptions, walk, walk_along

@@ -29,6 +29,10 @@ _ENDLESS = ("floor", "allowed_during", "linked_during", "excused_during", "allow
 DAMAGED = (ValueError, EOFError, OSError, SyntaxError, TokenError)
 
 
+# Types of numbers and text by numpy's letters.
+_TYPES = {"i": "integers", "u": "unsigned integers", "f": "floats", "b": "booleans", "U": "text", "S": "bytes"}
+
+
 class _Objects(BadFile):
     """An array of Python objects, which only unpickling would read."""
 
@@ -109,7 +113,8 @@ class Arrays:
                     raise _Objects(self.path, f"claims {claimed} Python objects, which are not read", f"array '{key}'")
                 what = f"claims {claimed} of type {dtype} in {info.file_size} bytes" if need > info.file_size else ""
                 if what or dtype.kind not in kind:
-                    raise BadFile(self.path, what or f"has the type {dtype}", where=f"array '{key}'")
+                    wanted = "" if what else f"expected {' or '.join(_TYPES[k] for k in kind)}"
+                    raise BadFile(self.path, what or f"has the type {dtype}", f"array '{key}'", wanted)
             with self._zip.open(info) as file:
                 array = npy.read_array(file, allow_pickle=False)
         except (*DAMAGED, zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:

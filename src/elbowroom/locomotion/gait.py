@@ -16,7 +16,8 @@ from elbowroom.locomotion import sole as footwork
 from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait_tables import Style, leg_angles
-from elbowroom.locomotion.pelvis import GRAVITY, Limb, height, turned, twist_about
+from elbowroom.locomotion.limbs import Limb, twist_about
+from elbowroom.locomotion.pelvis import GRAVITY, height, turned
 from elbowroom.locomotion.sole import Sole, measure
 from elbowroom.locomotion.steps import Steps
 from elbowroom.locomotion.swing import OUTWARDS, Carry, Walker, swung, tabled

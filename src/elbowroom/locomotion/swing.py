@@ -15,7 +15,7 @@ from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
 from elbowroom.locomotion.gait_tables import Style, leg_angles
-from elbowroom.locomotion.pelvis import Limb
+from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import Foot, Sole, rise_power, stance_ankle, toes_at
 from elbowroom.locomotion.steps import Stance
 from elbowroom.locomotion.terrain import Terrain

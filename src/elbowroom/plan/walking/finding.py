@@ -149,7 +149,12 @@ def barrier(paths: WalkPaths, start: Array, goal: Array) -> Barrier | None:
         (False, np.arange(step + 1, _HIGHEST_M / LAYER_M)),
     ):
         for height in LAYER_M * heights:
-            mode = replace(STOOP, high=height / tall) if under else replace(HIGH_OVER, low=height / tall)
+            # half a layer inside: rounding must not make it the next one
+            mode = (
+                replace(STOOP, high=(height - 0.5 * LAYER_M) / tall)
+                if under
+                else replace(HIGH_OVER, low=(height + 0.5 * LAYER_M) / tall)
+            )
             at = _first(paths, mode, start, goal)
             if at is not None:
                 found.append(Barrier(at, under, float(height), LAYER_M * (room if under else step)))
