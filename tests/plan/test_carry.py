@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.director import Director
+from elbowroom.plan.hands import front_of
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
@@ -267,3 +269,11 @@ def test_what_cannot_be_meant_is_told():
         Carry(who="ann", object="board", to=GOAL, speed=9.0)
     with pytest.raises(BadValue, match="name each character once"):
         plan_tasks(scene(), [Carry(who="ann", helpers=("ann",), object="board", to=GOAL)], ONCE)
+
+
+def test_a_body_faces_as_its_pelvis_does_under_a_root_that_never_turns():
+    # imported rigs often have a first joint above the pelvis, which stays as it was exported
+    places = np.tile(np.eye(4), (2, 1, 1))
+    places[1, :3, :3] = np.diag([-1.0, -1.0, 1.0])  # turned round
+    body = SimpleNamespace(roles={"pelvis": 1}, T_rest=np.tile(np.eye(4), (2, 1, 1)), front=[0.0, -1.0, 0.0])
+    np.testing.assert_allclose(front_of(SimpleNamespace(body=body), places), [0.0, 1.0, 0.0], atol=1e-12)

@@ -16,6 +16,8 @@ from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.edit import place
 from elbowroom.motion.quality import worst_quality
+from elbowroom.plan.director import Director
+from elbowroom.plan.footing import on_footing
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
@@ -140,3 +142,13 @@ def test_what_stood_stands_again_after_it_was_handed_over_tilted() -> None:
     np.testing.assert_allclose(taken[:3, 2], [0.0, 0.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(taken[:3, 3], given[:3, 3])
     assert taken[0, 0] == pytest.approx(np.cos(1.5), abs=0.01)
+
+
+def test_a_giver_whose_walk_never_rests_gives_at_its_end() -> None:
+    ann = er.walk(er.preset("woman"), speed=0.9, seconds=3.0, fps=60.0)
+    end = ann.root[-1, :2]
+    bob = place(er.idle(er.preset("man"), seconds=1.0, fps=60.0), tuple(end + np.array([0.1, -0.95])), np.pi)
+    world = World(floor=0.0).with_character("ann", ann).with_character("bob", bob)
+    d = Director(world, Settings(), 60.0, 0)
+    on_footing(d, Handover(who="ann", object="cup", to="bob"), lambda: None)
+    assert d.actor("ann").now == pytest.approx(ann.span[1]) and d.actor("ann").stands

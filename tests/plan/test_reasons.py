@@ -15,12 +15,12 @@ from elbowroom.motion.edit import place
 from elbowroom.plan import manipulate
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.reasons import target_failure
+from elbowroom.plan.reasons import start_failure, target_failure
 from elbowroom.plan.result import ADVICE
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Grab, Put, Reach, Touch
+from elbowroom.plan.tasks import Grab, Move, Put, Reach, Touch
 from elbowroom.plan.walking import approach
-from elbowroom.world.paths import Still
+from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.world import World
 
 
@@ -126,3 +126,23 @@ def test_another_seed_is_never_advised_untried() -> None:
     assert not any("seed" in text for text in ADVICE.values())
     with pytest.raises(er.errors.BadValue, match="probes"):
         Settings(probes=-1)
+
+
+def test_objects_on_paths_that_overlap_at_the_start_are_refused_at_once() -> None:
+    belt = world().with_static("belt", box((4.0, 0.5, 0.1), (0.0, -0.75, 0.75)))
+    for name, x in (("parcel", -1.0), ("tin", -0.9)):
+        along = Keyed.along([0.0, 8.0], [[x, -0.6, 0.9], [x + 2.0, -0.6, 0.9]])
+        belt = belt.with_object(name, box((0.2, 0.2, 0.19)), along, mass=0.3)
+    plan = plan_tasks(belt, [Grab(who="ann", object="tin")])
+    assert plan.status == "start-in-collision" and plan.why.startswith("parcel and tin overlap at the start")
+    apart = Keyed.along([0.0, 8.0], [[-1.4, -0.6, 0.9], [0.6, -0.6, 0.9]])
+    belt = belt.with_object("parcel", box((0.2, 0.2, 0.19)), apart, mass=0.3)
+    assert start_failure(belt, ["ann"]) is None
+
+
+def test_both_hands_wait_until_a_belt_has_stopped() -> None:
+    along = Keyed.along([0.0, 3.0], [[-1.0, -0.6, 0.9], [0.0, -0.6, 0.9]])
+    for path, begin in ((along, 3.0), (Still(along(3.0)), 0.0)):
+        d = Director(world().with_object("parcel", box((0.2, 0.2, 0.19)), path), Settings(), 60.0, 0)
+        manipulate._wait_for(d, Move(who="ann", object="parcel", to=(0.2, -0.6, 0.9)), [], [])
+        assert begin <= d.actor("ann").now < begin + 0.05

@@ -95,16 +95,14 @@ class AngleDatabase:
         `parent_rad` is ε, `own_rad` and `near_rad` are ε1 and ε2 of the paper.
         """
         far = {name: self.distances(rotations, name) for name in self.joints}
+        counts = np.concatenate([self.counts[None], self.folds]).T.astype(float)
         out = {}
         for name, own in far.items():
             beside = far.get(PARENTS.get(name, ""), np.zeros_like(own))
             nearness = np.exp(-np.where(beside <= parent_rad, own, np.inf) / sigma**2)
-            alike = beside <= near_rad
-            both = alike & (own <= own_rad)
-            rated = [
-                nearness.max(axis=-1, initial=0.0, where=counts > 0)
-                * (both @ counts) / np.maximum(alike @ counts, 1)
-                for counts in (self.counts, *self.folds)
-            ]  # fmt: skip
-            out[name] = (rated[0], np.stack(rated[1:]))
+            alike = (beside <= near_rad).astype(float)
+            common = (alike * (own <= own_rad)) @ counts / np.maximum(alike @ counts, 1.0)
+            nearest = [nearness.max(axis=-1, initial=0.0, where=some > 0.0) for some in counts.T]
+            rated = np.stack(nearest) * np.moveaxis(common, -1, 0)
+            out[name] = (rated[0], rated[1:])
         return out

@@ -70,7 +70,7 @@ def on_footing(d: Director, task: Task, do: Callable[[], None]) -> None:
 def _stop(d: Director, actor: Actor, task: Task, number: int) -> None:
     """Advance to the rest of the given number and pause; do nothing where there is none."""
     found = target_of(d.world, task, actor.now)
-    rests = _rests(actor, None if found is None else found[1])
+    rests = _rests(actor, None if found is None else found[1], task)
     if number >= max(len(rests), 1):
         raise PlanningFailure("target-out-of-reach", f"{task.verb}: {actor.who} comes to rest nowhere else")
     if actor.left is not None:
@@ -78,7 +78,7 @@ def _stop(d: Director, actor: Actor, task: Task, number: int) -> None:
             return
         rest(d, Rest(who=actor.who))
         resume(d, actor)
-        rests = _rests(actor, None if found is None else found[1])
+        rests = _rests(actor, None if found is None else found[1], task)
     target = d.world.split(found[0])[0] if found is not None else ""
     moving = target in d.world.things and moves(d.world, target, actor.base.times[actor.k :])
     if number < len(rests) and not moving and not _bound(d, actor):
@@ -107,10 +107,15 @@ def finished(d: Director) -> World:
     return world.with_(holds=holds, contacts=contacts)
 
 
-def _rests(actor: Actor, point: Array | None) -> list[int]:
-    """Frames from now on at rest near a point (3,): the first with an easy reach, then by distance."""
+def _rests(actor: Actor, point: Array | None, task: Task) -> list[int]:
+    """Frames from now on at rest near a point (3,): the first with an easy reach, then by distance.
+
+    A handover is not done in passing: its last frame counts as a rest of a motion that has no other.
+    """
     clip = actor.ahead_clip()
     rows = np.flatnonzero(_at_rest(clip))
+    if not len(rows) and isinstance(task, Handover):
+        return [actor.k + len(clip) - 1]
     if not len(rows) or point is None:
         return [actor.k + int(row) for row in rows[:1]]
     T = clip.world()

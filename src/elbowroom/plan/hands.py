@@ -143,7 +143,8 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
 
 def front_of(actor: Actor, T: Array) -> Array:
     """Facing direction of bodies with joints at T (..., J, 4, 4): horizontal unit vectors (..., 3)."""
-    front = T[..., 0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
+    pelvis = actor.body.roles.get("pelvis", 0)  # the first joint of imported rigs may not turn with the body
+    front = T[..., pelvis, :3, :3] @ actor.body.T_rest[pelvis, :3, :3].T @ actor.body.front
     return np.asarray(normalize(front * [1.0, 1.0, 0.0]))
 
 

@@ -51,8 +51,6 @@ _RAISED_M = (0.2, 0.4)
 _GAP_M = 5e-4
 # Shares of the mass of an object that is too heavy.
 _LIGHTER = (0.4, 0.15)
-# Mass of an object up to which one hand is tried instead of two, kilograms.
-_ONE_HAND_KG = 2.0
 # Delays that are tried for a given time, seconds.
 _LATER_S = (1.0, 2.0)
 
@@ -83,6 +81,19 @@ def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None
             failed = PlanningFailure("start-in-collision", _overlap(exact, who, hits), missing=hits[0].depth or 0.0)
             failed.who = who
             return failed
+    return _things_overlap(world, exact)
+
+
+def _things_overlap(world: World, exact: ExactWorld) -> PlanningFailure | None:
+    """Deepest collision at the start of an object on a path with another one, which nobody can resolve."""
+    loose = {name for name in world.objects if all(hold.object != name for hold in world.holds)}
+    on_paths = {name for name in loose if not isinstance(world.objects[name].path, Still)}
+    for hit in exact.collisions(world.span[0]):
+        a, b = hit.pair
+        if {a, b} <= loose and {a, b} & on_paths:
+            deep = "" if hit.depth is None else f" by {_length(hit.depth)}"
+            why = f"{a} and {b} overlap at the start{deep}: move one of them, or change its path"
+            return PlanningFailure("start-in-collision", why, missing=hit.depth or 0.0)
     return None
 
 
@@ -240,6 +251,8 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
     """Changes that may help with a failure, the smallest first."""
     task = failed.task
     if failed.status == "start-in-collision" and task is None:
+        if failed.who == "":
+            return  # the reason says which objects to move
         yield from _out_of_it(world, tasks, settings, failed)
         return
     if task is None:
@@ -266,8 +279,6 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
         return
     if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and isinstance(task, Move)):
         yield from _nearer(world, tasks, settings, failed, task)
-    if isinstance(task, Move) and failed.status in ("target-in-collision", "target-out-of-reach", "no-path"):
-        yield from _one_hand(world, tasks, settings, task)
     if isinstance(task, Put) and failed.status in ("target-in-collision", "target-out-of-reach", "no-path"):
         yield from _dropped(world, tasks, settings, task)
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
@@ -311,17 +322,6 @@ def _dropped(world: World, tasks: Sequence[Task], settings: Settings, task: Put)
     same = {name: getattr(task, name) for name in ("who", "hand", "object", "feet", "style")}
     changed = [Drop(**same, over=task.onto) if one is task else one for one in tasks]
     yield Probe(f"dropping {task.object} over {over} instead (drop: {{over: {task.onto}}})", world, changed, settings)
-
-
-def _one_hand(world: World, tasks: Sequence[Task], settings: Settings, task: Move) -> Iterator[Probe]:
-    """A light object is taken with one hand: two palms have no room beside a tray that lies on a table."""
-    thing = world.objects.get(task.object)
-    if thing is None or task.hands != "both" or task.helpers or (thing.mass or 0.0) > _ONE_HAND_KG:
-        return
-    put = Put(who=task.who, object=task.object, to=task.to, turn=task.turn, onto=task.onto)
-    steps = (Grab(who=task.who, object=task.object), put)
-    changed = [step for one in tasks for step in (steps if one is task else (one,))]
-    yield Probe(f"taking {task.object} with one hand (fetch instead of move)", world, changed, settings)
 
 
 def _lighter(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:

@@ -80,9 +80,11 @@ class Balance:
 
     def by_limbs(self, pose: Pose, feet: Mapping[str, Array], like: Pose) -> Pose | None:
         """A posture with feet and pinned hands in place by their limbs alone; None out of reach or balance."""
+        T = self.body.skeleton.at(pose)  # none of these limbs carries another
         for end, T_end in {**self.pinned, **feet}.items():
             limb = self.solver.limb(end)
-            solved = limb.solve(limb.T_world_parent(pose), T_end, limb.orbit_of(pose), limb.keep_of(pose))
+            described = limb.describe(T[limb.parent], pose.rotations[list(limb.joints)])
+            solved = limb.solve(T[limb.parent], T_end, *described)
             if not solved.reached.all() or float(solved.excess.max()) > _BEYOND_RAD:
                 return None
             pose = limb.posed(pose, solved)

@@ -99,15 +99,18 @@ def plan(
     seed: int = 0,
     budget: Budget = USUAL,
     goal_payload: Payload | None = None,
+    *,
+    balanced: bool = False,
 ) -> CarriedPath[Payload]:
     """Search a path from a state (W,) with its payload to a goal state (W,). The same seed gives the same path.
 
     A second tree grows from the goal if `goal_payload` is given. The payload at the path's end is the one that was
-    carried there, not `goal_payload`. Limits are `budget.checks` in all and `budget.nodes` in one tree.
+    carried there, not `goal_payload`. With `balanced`, three of four samples are for the smaller tree: an enclosed end
+    is what a search has to get out of. Limits are `budget.checks` in all and `budget.nodes` in one tree.
     """
     first = checked(space.width, "start", start[0])
     last = checked(space.width, "goal", goal)
-    search = _Search(space, budget, np.random.default_rng(np.random.SeedSequence(seed)))
+    search = _Search(space, budget, np.random.default_rng(np.random.SeedSequence(seed)), balanced)
     trees = [_Tree(first, start[1], budget.nodes)]
     if goal_payload is not None:
         trees.append(_Tree(last, goal_payload, budget.nodes))
@@ -245,6 +248,7 @@ class _Search(Generic[Payload]):
     space: CarriedSpace[Payload]
     budget: Budget
     rng: np.random.Generator
+    balanced: bool = False
     tally: NDArray[np.int64] = field(default_factory=lambda: np.zeros(TALLY, np.int64))
 
     @property
@@ -280,7 +284,10 @@ class _Search(Generic[Payload]):
 
     def in_turn(self, trees: list[_Tree[Payload]]) -> tuple[int, bool]:
         """Round with two trees: one grows towards a sample, the other towards it; then the branches are joined."""
-        turn = int(self.tally[ROUNDS]) % 2
+        rounds = int(self.tally[ROUNDS])
+        turn = rounds % 2
+        if self.balanced:
+            turn = int(len(trees[1].parents) < len(trees[0].parents)) if rounds % 4 else rounds // 4 % 2
         before = len(trees[turn].parents)
         grown, _ = self.grow(trees[turn], self.drawn())
         if len(trees[turn].parents) == before:

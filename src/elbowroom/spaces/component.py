@@ -196,9 +196,9 @@ class PosePath:
 
     def span(self, share: float) -> tuple[int, float]:
         """Index of the posture before a share of the path, and the share of the way from it to the next."""
-        k = int(np.clip(np.searchsorted(self.along, share, side="right") - 1, 0, len(self) - 2))
-        width = self.along[k + 1] - self.along[k]
-        return k, float(np.clip((share - self.along[k]) / width, 0.0, 1.0)) if width > 0.0 else 0.0
+        k = min(max(int(self.along.searchsorted(share, side="right")) - 1, 0), len(self) - 2)
+        before, after = self.along[k : k + 2].tolist()
+        return k, min(max((share - before) / (after - before), 0.0), 1.0) if after > before else 0.0
 
     def at(self, share: float) -> Pose:
         """Posture at a share of the path; between two postures feet may be slightly off."""

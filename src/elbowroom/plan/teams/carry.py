@@ -300,4 +300,4 @@ def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str
         options.append(Option(grips, pose, pose, carrier.held_at(grips, T_goal, pose), (None, 0.0)))
     Crew(d, list(carriers), [], partial(_stay, lifted.robots)).set_down(tuple(options))
     for robot in lifted.robots:
-        robot.leave(lifted.carriers[0].actor.now)
+        robot.leave(max(carrier.actor.now for carrier in lifted.carriers))

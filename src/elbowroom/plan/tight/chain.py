@@ -151,11 +151,9 @@ def free_between(problem: BodyProblem, a: Pose, b: Pose) -> bool:
     """Return whether postures interpolated between two are free."""
     T = problem.body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
     pieces = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _BETWEEN_M)), 2)
-    for share in np.arange(1, pieces) / pieces:
-        q = slerp(a.rotations, b.rotations, np.array(share))
-        if not problem.check.free(Pose.of((1.0 - share) * a.root + share * b.root, q)):
-            return False
-    return True
+    shares = (np.arange(1, pieces) / pieces)[:, None]
+    roots, rotations = (1.0 - shares) * a.root + shares * b.root, slerp(a.rotations, b.rotations, shares)
+    return all(problem.check.free(Pose.of(*row)) for row in zip(roots, rotations, strict=True))
 
 
 def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
@@ -220,7 +218,7 @@ class _ComponentSearch:
             perturbed=self.perturbed, follow=self.follow,
         )  # fmt: skip
         start, goal = space.ends
-        found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1))
+        found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1), balanced=True)
         if self.follow > 0.0 or not found.found:
             return found
         short = smooth(space, found, seed, budget=smoothing)
@@ -243,10 +241,11 @@ def edge_poses(problem: BodyProblem, a: Pose, b: Pose) -> list[Pose] | None:
         return [b]
     line = PosePath(body, [a, b])
     out: dict[int, Pose] = {looks: b}
+    shares = np.arange(looks) / looks
+    rotations = problem.within_limits(slerp(a.rotations, b.rotations, shares[:, None]))
     for k in sorted(range(1, looks), key=lambda k: abs(2 * k - looks)):
-        share = k / looks
-        q = problem.within_limits(slerp(a.rotations, b.rotations, np.array(share)))
-        near = Pose.of((1.0 - share) * a.root + share * b.root, q)
+        share = float(shares[k])
+        near = Pose.of((1.0 - share) * a.root + share * b.root, rotations[k])
         pose = problem.balance.projected(near, line.feet(share), a if share < 0.5 else b)
         if pose is None or not problem.check.free(pose):
             return None

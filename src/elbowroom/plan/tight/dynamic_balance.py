@@ -119,4 +119,5 @@ def _slower(share: Array, slowness: Array, fps: float) -> Array:
     times = np.concatenate([[0.0], np.cumsum(0.5 * (pace[1:] + pace[:-1]))])
     even = np.linspace(0.0, times[-1], int(np.ceil(times[-1])) + 1)
     smooth = scipy.interpolate.CubicSpline(times, share, bc_type="clamped")(even)
+    smooth[[0, -1]] = share[[0, -1]]  # exactly: a spline is off by rounding
     return np.maximum.accumulate(np.clip(smooth, 0.0, 1.0))

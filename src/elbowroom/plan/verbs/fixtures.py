@@ -62,6 +62,9 @@ _NEARLY = np.radians(5.0)
 # Mean speed of a moved fixture, m/s, and the shortest time, seconds.
 _PULL, _LEAST = 0.32, 0.6
 
+# Grasps with which a fixture is moved on a walk without success, before another walk is tried: its steps decide.
+_LED = 2
+
 # Cost of pressing with stretched fingers rather than with the index finger alone.
 _FLAT = 0.5
 
@@ -83,7 +86,8 @@ def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> N
         _leave(d, actor, taking, task)
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
-    d.first(varied(d, reachable_grasps(d, actor, task.fixture, asked, what)), do)
+    options = varied(d, reachable_grasps(d, actor, task.fixture, asked, what))
+    d.first(options, do) if lead is None else d.first(options, do, _LED)
 
 
 def press(d: Director, task: Press) -> None:

@@ -40,14 +40,15 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
     for place in goals:
         goal = arm_to(actor, hand, actor.pose, place)
         least = 0.25
-        if goal is None:  # the body must help, which takes its time
+        if goal is None or d.whole_body != "never":
             if postures is None:
                 postures = Postures(d.world, actor.who, actor.now)
                 postures = postures.with_soft_tissue() if d.settings.reach.soft else postures
-            helped = d.reach(actor, hand, place, actor.k, postures)
-            if not helped.found:
-                continue
-            goal, least = d.looking(actor, helped.pose, place[:3, 3]), 0.7
+            if goal is None or not postures.valid(goal):  # the body must help, which takes its time
+                helped = d.reach(actor, hand, place, actor.k, postures)
+                if not helped.found:
+                    continue
+                goal, least = d.looking(actor, helped.pose, place[:3, 3]), 0.7
         distance = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
         count = actor.frames(max(distance / d.settings.slow, least))
         try:

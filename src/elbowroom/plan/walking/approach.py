@@ -20,7 +20,7 @@ from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Carry, Close, Grab, Move, Open, Press, Put, Reach, Rest, Task, Touch
 from elbowroom.plan.teams.carry import carry
-from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.verbs.carry import holding_hand, rest
 from elbowroom.plan.verbs.move import move
 from elbowroom.plan.verbs.put import can_put, hangs_free
 from elbowroom.plan.walking.doors import step_and_open, walk_through
@@ -266,7 +266,9 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
         return stances_for(d, actor, task)
     ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
     seen, low = list[bool](), _is_low(d, actor, target[1])
-    spots = suited_first(d, actor, spots_for(d, actor, target[1], task.hand, ahead), _suits(d, task, seen, low))
+    # somebody squats beside the arm that reaches down
+    hand = holding_hand(d, task, task.object) if low and isinstance(task, Put) else task.hand
+    spots = suited_first(d, actor, spots_for(d, actor, target[1], hand, ahead), _suits(d, task, seen, low))
     first = list(islice(spots, 1))
     if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
         why = f"put {task.object}: with this grasp the hand cannot reach the goal or leave it"

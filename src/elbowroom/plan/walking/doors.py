@@ -223,6 +223,7 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
                 return _from_stance(d, actor, task, stance, effort)
             except PlanningFailure as there:
                 d.restore(saved)
+                d.failed_walks += 1
                 stuck = there if stuck.missing else stuck
                 blocked += [stance] * isinstance(there, Blocked)
     raise stuck
