@@ -23,6 +23,7 @@ from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Drop, Grab, Handover, HoldOut, Put
 from elbowroom.plan.verbs.handover import _as_it_stood
+from elbowroom.plan.verbs.handover_passing import alongside
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -152,3 +153,37 @@ def test_a_giver_whose_walk_never_rests_gives_at_its_end() -> None:
     d = Director(world, Settings(), 60.0, 0)
     on_footing(d, Handover(who="ann", object="cup", to="bob"), lambda: None)
     assert d.actor("ann").now == pytest.approx(ann.span[1]) and d.actor("ann").stands
+
+
+@cache
+def side_by_side() -> Plan:
+    """A bottle is taken in passing and handed to somebody who walks beside."""
+    return plan_storyboard(scenario("handover-walking").board())
+
+
+def test_people_who_walk_side_by_side_hand_over_on_the_way() -> None:
+    plan = side_by_side()
+    assert plan.found and plan.certificate is not None and plan.certificate.free, plan.why
+    first, second = plan.world.holds
+    assert (first.by, second.by) == ("ann", "bob")
+    assert second.during[0] == pytest.approx(5.0, abs=0.02), "both have it at the time of the task"
+    assert first.during[1] - second.during[0] == pytest.approx(0.12, abs=0.02)
+
+
+def test_both_go_on_during_the_handover_and_the_bottle_does_not_jump() -> None:
+    plan, board = side_by_side(), scenario("handover-walking").board()
+    times = np.arange(4.0, 6.5, 1 / 240)
+    for who in ("ann", "bob"):
+        root, base = (world.characters[who].sample(times)[0] for world in (plan.world, board.world))
+        assert np.array_equal(root, base), "their walks are not changed"
+    path = np.stack([plan.world.frame("bottle", t)[:3, 3] for t in times])
+    assert np.linalg.norm(np.diff(path, axis=0), axis=1).max() < 3.0 / 240, "metres a sample, at 3 m/s"
+
+
+def test_people_who_walk_far_apart_do_not_hand_over_in_passing() -> None:
+    walk = er.walk(er.preset("woman"), seconds=4.0)
+    world = World(floor=0.0).with_character("ann", walk).with_character("bob", place(walk, (3.0, 0.0), 0.0))
+    d = Director(world, Settings(), 60.0, 0)
+    assert not alongside(d, Handover(who="ann", object="bottle", to="bob"))
+    near = Director(world.with_character("bob", place(walk, (0.8, 0.0), 0.0)), Settings(), 60.0, 0)
+    assert alongside(near, Handover(who="ann", object="bottle", to="bob"))

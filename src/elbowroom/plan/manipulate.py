@@ -57,7 +57,8 @@ def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
     from elbowroom.plan.verbs.drop import drop
     from elbowroom.plan.verbs.fixtures import open_fixture, press
     from elbowroom.plan.verbs.grab import grab
-    from elbowroom.plan.verbs.handover import hand_over, regrasp
+    from elbowroom.plan.verbs.handover import regrasp
+    from elbowroom.plan.verbs.handover_passing import hand_over
     from elbowroom.plan.verbs.hold import hold_out
     from elbowroom.plan.verbs.move import move
     from elbowroom.plan.verbs.put import put

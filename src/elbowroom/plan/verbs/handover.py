@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
-from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import UP, Array, about, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan import acting
@@ -46,16 +45,10 @@ APART_M = 0.09
 BOTH_S, EARLY_S = 0.12, 0.35
 
 
-def hand_over(d: Director, task: Handover) -> None:
+def hand_over_standing(d: Director, task: Handover) -> None:
     """Meet, take, release, and return."""
-    if task.to == task.who:
-        raise BadValue(f"{task.who} cannot hand '{task.object}' over to {task.who}: name another character.")
     giver, taker = d.actor(task.who), d.actor(task.to)
     what = f"hand over {task.object}"
-    if not (giver.stands and taker.stands):
-        from elbowroom.plan.verbs.handover_passing import hand_over_passing  # which uses this file
-
-        return hand_over_passing(d, task, what)
     hand = holding_hand(d, task, task.object)
     grip = grip_of(d, giver, hand, task.object)
     T_thing_hand = inverse(d.world.frame(task.object, giver.now)) @ hand_of(giver, hand, giver.pose)

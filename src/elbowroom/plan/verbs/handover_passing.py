@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 
 from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan.actor import Actor
@@ -15,18 +16,19 @@ from elbowroom.plan.director import Director, varied
 from elbowroom.plan.hands import hand_of, released
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_reach, shoulders
-from elbowroom.plan.places import frames_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Handover
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, homes, on_top
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
-from elbowroom.plan.verbs.handover import APART_M, BOTH_S, EARLY_S, any_of, meetings
+from elbowroom.plan.verbs.handover import APART_M, BOTH_S, EARLY_S, any_of, hand_over_standing, meetings
 from elbowroom.plan.verbs.leave import departures, hold
 from elbowroom.posing.grasps import Grasp, closed_on, grasps_of
 
 # Seconds in which the taker's fingers close after contact, and in which those of the giver open.
 _CLOSING_S, _OPENING_S = 0.1, 0.25
+# Seconds for which the taker keeps the object in place after that, while the giver's hand goes back.
+_STAYS_S = 0.35
 # The giver's hand retreats by this, metres, and may touch the object for this long after its fingers are open, seconds.
 _OFF_M, _TOUCHES_S = 0.12, 0.6
 # Two people walk side by side while their chests are nearer than this share of the smaller one's height, and the
@@ -46,9 +48,13 @@ def alongside(d: Director, task: Handover) -> bool:
     return bool(np.isfinite(_nearness(*people)).any())
 
 
-def hand_over_passing(d: Director, task: Handover, what: str) -> None:
-    """Hand an object over while both go on; raises `PlanningFailure`."""
-    giver, taker = d.actor(task.who), d.actor(task.to)
+def hand_over(d: Director, task: Handover) -> None:
+    """Hand an object over, standing or while both go on; raises `PlanningFailure`."""
+    if task.to == task.who:
+        raise BadValue(f"{task.who} cannot hand '{task.object}' over to {task.who}: name another character.")
+    giver, taker, what = d.actor(task.who), d.actor(task.to), f"hand over {task.object}"
+    if giver.stands and taker.stands:
+        return hand_over_standing(d, task)
     with on_top(d, giver, task), on_top(d, taker, task):
         closed = _time(giver, taker, what) if task.at is None else task.at
         begin = closed - _CLOSING_S
@@ -58,21 +64,22 @@ def hand_over_passing(d: Director, task: Handover, what: str) -> None:
         if not all(0 <= k < len(actor.base) for k, actor in zip(at, (giver, taker), strict=True)):
             raise PlanningFailure("too-little-time", f"{what}: {closed:g} s is outside the motions of both")
         places = meetings(d, giver, hand, taker, task.object, T_thing_hand, what, at)
-        drift = _drift(giver, taker, begin)
+        drifts = [_drift(giver, taker, actor.base.times, begin) for actor in (giver, taker)]
 
         def meet(T_meet: Array) -> None:
-            T_target = np.repeat(T_meet[None], len(giver.base), axis=0)
-            T_target[:, :3, 3] += drift
-            _give(d, task, hand, T_target, T_thing_hand, closed, what)
+            both = [np.repeat(T_meet[None], len(drift), axis=0) for drift in drifts]
+            for T, drift in zip(both, drifts, strict=True):
+                T[:, :3, 3] += drift
+            _give(d, task, hand, (both[0], both[1]), T_thing_hand, closed, what)
 
         d.first(varied(d, places), meet, _TRIES)
 
 
 def _give(
-    d: Director, task: Handover, hand: str, T_target: Array, T_thing_hand: Array, closed: float, what: str
+    d: Director, task: Handover, hand: str, places: tuple[Array, Array], T_thing_hand: Array, closed: float, what: str
 ) -> None:
-    """Hold the object at placements (N, 4, 4) by frame, have it taken, let go and return."""
-    giver, thing = d.actor(task.who), task.object
+    """Hold the object at placements (N, 4, 4) by frame of giver and taker, have it taken, let go and return."""
+    giver, thing, (T_target, T_thing) = d.actor(task.who), task.object, places
     grip = grip_of(d, giver, hand, thing)
     opens = giver.frame(closed + BOTH_S)
     T_hand = T_target @ T_thing_hand
@@ -85,7 +92,6 @@ def _give(
     passage.help(T_target[:, :3, 3])
     held = giver.base.rotations[passage.m.leaves, list(finger_joints(giver.body, hand))]
     passage.come(np.zeros(3), held, grip.open)
-    T_thing = frames_of(d.world, thing, d.actor(task.to).base.times)
     out, release, done = normalize(T_hand[opens, :3, :3] @ grip.out), giver.time(opens), giver.time(passage.m.done)
 
     def let_go() -> None:
@@ -93,9 +99,9 @@ def _give(
         d.allow(hand_contacts(d.world, giver.who, hand, thing, (release, done + _TOUCHES_S), PRESS))
         retreats = [_OFF_M * by for by in (out, normalize(out + 0.7 * UP), normalize(out - 0.7 * UP))]
         d.first(retreats, lambda by: passage.leave(by, f"leave {thing}"))
-        passage.finish()
 
-    _take(d, task, T_thing, T_hand[giver.frame(closed)], (closed, done), let_go)
+    _take(d, task, T_thing, T_hand[giver.frame(closed)], (closed, done + _STAYS_S), let_go)
+    passage.finish()
 
 
 def _take(
@@ -109,7 +115,7 @@ def _take(
     """Take an object at placements (N, 4, 4) by frame beside a hand at T_giver (4, 4), and carry it off.
 
     The fingers have closed at the first time of `during`, and the hand stays until the second, when those of the giver
-    are open: it is known how that hand goes back (`let_go`) before the object is carried off.
+    have let go: it is known how that hand goes back (`let_go`) before the object is carried off.
     """
     taker, thing, what = d.actor(task.to), task.object, f"take {task.object}"
     asked = Grab(who=task.to, object=thing, at=during[0] - _CLOSING_S)
@@ -175,8 +181,8 @@ def _time(giver: Actor, taker: Actor, what: str) -> float:
     return float(giver.base.times[int(np.argmin(apart))])
 
 
-def _drift(giver: Actor, taker: Actor, begin: float) -> Array:
-    """Motion (N, 3) of the place between two people on the floor, by frame of the giver, zero at a time."""
-    times = np.append(giver.base.times, begin)
+def _drift(giver: Actor, taker: Actor, times: Array, begin: float) -> Array:
+    """Motion (N, 3) over the floor of the place between two people at times (N,), zero at the time `begin`."""
+    times = np.append(times, begin)
     middle = 0.5 * (_chests(giver, times) + _chests(taker, times))
     return np.asarray((middle[:-1] - middle[-1]) * [1.0, 1.0, 0.0])
