@@ -60,6 +60,7 @@ def scenarios() -> None:
         ("hat-thief", (2.6, 2.9, 3.2, 3.5, 3.8, 4.2)),
         ("ring-run", (2.4, 2.8, 3.2, 3.6, 4.0, 4.4)),
         ("handover", (0.3, 1.5, 2.5, 3.5, 4.5, 5.5)),
+        ("handover-walking", (2.9, 4.2, 4.8, 5.2, 5.7, 6.5)),
         ("umbrella-two-posts", (1.2, 1.5, 1.8, 2.1, 2.4, 2.7)),
     ):
         picture = strip(scene(name), times=times, size=(300, 380), columns=6)
