@@ -165,7 +165,8 @@ def meetings(
     before = _BEFORE * giver.body.height * front_of(giver, giver.body.skeleton.at(pose))
     across = before if giver is taker else _breast(taker, taker_k) - a
     height = min(giver.body.height, taker.body.height)
-    side, asides = normalize(np.cross(UP, across)), _ASIDE
+    side = normalize(np.cross(UP, across))
+    asides: tuple[float, ...] = _ASIDE
     if at is not None:  # in front of two who walk side by side
         asides = tuple(float(np.sign(side @ before)) * share for share in _AHEAD_M)
     T_thing = d.world.frame(thing, giver.now)
