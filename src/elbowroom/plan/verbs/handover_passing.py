@@ -118,10 +118,10 @@ def _take(
     have let go: it is known how that hand goes back (`let_go`) before the object is carried off.
     """
     taker, thing, what = d.actor(task.to), task.object, f"take {task.object}"
-    asked = Grab(who=task.to, object=thing, at=during[0] - _CLOSING_S)
+    begin = during[0] - _CLOSING_S
+    asked = Grab(who=task.to, object=thing, at=begin)
     points = T_thing[:, :3, 3]
     hands = frames_for(d, taker, asked, points, what)
-    begin = asked.at or 0.0
     place = d.world.frame(thing, begin)
 
     def beside(hand: str) -> list[Grasp]:
