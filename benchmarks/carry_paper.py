@@ -23,6 +23,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def watched() -> Clock:
         (carry, "team_space", "space"), (team_paths.TeamPaths, "__post_init__", "roadmap"),
         (team_paths.TeamPaths, "find", "path"), (team_paths.Roadmap, "learn", "roadmap"),
         (carry, "trajectory", "trajectory"), (under_way, "_delay", "trajectory"),
-        (under_way, "walks", "locomotion"), (under_way, "steady_frames", "manipulation"),
+        (under_way, "walks", "locomotion"), (under_way, "held_frames", "manipulation"),
         (under_way, "add_frames", "manipulation"), (under_way, "_roll", "manipulation"),
         (under_way, "_follow", "manipulation"), (under_way, "certify", "residual"), (tuning.Tuning, "tune", "residual"),
     ):  # fmt: skip
@@ -173,7 +174,7 @@ class Runs:
             return remembered(kind, about, lambda: arrays)
 
         def ask(paths: team_paths.TeamPaths, start: Any, ends: Any, what: str) -> Any:
-            if first and self.asked.rivals > len(self.rows):
+            if first and self.asked.rivals > len(self.rows) and find_spec("ompl"):
                 row["rivals"] = {kind: ompl(paths.space, start, ends[0], kind) for kind in ("PRM", "RRTConnect")}
             raise PlanningFailure("no-path", what)
 

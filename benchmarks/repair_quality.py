@@ -39,7 +39,7 @@ def measured(old: Clip, new: Clip, plan: Plan) -> dict[str, float]:
         jerk.append(float((now / np.maximum(JERK, ROUGHER * was)).max()))
     beyond = [pose_excess(clip.character.limits, clip.rotations) for clip in (old, new)]
     on = foot_contacts(old)
-    slide = foot_slide(new, on) - foot_slide(old, on)
+    slide = foot_slide(new, on, heights=old) - foot_slide(old, on)
     return {
         "speed_of_limit": round(max(speed), 3),
         "jerk_of_allowed": round(max(jerk), 3),

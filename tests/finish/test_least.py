@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from elbowroom.finish.least import between, confirmed, fewer, rounder, shorter, smaller
+from elbowroom.finish.least import between, confirmed, fewer, narrower, rounder, shorter, smaller
 from elbowroom.finish.nudge import Core
 from elbowroom.geometry.rotations import Array
 
@@ -47,9 +49,16 @@ def test_ends_come_as_near_as_they_may_and_the_height_stays() -> None:
     assert 0.25 <= core.begin - core.first < 0.35 and 0.25 <= core.last - core.end < 0.35
 
 
+def test_fades_come_as_near_as_they_may_and_stay_as_long() -> None:
+    core = narrower(needed, LEAN, WIDE, (1.0, 1.2))
+    assert 0.9 < core.begin <= 1.0 and 1.2 <= core.end < 1.3
+    np.testing.assert_allclose((core.begin - core.first, core.last - core.end), 0.8)
+
+
 @pytest.mark.parametrize("ends", [Core(0.0, 0.0, 1.6, 2.4), Core(0.0, 0.8, 2.4, 2.4)])
-def test_open_ends_stay_open(ends: Core) -> None:
-    core = shorter(always, LEAN, rounder(always, LEAN, ends, (1.0, 1.2)))
+@pytest.mark.parametrize("nearer", [rounder, narrower])
+def test_open_ends_stay_open(ends: Core, nearer: Callable[..., Core]) -> None:
+    core = shorter(always, LEAN, nearer(always, LEAN, ends, (1.0, 1.2)))
     assert (core.begin <= core.first) == (ends.begin <= ends.first)
     assert (core.end >= core.last) == (ends.end >= ends.last)
     assert core.last - core.first < 2.4 and (core.first == 0.0 or core.last == 2.4)

@@ -8,7 +8,7 @@ import pytest
 from elbowroom.character.human import human
 from elbowroom.character.limits import JointLimit
 from elbowroom.finish.least import relax
-from elbowroom.finish.nudge import Core, nudge
+from elbowroom.finish.nudge import Core, Sampling, nudge
 from elbowroom.finish.offsets import FootOffsets, Hanging, JointOffsets
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
@@ -130,14 +130,14 @@ def test_leans_of_feet_put_them_elsewhere_unturned() -> None:
 def test_nudge_is_free_small_and_leaves_the_rest() -> None:
     check = arm_check(to_the_hand())
     assert first_hit(check, BASE, TIMES) is not None
-    done = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, seed=4)
+    done = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, sampling=Sampling(seed=4))
     q = done.frames
     assert q is not None and done.checks > 0
     assert not check.hits_batch(q, TIMES).any()
     assert np.array_equal(q[WEIGHTS == 0.0], BASE[WEIGHTS == 0.0])
     away: Array = rot.angle_between(q, BASE)
     assert 0.05 < away.max() < 0.8
-    again = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, seed=4).frames
+    again = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, sampling=Sampling(seed=4)).frames
     assert again is not None and np.array_equal(q, again)
 
 
@@ -146,14 +146,14 @@ def test_nothing_is_given_where_nothing_is_free() -> None:
     check = arm_check(Keyed.along([0.0], [shoulder]), 0.3)
     done = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS)
     # two draws tell that no lean helps: the first is all that is made after a deadline
-    first = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, until=0.0)
+    first = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, sampling=Sampling(until=0.0))
     assert done.frames is None and 0 < done.checks <= 2 * first.checks
 
 
 def test_a_lean_is_drawn_back_to_the_least_that_is_free() -> None:
     check = arm_check(to_the_hand())
     for seed in range(3):
-        offset = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, seed=seed).offset
+        offset = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, sampling=Sampling(seed=seed)).offset
         assert offset is not None
 
         def hit(share: float, offset: Array = offset) -> bool:
@@ -165,7 +165,7 @@ def test_a_lean_is_drawn_back_to_the_least_that_is_free() -> None:
 
 def test_after_a_deadline_no_more_leans_are_drawn() -> None:
     check = arm_check(to_the_hand())
-    late = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, until=0.0)
+    late = nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS, sampling=Sampling(until=0.0))
     assert late.checks < 0.5 * nudge(check, arm_offsets(), BASE, TIMES, WEIGHTS).checks
 
 

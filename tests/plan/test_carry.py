@@ -10,21 +10,22 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import UP, Array, about, angle, from_matrix
+from elbowroom.geometry.rotations import UP, Array, about, angle, angle_between, from_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import front_of
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams import under_way
 from elbowroom.plan.teams.carry import TeamCarrier
+from elbowroom.plan.teams.possible import why_impossible
 from elbowroom.search.roadmap import Learning, Roadmap
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -157,9 +158,48 @@ def test_each_of_these_checks_can_fail(what):
     assert what in faults(tampered(sampled(), what))
 
 
-def test_one_person_carries_a_box_from_stand_to_stand():
+def test_people_of_different_size_keep_their_grips_between_frames_and_turn_no_joint_fast():
+    world = World(floor=0.0).with_static("post", box((0.3, 0.3, 1.8), (2.0, 0.6, 0.9)))
+    for name, (x, y) in (("stand", (0.0, 0.0)), ("other", (4.0, 1.5))):
+        world = world.with_static(name, box((0.3, 0.3, 0.62), (x, y, 0.31)))
+    for who, preset, x, turn in (("bob", "man", -1.29, 0.5 * np.pi), ("kid", "child", 1.29, -0.5 * np.pi)):
+        clip = er.idle(er.preset(preset), seconds=0.5, fps=30.0)
+        world = world.with_character(who, place(clip, (x, 0.0), turn))
+    world = world.with_object("board", box((2.0, 0.36, 0.05)), Still(transform([0.0, 0.0, 0.6455])), mass=8.0)
+    task = Carry(who="bob", helpers=("kid",), object="board", to=(4.0, 1.5, 0.6455))
+    world = plan_tasks(world, [task], ONCE, fps=30.0).require().world
+    times = np.arange(*walking(world), 1.0 / 120.0)
+    board = np.array([world.frame("board", t) for t in times])
+    assert len({(hold.by, hold.hand) for hold in world.holds}) == 4
+    for hold in world.holds:
+        motion = world.motion(hold.by)
+        joint, T_hand = motion.body.hand(hold.hand)
+        root, q = motion.sample(times)
+        grip = inverse(board) @ motion.body.transforms(root, q)[:, joint] @ T_hand
+        assert np.linalg.norm(grip[:, :3, 3] - grip[0, :3, 3], axis=1).max() < 1e-3
+        assert np.degrees(angle(from_matrix(grip[0, :3, :3].T @ grip[:, :3, :3]))).max() < 0.5
+        roles = ("pelvis", "spine1", "spine2", "chest", *(f"{hold.hand}_{p}" for p in ("upper_arm", "forearm", "hand")))
+        upper = q[:, [motion.body.role(role) for role in roles]]
+        assert 120.0 * angle_between(upper[1:], upper[:-1]).max() < 4.0  # rad/s
+
+
+@cache
+def alone() -> Plan:
     world = scene(people=1).with_static("other", box((0.2, 0.2, 0.62), (1.0, -0.9, 0.31)))
-    plan = plan_tasks(world, [Carry(who="ann", object="board", to=(1.0, -0.9, 0.6455))], ONCE).require()
+    return plan_tasks(world, [Carry(who="ann", object="board", to=(1.0, -0.9, 0.6455))], ONCE)
+
+
+def test_a_carrier_straightens_up_after_letting_go():
+    world = alone().require().world
+    motion = world.motion("ann")
+    T = motion.body.transforms(*motion.sample(np.linspace(*world.span, 200)))
+    trunk = T[:, motion.body.role("neck"), :3, 3] - T[:, motion.body.role("pelvis"), :3, 3]
+    bent = np.degrees(np.arccos(trunk[:, 2] / np.linalg.norm(trunk, axis=1)))
+    assert bent[0] < 3.0 and bent[-1] < 3.0 and bent.max() > 10.0  # while it lifts the board or sets it down
+
+
+def test_one_person_carries_a_box_from_stand_to_stand():
+    plan = alone().require()
     assert plan.certificate is not None and plan.certificate.free
     np.testing.assert_allclose(plan.world.frame("board", plan.world.span[1])[:3, 3], (1.0, -0.9, 0.6455), atol=1e-3)
 
@@ -223,6 +263,22 @@ def test_a_team_waits_for_somebody_who_crosses_its_way():
     assert board[times < passed, 0].max() < 1.2 < board[-1, 0]
 
 
+def test_a_team_that_waits_shifts_its_weight_with_feet_and_grips_in_place():
+    world = crossed(True).require().world
+    times = np.arange(max(hold.during[0] for hold in world.holds) + 1.0, walking(world)[0] - 0.5, 1.0 / 120.0)
+    assert len(times) > 240
+    board = np.array([world.frame("board", t) for t in times])
+    for hold in world.holds:
+        motion = world.motion(hold.by)
+        joint, T_hand = motion.body.hand(hold.hand)
+        clip = Clip(motion.body, 120.0, *motion.sample(times))
+        assert np.ptp(clip.root, axis=0).max() > 0.004
+        grip = inverse(board) @ clip.world()[:, joint] @ T_hand
+        assert np.linalg.norm(grip[:, :3, 3] - grip[0, :3, 3], axis=1).max() < 5e-4
+        feet = clip.world()[:, [motion.body.role(f"{side}_foot") for side in ("left", "right")]][..., :3, 3]
+        assert np.ptp(feet, axis=0).max() < 1e-3
+
+
 def test_without_waiting_they_would_collide():
     assert not crossed(False).found
 
@@ -264,6 +320,11 @@ def test_a_gap_too_narrow_for_a_carrier_is_told_without_a_search(monkeypatch):
     assert plan.status == "no-path" and "m wide at its narrowest, and one carrier needs" in plan.why
 
 
+def test_people_may_come_from_afar():
+    far = place(er.idle(er.preset("woman"), seconds=0.5, fps=30.0), (-9.0, -7.0), 0.0)
+    assert why_impossible(scene(people=1).with_character("ann", far), ["ann"], "board", GOAL) == ""
+
+
 def test_what_cannot_be_meant_is_told():
     with pytest.raises(BadValue, match="'speed' of carry is 9"):
         Carry(who="ann", object="board", to=GOAL, speed=9.0)
@@ -276,4 +337,4 @@ def test_a_body_faces_as_its_pelvis_does_under_a_root_that_never_turns():
     places = np.tile(np.eye(4), (2, 1, 1))
     places[1, :3, :3] = np.diag([-1.0, -1.0, 1.0])  # turned round
     body = SimpleNamespace(roles={"pelvis": 1}, T_rest=np.tile(np.eye(4), (2, 1, 1)), front=[0.0, -1.0, 0.0])
-    np.testing.assert_allclose(front_of(SimpleNamespace(body=body), places), [0.0, 1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(Character.facing(body, places), [0.0, 1.0, 0.0], atol=1e-12)

@@ -53,6 +53,24 @@ def test_they_carry_it_to_its_goal_and_the_robot_lets_go():
     assert not any(hold.during[1] == np.inf for hold in plan.world.holds)
 
 
+def test_two_people_and_a_robot_put_it_down_and_let_go():
+    world = scene().with_character("bob", place(er.idle(er.preset("man"), seconds=0.5, fps=30.0), (0.0, -0.97), np.pi))
+    robot = mobile_arm("r", drive="omnidirectional")
+    base = RobotClip.of(robot, [robot.pose(at=(0.9, 0.0, 0.0), quaternion=about(UP, np.pi))])
+    world = world.with_character("r", base).with_static("other", box((0.2, 0.2, 0.62), (0.0, 2.0, 0.31)))
+    task = Carry(who="ann", helpers=("bob", "r"), object="board", to=(0.0, 2.0, 0.6455), turn=0.0)
+    plan = plan_tasks(world, [task], ONCE).require()
+    assert plan.certificate is not None and plan.certificate.free
+    ends = {hold.by: hold.during[1] for hold in plan.world.holds}
+    assert sorted(ends) == ["ann", "bob", "r"] and max(ends.values()) < plan.world.span[1]
+    np.testing.assert_allclose(plan.world.frame("board", plan.world.span[1])[:3, 3], (0.0, 2.0, 0.6455), atol=1e-3)
+    # the robot lets go last, moves its fork off the board, and folds its arm
+    motion = plan.world.motion("r")
+    joint, T_grip = motion.body.hand("grip")
+    grips = motion.body.transforms(*motion.sample([ends["r"], plan.world.span[1]]))[:, joint] @ T_grip
+    assert ends["r"] >= max(ends.values()) and np.linalg.norm(np.diff(grips[:, :3, 3], axis=0)) > 0.1
+
+
 def test_the_fork_stays_where_it_took_the_board_between_frames():
     world = carried().require().world
     hold = next(hold for hold in world.holds if hold.by == "r")

@@ -18,11 +18,11 @@ from elbowroom.motion.edit import place
 from elbowroom.motion.quality import worst_quality
 from elbowroom.plan.director import Director
 from elbowroom.plan.footing import on_footing
+from elbowroom.plan.hands import as_it_stood
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Drop, Grab, Handover, HoldOut, Put
-from elbowroom.plan.verbs.handover import _as_it_stood
 from elbowroom.plan.verbs.handover_passing import alongside
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.paths import Still
@@ -139,7 +139,7 @@ def test_sides_are_those_of_the_body() -> None:
 def test_what_stood_stands_again_after_it_was_handed_over_tilted() -> None:
     stood = transform([1.0, 2.0, 0.8], about([0.0, 0.0, 1.0], 0.4))
     given = transform([0.0, 0.5, 1.1], multiply(about([0.0, 0.0, 1.0], 1.5), about([1.0, 0.0, 0.0], 0.6)))
-    taken = _as_it_stood(given, stood)
+    taken = as_it_stood(given, stood)
     np.testing.assert_allclose(taken[:3, 2], [0.0, 0.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(taken[:3, 3], given[:3, 3])
     assert taken[0, 0] == pytest.approx(np.cos(1.5), abs=0.01)

@@ -157,7 +157,8 @@ def test_the_clock_ends_a_plan_and_changes_none() -> None:
 
 
 def test_what_a_hand_holds_already_is_not_grabbed_again() -> None:
-    held = room().with_hold("can", "ann", "right", T_hand_object=grip_frame(room().body("ann"), "right"))
+    beside = grip_frame(room().body("ann"), "right") @ transform([-0.08, 0.0, 0.0])  # on the back of the hand
+    held = room().with_hold("can", "ann", "right", T_hand_object=beside)
     for hand in (None, "right"):
         plan = plan_tasks(held, [Grab(who="ann", object="can", hand=hand)])
         assert plan.status in ("found", "not-certified") and not plan.edits

@@ -18,11 +18,11 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip, Source
-from elbowroom.motion.contacts import foot_contacts
+from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.motion.quality import peak_jerk
-from elbowroom.plan.repair.allowed import own_touches
+from elbowroom.plan.repair.allowed import feet_free, own_touches
 from elbowroom.plan.repair.cost import cost
-from elbowroom.plan.repair.find import clip_of, collision_episodes, linkages
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, linkages
 from elbowroom.plan.repair.ladder import by_limbs
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.repair import repair
@@ -174,7 +174,7 @@ def test_head_ducks_with_the_whole_body_rather_than_far_with_neck_and_spine() ->
 def test_what_a_hand_holds_is_taken_past() -> None:
     """A stick in the hand hits a post; the arm that holds it is to blame, and the stick stays in the hand."""
     hand = place_of("right_hand", 1.5)
-    grip = transform((-0.09, 0.0, -0.04))
+    grip = transform((-0.09, 0.0, -0.045))
     world = World(floor=0.0).with_character("ann", stroll())
     stick = box((0.02, 0.7, 0.02))
     world = world.with_object("stick", stick, Keyed.along([0.0], [[0.0, 0.0, 5.0]]))
@@ -230,6 +230,32 @@ def test_clip_deep_in_the_floor_is_raised_and_keeps_its_poses() -> None:
     assert np.array_equal(frames_of(plan).rotations, clip.rotations) and not rise[:, :2].any()
     assert 0.03 < rise[:, 2].max() < 0.06, "no higher than the allowed depth of recorded feet asks for"
     assert_made_of_edits(plan)
+
+
+def test_clip_is_raised_around_a_short_dip_only_and_without_a_jerk() -> None:
+    clip = stroll()
+    deep = 0.07 * np.exp(-(((clip.times - 1.5) / 0.06) ** 2))
+    sunk = clip.with_(root=clip.root - np.outer(deep, (0.0, 0.0, 1.0)), source=Source(format="bvh"))
+    rise = raised(world := World(floor=0.0).with_character("ann", sunk), "ann", certify(world).collisions)
+    assert rise is not None
+    up = (clip_of(rise.world, "ann").root - sunk.root)[:, 2]
+    assert 0.01 < up.max() < 0.03
+    assert np.ptp(clip.times[up > 0.0]) < 0.8, "0.1 s too deep, and 0.3 s to rise and to sink"
+    assert np.abs(np.diff(up, 2)).max() * clip.fps**2 < 1.6
+
+
+def test_legs_stay_planted_where_the_imported_clip_has_them() -> None:
+    """Contacts of a foot that is raised meanwhile are not found in the raised clip; it must stay all the same."""
+    clip = stroll()
+    stands = foot_contacts(clip).foot("left")
+    first, last = runs(stands)[1]
+    frames = np.arange(len(clip))
+    lifts = np.where((frames > last - 8) & (frames < last + 20), 0.06, 0.0)
+    up = clip.with_(root=clip.root + np.outer(lifts, (0.0, 0.0, 1.0)))
+    assert (stands & ~foot_contacts(up).foot("left"))[first : last + 1].any()
+    during = (clip.times[last + 4], clip.times[last + 8])
+    (free, *_) = feet_free(up, clip, CollisionEpisode("ann", "left_leg", during, (), frozenset(range(60))))
+    assert free.low >= last and free.stands is None and not stands[free.low + 1 : free.high].any()
 
 
 def test_no_repair_keeps_an_overlap_deeper_than_the_cap() -> None:

@@ -70,7 +70,7 @@ def test_speed_jerk_and_splices(case: str) -> None:
         ).all()
         # velocity goes on: acceleration at the ends is that of the clip but for what a calm start adds
         assert all(added[k - 1] <= 80.0 for k in (first, last) if 0 < k < len(old) - 1)
-    slide = foot_slide(new, foot_contacts(old)) - foot_slide(old, foot_contacts(old))
+    slide = foot_slide(new, foot_contacts(old), heights=old) - foot_slide(old, foot_contacts(old))
     assert slide.max() < 0.001
 
 
@@ -105,7 +105,7 @@ def test_body_goes_aside_and_feet_keep_standing(stepping: bool) -> None:
     assert not away[still].any() and np.array_equal(moved.clip.rotations[still], clip.rotations[still])
     assert away[:, 0, 0].max() == pytest.approx(0.05, abs=1e-6)
     contacts = foot_contacts(clip)
-    assert (foot_slide(moved.clip, contacts) - foot_slide(clip, contacts)).max() < 1e-4
+    assert (foot_slide(moved.clip, contacts, heights=clip) - foot_slide(clip, contacts)).max() < 1e-4
     feet = np.abs(away[:, [clip.character.role("left_foot"), clip.character.role("right_foot")], 0]).max()
     assert feet > 0.04 if stepping else feet < 1e-6
 

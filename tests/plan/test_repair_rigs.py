@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 from elbowroom.files.open import open_file
+from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.edit import place, without_lead
+from elbowroom.motion.contacts import foot_contacts
+from elbowroom.motion.edit import cut, place, without_lead
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.motion.retarget import retarget
+from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.repair.whole_body import whole_body_axes
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
@@ -59,3 +63,36 @@ def test_any_rig_is_repaired(data: Path, kind: str) -> None:
         inside |= (clip.times >= one.during[0]) & (clip.times <= one.during[1])
     assert changed.any() and not (changed & ~inside).any()
     assert peak_jerk(without_lead(after)) <= max(2.0 * peak_jerk(real), 1500.0)
+
+
+def test_body_faces_where_its_pelvis_does(data: Path) -> None:
+    """The first joint of this rig stands still while the body turns about its pelvis."""
+    path = data / "characters/rocketbox_male_adult_01.glb"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not here")
+    body = next(iter(open_file(path).characters.values()))
+    pelvis, q = body.role("pelvis"), np.array(body.skeleton.rest)
+    assert pelvis > 0
+    above = rot.from_matrix(body.T_rest[body.parents[pelvis], :3, :3])
+    turn = rot.multiply(rot.conjugate(above), rot.multiply(rot.about(rot.UP, 0.5 * np.pi), above))
+    q[pelvis] = rot.multiply(turn, q[pelvis])
+    clip = Clip(body, 30.0, np.tile(body.skeleton.offsets[0], (2, 1)), np.tile(q, (2, 1, 1)))
+    ahead, left, up = whole_body_axes(clip, 0).T
+    np.testing.assert_allclose(ahead, np.cross(rot.UP, body.front), atol=1e-6)
+    np.testing.assert_allclose((left, up), (-body.front, rot.UP), atol=1e-6)
+
+
+def test_knees_bent_into_themselves_are_unbent_over_planted_feet(data: Path) -> None:
+    """A deep squat, thighs up to 126 mm in the shins; 100 mm are allowed."""
+    path = data / "mocap/cmu_bvh/69_70.bvh"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not here")
+    clip = cut(place(next(iter(open_file(path).clips.values())), lift=0.0), 1.6, 4.6)
+    world = World(floor=0.0).with_character("who", clip)
+    assert any("thigh" in one.pair.a and "shin" in one.pair.b for one in certify(world).collisions)
+    plan = repair(world)
+    assert plan.found, plan.why
+    assert any("knees unbent" in edit.reason for edit in plan.edits)
+    new, on = plan.world.motion("who"), foot_contacts(clip)
+    assert isinstance(new, Clip)
+    assert (foot_slide(new, on, heights=clip) - foot_slide(clip, on)).max() < 1e-3

@@ -9,10 +9,13 @@ from elbowroom.character.human import human
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import cylinder
 from elbowroom.locomotion.walk import walk
-from elbowroom.motion.clip import Clip
+from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts
+from elbowroom.motion.legs import place_feet
 from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.repair.repair import repair
+from elbowroom.world.certificate import certify
+from elbowroom.world.contacts import Caps
 from elbowroom.world.world import World
 
 
@@ -36,7 +39,7 @@ def test_a_post_on_the_way_is_walked_round(aside: float) -> None:
     assert np.array_equal(after.root[outside], before.root[outside])
     assert 0.25 < np.abs(after.root - before.root)[:, 0].max() < 0.61
     standing = foot_contacts(before)
-    assert (foot_slide(after, standing) - foot_slide(before, standing)).max() < 1e-4
+    assert (foot_slide(after, standing, heights=before) - foot_slide(before, standing)).max() < 1e-4
     # the body faces where it goes, which in a walk straight on is the same all the way
     turned = rot.heading(after.rotations[:, 0]) - rot.heading(before.rotations[:, 0])
     step = after.root[24:] - after.root[:-24]
@@ -51,3 +54,25 @@ def test_nobody_goes_farther_aside_than_allowed() -> None:
     before, after = (w.characters["ann"] for w in (towards_a_post(), plan.world))
     assert isinstance(before, Clip) and isinstance(after, Clip)
     assert np.abs(after.root - before.root)[:, :2].max() < 0.1 + 1e-9
+
+
+def test_who_squats_too_deep_is_raised_over_planted_feet() -> None:
+    body = human(1.70)
+    count, rest = 121, body.skeleton.rest
+    still = Clip(body, 60.0, np.tile(body.skeleton.offsets[0], (count, 1)), np.tile(rest, (count, 1, 1)))
+    down = 0.72 * np.sin(np.linspace(0.0, np.pi, count)) ** 2
+    root, T = still.root + np.outer(down, (0.0, 0.1, -1.0)), still.world()
+    feet = {side: T[:, body.role(f"{side}_foot")] for side in ("left", "right")}
+    squat = still.with_(root=root, rotations=place_feet(body, root, still.rotations, feet), source=Source(format="bvh"))
+    world = World(floor=0.0, caps=Caps(own=0.02)).with_character("ann", squat)
+    assert {pair for one in certify(world).collisions for pair in one.pair} == {
+        "ann.pelvis", "ann.left_shin", "ann.right_shin"
+    }  # fmt: skip
+    plan = repair(world)
+    assert plan.found, plan.why
+    assert "knees unbent" in plan.edits[0].reason
+    after = plan.world.motion("ann")
+    assert isinstance(after, Clip)
+    up = (after.root - squat.root)[:, 2]
+    assert 0.005 < up.max() < 0.06 and up.min() >= 0.0
+    assert np.abs(after.world()[:, body.role("left_foot"), :3, 3] - T[:, body.role("left_foot"), :3, 3]).max() < 1e-3

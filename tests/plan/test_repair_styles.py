@@ -37,13 +37,13 @@ def planned(name: str, seed: int, style: str | None = None) -> Plan:
 
 
 def at_the_height(plan: Plan, role: str, term: int) -> Array:
-    """A term of a joint of ann's over the middle of what was planned, degrees."""
+    """A term of a joint of ann's over the middle third of what was planned, degrees."""
     clip = clip_of(plan.world, "ann")
     joint = clip.character.role(role)
     limit = clip.character.limits[joint]
     assert limit is not None
     begin, end = plan.edits[0].during
-    middle = (clip.times > begin + 0.45) & (clip.times < end - 0.45)
+    middle = np.abs(clip.times - 0.5 * (begin + end)) < (end - begin) / 6.0
     return np.degrees(limit.coordinates(clip.rotations[middle, joint])[:, term])
 
 

@@ -10,7 +10,7 @@ from elbowroom.character.hands import grip_frame
 from elbowroom.geometry.solids import box, cylinder, merge
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import hand_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.settings import Settings
@@ -19,6 +19,7 @@ from elbowroom.plan.verbs.put import _opening, hangs_free
 from elbowroom.plan.walking.setting_down import on_open_floor
 from elbowroom.plan.walking.walked import stepped_back
 from elbowroom.world.paths import Still
+from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World
 
 FPS = 30.0
@@ -28,7 +29,8 @@ def holding(world: World) -> Director:
     """A woman at the origin, who faces -y, with a stick in her right hand."""
     world = world.with_(floor=0.0).with_character("ann", er.idle(er.preset("woman"), 0.3, FPS))
     world = world.with_object("stick", cylinder(0.015, 0.2), Still(np.eye(4)))
-    world = world.with_hold("stick", "ann", "right", (-FOREVER, FOREVER), grip_frame(world.body("ann"), "right"))
+    grip = grip_frame(world.body("ann"), "right") @ transform([0.02, 0.0, 0.0])
+    world = world.with_hold("stick", "ann", "right", (-FOREVER, FOREVER), grip)
     return Director(world, Settings(probes=0), FPS, 0)
 
 

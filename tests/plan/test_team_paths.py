@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -87,3 +90,31 @@ def test_a_second_query_takes_less_than_50_ms(learned: list[int]) -> None:
         assert TeamPaths(space(), 0)._found(start, [goal])
         seconds.append(time.process_time() - begun)
     assert learned == [0] and min(seconds) < 0.05
+
+
+ANOTHER = """
+import json, os, sys, time
+sys.path[:0] = [{folder!r}]
+from test_team_paths import Roadmap, TeamPaths, ends, space
+
+os.environ["ELBOWROOM_CACHE"] = {cache!r}  # after compiled code was found
+team, before, learned = space(), Roadmap.learn, []
+Roadmap.learn = lambda *asked: (learned.append(1), before(*asked))
+begun = time.process_time()
+paths = TeamPaths(team, 0)
+seconds = time.process_time() - begun
+start, goal = ends(team)
+states = paths.find(start, [goal], "carry").states
+print(json.dumps([len(learned), seconds, len(paths.roadmap.edges), states.tolist()]))
+"""
+
+
+def test_another_process_uses_the_stored_roadmap(tmp_path: Path) -> None:
+    code = ANOTHER.format(folder=str(Path(__file__).parent), cache=str(tmp_path))
+    runs = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
+        runs.append(json.loads(done.stdout))
+    (learned, first, edges, path), (again, second, same, other) = runs
+    assert (learned, again) == (1, 0) and second < 0.5 * first
+    assert same == edges > 0 and other == path

@@ -237,7 +237,7 @@ def test_who_only_stands_waits_for_what_comes_by_on_a_belt() -> None:
 
 def test_nothing_is_put_on_what_somebody_carries_away() -> None:
     world = street().with_object("tray", box((0.02, 0.02, 0.02)), Still(np.eye(4)))
-    T = grip_frame(world.body("ann"), "left")
+    T = grip_frame(world.body("ann"), "left") @ transform([0.03, 0.0, 0.0])
     world = world.with_hold("can", "ann", "right").with_hold("tray", "ann", "left", None, T)
     with pytest.raises(BadValue, match="'tray' is carried from 2 s on"):
         plan_tasks(world, [Put(who="ann", object="can", onto="tray", at=2.0)])

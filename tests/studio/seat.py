@@ -199,11 +199,11 @@ class Seat:
         """Drag the arrow whose tip is at `place` (3,) by some metres (3,), and keep hold of it."""
         begin, end = np.array(self.point(place)), np.array(self.point(place + by))
         drags = self.studio.drags
+        home = np.array(self.studio.places[self.studio.selected or ""].T[:3, 3])  # before it follows the mouse
         self.take_hold(place)
         for s in np.linspace(0.0, 1.0, 8):
             self.window.mouse.move(*((1 - s) * begin + s * end))
         half = 0.5 * float(by @ by)
-        home = self.studio.places[self.studio.selected or ""].T[:3, 3]
         self.until(lambda: drags.to is not None and (drags.to[:3, 3] - home) @ by > half, "it is dragged")
 
     def picture(self) -> Array:

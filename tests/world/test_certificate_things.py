@@ -93,9 +93,13 @@ def test_what_a_hand_carries_goes_with_it() -> None:
 
 def test_the_hand_that_holds_a_thing_may_touch_it() -> None:
     world = World(floor=None).with_character("it", carrier(np.zeros((61, 3))))
-    world = world.with_object("stick", sphere(0.06), Still(transform([0.0, 0.0, 0.0])))
+    world = world.with_object("stick", sphere(0.06), Still(transform([0.107, 0.0, 0.0])))  # 3 mm in the hand
     assert not certify(world).free
-    assert certify(world.with_hold("stick", "it", "right")).free
+    held = certify(world.with_hold("stick", "it", "right"))
+    assert held.free and [a.pair for a in held.allowed] == [("it.ball", "stick")]
+    assert 0.0025 < held.allowed[0].depth_m < 0.0035
+    deep = world.with_object("stick", sphere(0.06), Still(transform([0.103, 0.0, 0.0])))
+    assert not certify(deep.with_hold("stick", "it", "right")).free, "7 mm are too deep"
     assert not certify(world.with_hold("stick", "it", "right", (0.5, 1.0))).free, "before the hold it counts"
 
 
@@ -103,12 +107,12 @@ def test_a_leap_into_a_hand_is_a_sweep_of_one_frame() -> None:
     # the file has the object here in one frame and in the hand in the next: that is how it is played
     world = World(floor=None).with_character("it", carrier(np.zeros((61, 3))))
     world = world.with_object("stick", sphere(0.06), Still(transform([0.6, 0.0, 0.0])))
-    held = world.with_hold("stick", "it", "right", (0.51, 1.0), np.eye(4))
+    held = world.with_hold("stick", "it", "right", (0.51, 1.0), transform([0.107, 0.0, 0.0]))
     assert certify(held).free, "the hand has it from the frame before the hold begins"
     found = certify(held.with_static("wall", box([0.02, 1.0, 1.0], at=[0.3, 0.0, 0.0])))
     assert {c.pair for c in found.collisions} == {("stick", "wall")}
     assert all(c.during[0] > 0.49 and c.during[1] < 0.52 for c in found.collisions)
-    early = world.with_hold("stick", "it", "right", (0.5, 1.0), np.eye(4))
+    early = world.with_hold("stick", "it", "right", (0.5, 1.0), transform([0.107, 0.0, 0.0]))
     assert {c.pair for c in certify(early).collisions} == {("it.ball", "stick")}, "it comes into the hand too early"
 
 

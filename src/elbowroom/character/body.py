@@ -15,7 +15,7 @@ from elbowroom.character.skeleton import Skeleton, subtree
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.mesh import Color, frozen
 from elbowroom.geometry.paint import Paint
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape
 from elbowroom.kernels import pose as pose_kernels
 from elbowroom.stopping import may_stop_here
@@ -189,6 +189,12 @@ class Character(Body):
             return self.roles[name]
         except KeyError:
             raise UnknownName(f"body part of {self.name}", name, self.roles) from None
+
+    def facing(self, T: Array) -> Array:
+        """Facing direction with joints at T (..., J, 4, 4): horizontal unit vectors (..., 3)."""
+        pelvis = self.roles.get("pelvis", 0)  # the first joint of imported rigs may not turn with the body
+        front = T[..., pelvis, :3, :3] @ self.T_rest[pelvis, :3, :3].T @ self.front
+        return np.asarray(normalize(front * [1.0, 1.0, 0.0]))
 
     @property
     def joint_names(self) -> tuple[str, ...]:

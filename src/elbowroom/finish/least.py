@@ -52,13 +52,29 @@ def rounder(fits: Fits, offset: Array, core: Core, during: tuple[float, float]) 
     def later(share: float) -> Core:
         return replace(core, begin=middle + share * (core.begin - middle))
 
-    if core.begin > core.first:
-        core = later(least_share(lambda share: fits(offset, later(share)), _HALVES))
-
     def sooner(share: float) -> Core:
         return replace(core, end=max(middle + share * (core.end - middle), core.begin))
 
-    return sooner(least_share(lambda share: fits(offset, sooner(share)), _HALVES)) if core.end < core.last else core
+    if core.begin > core.first:
+        core = later(_least(fits, offset, later))
+    return sooner(_least(fits, offset, sooner)) if core.end < core.last else core
+
+
+def narrower(fits: Fits, offset: Array, core: Core, during: tuple[float, float]) -> Core:
+    """A core whose fades as a whole are nearer to the middle of the seconds `during` a collision."""
+    middle = float(np.clip(0.5 * sum(during), core.begin, core.end))
+
+    def later(share: float) -> Core:
+        by = (1.0 - share) * (middle - core.begin)
+        return replace(core, first=core.first + by, begin=core.begin + by)
+
+    def sooner(share: float) -> Core:
+        by = (1.0 - share) * (core.end - max(middle, core.begin))
+        return replace(core, end=core.end - by, last=core.last - by)
+
+    if core.begin > core.first:
+        core = later(_least(fits, offset, later))
+    return sooner(_least(fits, offset, sooner)) if core.end < core.last else core
 
 
 def shorter(fits: Fits, offset: Array, core: Core) -> Core:
@@ -68,14 +84,18 @@ def shorter(fits: Fits, offset: Array, core: Core) -> Core:
         first = max(core.first, core.begin - _RAMP_S)
         return replace(core, first=first + share * (core.first - first))
 
-    if core.begin > core.first:
-        core = later(least_share(lambda share: fits(offset, later(share)), _HALVES))
-
     def sooner(share: float) -> Core:
         last = min(core.last, core.end + _RAMP_S)
         return replace(core, last=last + share * (core.last - last))
 
-    return sooner(least_share(lambda share: fits(offset, sooner(share)), _HALVES)) if core.end < core.last else core
+    if core.begin > core.first:
+        core = later(_least(fits, offset, later))
+    return sooner(_least(fits, offset, sooner)) if core.end < core.last else core
+
+
+def _least(fits: Fits, offset: Array, core_at: Callable[[float], Core]) -> float:
+    """Smallest share whose core fits; 1 does."""
+    return least_share(lambda share: fits(offset, core_at(share)), _HALVES)
 
 
 def smaller(fits: Fits, offset: Array, core: Core) -> Array:

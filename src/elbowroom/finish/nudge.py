@@ -24,11 +24,16 @@ from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
 
 # Offsets sampled at once, in all and per number; how many of the best guide the next round, and rounds.
 _DRAWN, _EACH, _BEST, _DRAWS = 96, 12, 12, 9
+# Offsets of a round that are judged at a time, smaller ones first, and the stride among those too large to be the best.
+_JUDGED, _LARGER = 32, 4
 # Rounds after which sampling ends if so many free offsets were found.
-_ENOUGH = (3, 60)
+_ENOUGH = (3, 30)
 # Rounds in which every offset collides at one and the same frame, after which sampling ends: 200 offsets of all sizes
 # leave that frame in collision.
 _IN_VAIN = 2
+# Rounds without fewer hits than before, after which sampling that is not thorough ends where no offset is free: in the
+# gallery, arms had a free one in the second round or never, while feet find one after longer.
+_STUCK = 2
 # Offsets that then get a full check: most that fail do so at the first sample.
 _CLOSELY = 16
 # Repetitions with what full checks have found.
@@ -92,6 +97,24 @@ class Offsets(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Sampling:
+    """Largest size of each number of an offset, random seed, and effort.
+
+    `thorough` sampling is repeated with what full checks have found, and goes on where nothing improves. No other
+    offsets are sampled after `until`, by `time.perf_counter`: only for live drags, since the clock then chooses the
+    motion.
+    """
+
+    largest: float = math.inf
+    seed: int = 0
+    until: float = math.inf
+    thorough: bool = True
+
+
+SAMPLING = Sampling()
+
+
 @dataclass(frozen=True, eq=False)
 class Nudged:
     """Free frames (T, n, 4), None where none were found, the number of checks, and their offset (K,)."""
@@ -107,19 +130,15 @@ def nudge(
     base: Array,
     times: Array,
     weights: Array,
-    largest: float = np.inf,
-    seed: int = 0,
     rough: Callable[[Array], Array] | None = None,
-    until: float = math.inf,
+    sampling: Sampling = SAMPLING,
 ) -> Nudged:
     """Frames (T, n, 4) of a limb at times (T,), its base (T, n, 4) with an offset that makes it free, if any does.
 
-    `weights` (T,) is the share of the offset at each frame: where it is 0, frames are those of the base. `largest`
-    limits each number of an offset; `rough` gives the roughness (N,) of frames (N, T, n, 4), above 1 being too rough.
-    No other offsets are sampled after `until`, by `time.perf_counter`: only for live drags, since the clock then
-    chooses the motion.
+    `weights` (T,) is the share of the offset at each frame: where it is 0, frames are those of the base. `rough` gives
+    the roughness (N,) of frames (N, T, n, 4), above 1 being too rough.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(sampling.seed)
     samples = _first_samples(weights)
     every = np.arange(len(times))
     missed: list[int] = []
@@ -178,9 +197,9 @@ def nudge(
         still = (weights == 0.0)[:, None, None]
         return np.where(bad, np.inf, rough(np.where(still, base, q)))
 
-    for cycle in range(_CYCLES):
-        offsets = _small_offsets(rng, family.reach, largest, judged, until)
-        if not offsets and (cycle > 0 or always.any() or time.perf_counter() >= until):
+    for cycle in range(_CYCLES if sampling.thorough else 1):
+        offsets = _small_offsets(rng, family.reach, sampling, judged)
+        if not offsets and (cycle > 0 or always.any() or time.perf_counter() >= sampling.until):
             break
         for offset in _some(offsets):
             hit = hit_of(offset)
@@ -207,9 +226,8 @@ def _first_samples(weights: Array) -> NDArray[np.int64]:
 def _small_offsets(
     rng: np.random.Generator,
     reach: Array,
-    largest: float,
+    sampling: Sampling,
     judged: Callable[[Array], tuple[Array, Array, Array, bool]],
-    until: float,
 ) -> list[Array]:
     """Offsets (K,) without a hit, small ones first, resampled around the best so far.
 
@@ -219,6 +237,7 @@ def _small_offsets(
     mean, spread = np.zeros(len(reach)), np.ones(len(reach))
     count = max(_DRAWN, _EACH * int(np.count_nonzero(reach)))
     found: list[tuple[float, Array]] = []
+    fewest: list[float] = []  # share of hits of the best offset of each round
     for draw in range(_DRAWS):
         unit = rng.normal(size=(count, len(reach)))
         if draw == 0:
@@ -227,16 +246,25 @@ def _small_offsets(
             unit *= np.exp(rng.uniform(np.log(_SMALL), np.log(_LARGE), (count, 1)))
         offsets = mean + spread * unit
         peak = np.abs(offsets * reach).max(axis=1, keepdims=True)
-        offsets *= np.minimum(1.0, largest / np.maximum(peak, 1e-9))
-        hits, doubts, rough, in_vain = judged(offsets * reach)
-        cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(offsets[:, reach > 0.0], axis=1)
-        cost += _ROUGH * np.maximum(rough - 1.0, 0.0)
-        found += [(float(cost[k]), offsets[k] * reach) for k in np.flatnonzero((hits == 0.0) & (rough <= 1.0))]
-        if in_vain and draw + 1 >= _IN_VAIN:
+        offsets *= np.minimum(1.0, sampling.largest / np.maximum(peak, 1e-9))
+        size = np.linalg.norm(offsets[:, reach > 0.0], axis=1)
+        order = np.argsort(size, kind="stable")
+        cost, in_vain = np.full(count, np.inf), False
+        fewest.append(np.inf)
+        while len(order):
+            # none of these is among the best; a few may still pass the full check where smaller ones do not
+            larger = np.sort(cost)[_BEST - 1] <= size[order[0]]
+            some, order = (order[::_LARGER], order[:0]) if larger else (order[:_JUDGED], order[_JUDGED:])
+            hits, doubts, rough, in_vain = judged(offsets[some] * reach)
+            fewest[-1] = min(fewest[-1], float(hits.min()))
+            cost[some] = size[some] + _HIT * hits + _DOUBT * doubts + _ROUGH * np.maximum(rough - 1.0, 0.0)
+            found += [(float(cost[k]), offsets[k] * reach) for k in some[(hits == 0.0) & (rough <= 1.0)]]
+        stuck = not (sampling.thorough or found) and draw >= _STUCK and fewest[-1] >= fewest[-1 - _STUCK]
+        if stuck or (in_vain and draw + 1 >= _IN_VAIN):
             break
         best = offsets[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
-        if (draw >= _ENOUGH[0] and len(found) >= _ENOUGH[1]) or time.perf_counter() >= until:
+        if (draw >= _ENOUGH[0] and len(found) >= _ENOUGH[1]) or time.perf_counter() >= sampling.until:
             break
     return [offset for _, offset in sorted(found, key=lambda f: f[0])]
 

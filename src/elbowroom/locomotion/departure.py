@@ -120,7 +120,8 @@ def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
 
 def led_over(clip: Clip, pose: Pose) -> Clip:
     """The clip with its beginning blended from a posture."""
-    character, n = clip.character, len(clip)
+    character, n = clip.character, min(len(clip), int(_REST_S * clip.fps) + 1)
+    clip, later = clip.with_(root=clip.root[:n], rotations=clip.rotations[:n]), clip
     T = character.skeleton.at(pose)
     t = np.arange(n) / clip.fps
     legs, rest = smootherstep(t / _LEGS_S), smootherstep(t / _REST_S)
@@ -141,6 +142,7 @@ def led_over(clip: Clip, pose: Pose) -> Clip:
     soon = legs < 1.0
     q[soon] = place_feet(character, root[soon], q[soon], {side: Tf[soon] for side, Tf in feet.items()})
     q[0], root[0] = pose.rotations, pose.root
+    root, q = np.concatenate([root, later.root[n:]]), np.concatenate([q, later.rotations[n:]])
     return clip.with_(root=root, rotations=rot.continuous(q))
 
 

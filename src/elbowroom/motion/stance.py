@@ -71,8 +71,10 @@ _DRIFT_S, _ENDS_S = 0.25, 0.10
 # and fro by tenths of a millimetre, and with another one there and back that adds up.
 _ALIKE_S = 1.0 / 30.0
 # A foot that stays higher than this over the other one, in stance, for less than this time pauses in its swing, metres,
-# seconds: before it comes down it may be as slow and level as one that stands.
+# seconds: before it comes down it may be as slow and level as one that stands. A slow swing takes longer: it is as much
+# higher than within some seconds before and after it.
 _PAUSE_M, _PAUSE_S = 0.02, 0.25
+_SWING_S, _BESIDE_S = 0.6, 0.15
 # Touchdown and lift-off are found within this time of a phase's ends, seconds.
 _EDGE_S = 0.08
 
@@ -98,8 +100,12 @@ def stance_contacts(clip: Clip) -> Contacts:
     edge = max(1, round(_EDGE_S * clip.fps))
     for k in range(2):
         foot = slice(2 * k, 2 * k + 2)
+        rests = found[:, 2 * k] | found[:, 2 * k + 1]
         for first, last in runs(phases[:, k]):
-            near = slice(max(first - edge, 0), last + edge + 1)
+            # as far as the foot rests without a break: in the air it may be still for a moment
+            begin = first - int(np.logical_and.accumulate(rests[max(first - edge, 0) : first][::-1]).sum())
+            end = last + int(np.logical_and.accumulate(rests[last + 1 : last + edge + 1]).sum())
+            near = slice(begin, end + 1)
             on[near, foot] |= found[near, foot]
             inner = min(edge, (last - first) // 3)
             sure = slice(first + inner, last - inner + 1)
@@ -107,28 +113,32 @@ def stance_contacts(clip: Clip) -> Contacts:
     return Contacts(clip.fps, clip.start, on, points.reshape(-1, 4, 3), floor)
 
 
-def foot_slide(clip: Clip, contacts: Contacts | None = None) -> Array:
+def foot_slide(clip: Clip, contacts: Contacts | None = None, heights: Clip | None = None) -> Array:
     """Sliding distances of feet in stance along the floor, metres, one for each of `steps(contacts)`.
 
     It is the greatest distance between two places on the step's `slide_ways`. `contacts` may come from another clip of
     the same frames, such as the retargeted original.
     """
     contacts = stance_contacts(clip) if contacts is None else contacts
-    return np.array([slid_so_far(way)[-1] for way in slide_ways(clip, contacts)])
+    return np.array([slid_so_far(way)[-1] for way in slide_ways(clip, contacts, heights)])
 
 
-def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
+def slide_ways(clip: Clip, contacts: Contacts, heights: Clip | None = None) -> list[Array]:
     """Way (N, 2) that the foot of each of `steps(contacts)` has slid by frame, metres.
 
     From frame to frame it goes on as a point of the sole that bears does: the heel while the heel is down, what lies
     between ball and tip of the toes while the ball is down, and all of it while both are. Of these points the one that
     moves least counts, because who rises on tiptoe rolls over the ball, who pushes off over the toes, and who pivots
     turns about one of them; of a foot that slides, the one that moves least against its sliding.
+
+    Which points bear depends on their heights in the clip, or in `heights`, another clip of the same frames: a motion
+    that was raised or lowered for a while then slides as much as it did before.
     """
     if len(contacts.on) != len(clip):
         raise BadValue(f"contacts of {len(contacts.on)} frames do not fit a clip of {len(clip)} frames.")
     points = _points(clip)
-    low = points[..., 2].min(axis=-1)
+    height = (points if heights is None else _points(heights))[..., 2]
+    low = height.min(axis=-1)
     width, leg = max(1, round(_DRIFT_S * clip.fps)), leg_scales(clip.character)[0]
     out = []
     for step in steps(contacts):
@@ -144,7 +154,7 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
         # where heel hands over to ball, whichever was down
         bears |= ~bears.any(axis=1, keepdims=True) & (on[1:] | on[:-1])
         # and always the lowest: a heel that has just landed lies still, with the ball above it
-        lowest = points[inside, side, :, 2].argmin(axis=1)[1:]
+        lowest = height[inside, side].argmin(axis=1)[1:]
         bears |= np.stack([lowest == 0, lowest > 0], axis=1)
         apart = max(1, round(_ALIKE_S * clip.fps))
         over = scipy.ndimage.uniform_filter1d(moved, apart, axis=0, mode="nearest") if len(moved) else moved
@@ -237,12 +247,15 @@ def _phases(clip: Clip, feet: _Feet) -> Flags:
 
 def _without_pauses(phases: Flags, low: Array, fps: float) -> Flags:
     """Phases (T, 2) without short ones of a foot that pauses in the air, its lowest points at (T, 2), scaled metres."""
-    out = np.array(phases)
+    out, beside = np.array(phases), round(_BESIDE_S * fps)
     for k in range(2):
         for first, last in runs(phases[:, k]):
             here = slice(first, last + 1)
             higher = float((low[here, k] - low[here, 1 - k]).min())
-            if last - first < _PAUSE_S * fps and phases[here, 1 - k].all() and higher > _PAUSE_M:
+            sides = (low[max(first - beside, 0) : first, k], low[last + 1 : last + 1 + beside, k])
+            swings = np.median(low[here, k]) - max(side.min(initial=np.inf) for side in sides) > _PAUSE_M
+            longest = (_SWING_S if swings else _PAUSE_S) * fps
+            if last - first < longest and phases[here, 1 - k].all() and higher > _PAUSE_M:
                 out[here, k] = False
     return out
 

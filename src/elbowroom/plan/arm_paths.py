@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.nudge import bump, nudge
+from elbowroom.finish.nudge import Sampling, bump, nudge
 from elbowroom.finish.offsets import JointOffsets
 from elbowroom.finish.settle import bell, between_free, hit_along, interpolate, settle
 from elbowroom.geometry.easing import smoothstep
@@ -229,7 +229,8 @@ class ArmPaths:
             return None
         s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
         direct = self.straight(start, goal)
-        base = continuous(slerp(start, goal, s[:, None]) if direct is None else direct)
+        # between two rotations of an elbow slerp leaves the axis of its hinge
+        base = continuous(clamp_pose(self._limits, slerp(start, goal, s[:, None])) if direct is None else direct)
         allowed = np.maximum(JERK, _ROUGHER * joint_jerks(base, self._rate))
 
         def rough(q: Array) -> Array:
@@ -237,7 +238,9 @@ class ArmPaths:
 
         weights = bump(self.times, *self.times[[0, -1]])
         offsets = JointOffsets(joints, base, weights, (1.0,) * len(joints))
-        done = nudge(self.check, offsets, base, self._when(self.times), weights, seed=seed, rough=rough)
+        done = nudge(
+            self.check, offsets, base, self._when(self.times), weights, rough, Sampling(seed=seed, thorough=False)
+        )
         if done.frames is None:
             return None
         frames, _ = self._drawn_in(_pinned(np.array(done.frames), start, goal))

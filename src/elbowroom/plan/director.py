@@ -41,6 +41,7 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit, Motions
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Interval
+from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World
 
 # Duration of a hand motion: a constant in seconds, plus a term for its length.
@@ -67,9 +68,6 @@ _SAME_PLACE_M = 0.12
 MOST_FAILED_WALKS = 14
 # Free space required around shoulder and target, metres: more than a hand's length.
 _ABOUT_M = 0.2
-
-# End, in seconds, of holds and contacts that have no end yet.
-FOREVER = 1e6
 
 T = TypeVar("T")
 

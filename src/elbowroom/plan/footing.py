@@ -17,7 +17,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of
 from elbowroom.plan.order import people_of
 from elbowroom.plan.places import moves, target_of
@@ -26,6 +26,7 @@ from elbowroom.plan.tasks import Handover, Rest, Task
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.handover_passing import alongside
 from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World
 
 # Hips and feet below this speed are at rest, m/s: weight shifts are slower, steps are faster.

@@ -9,7 +9,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import UP, Array, angle, normalize
+from elbowroom.geometry.rotations import UP, Array, about, angle, rotate
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.places import moves, moving_until
@@ -143,9 +143,7 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
 
 def front_of(actor: Actor, T: Array) -> Array:
     """Facing direction of bodies with joints at T (..., J, 4, 4): horizontal unit vectors (..., 3)."""
-    pelvis = actor.body.roles.get("pelvis", 0)  # the first joint of imported rigs may not turn with the body
-    front = T[..., pelvis, :3, :3] @ actor.body.T_rest[pelvis, :3, :3].T @ actor.body.front
-    return np.asarray(normalize(front * [1.0, 1.0, 0.0]))
+    return actor.body.facing(T)
 
 
 def arms_of(actor: Actor, wanted: str | None) -> list[str]:
@@ -168,21 +166,45 @@ def shifted(T: Array, by: Array) -> Array:
     return np.asarray(transform(by) @ T)
 
 
-def effort(actor: Actor, hand: str, ends: Array, k: int, pose: Pose | None = None) -> Array:
+def as_it_stood(T_thing: Array, T_stood: Array) -> Array:
+    """A placement (4, 4) as it is now, but with the tilt of an earlier one: what stood is to stand again."""
+    turn = T_thing[:3, :3] @ T_stood[:3, :3].T
+    heading = np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1])
+    T = transform(T_thing[:3, 3], about(UP, heading))
+    T[:3, :3] = T[:3, :3] @ T_stood[:3, :3]
+    return T
+
+
+def effort(
+    actor: Actor, hand: str, ends: Array, k: int, pose: Pose | None = None, *, elbows_low: bool = False
+) -> Array:
     """Effort (N,) of a hand at transforms (N, 4, 4) at a frame: reach, joint limits, wrist and elbow.
+
+    With `elbows_low` the height of elbows counts as well.
 
     The body is in `pose`, or in its posture without the task.
     """
     pose = actor.neutral(k) if pose is None else pose
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
-    out = search_orbits(ik, ik.T_world_parent(pose), ends)
+    T_parent = ik.T_world_parent(pose)
+    out = search_orbits(ik, T_parent, ends)
     wrist = angle(out.solution.rotations[:, 2])
+    raised: Array | float = 0.0
+    if elbows_low:
+        upper = rotate(out.solution.rotations[:, 0], rotate(ik.geometry.hinge, ik.geometry.upper))
+        raised = _raised(actor, upper @ T_parent[2, :3])
     return np.asarray(
         4.0 * out.solution.missing
         + 0.7 * out.solution.excess.sum(axis=1)
         + 0.4 * wrist
         + 0.3 * np.abs(out.angle - EASY_ORBIT)
+        + raised
     )
+
+
+def _raised(actor: Actor, elbow: Array) -> Array:
+    """Discomfort (N,) of elbows at heights (N,) above the shoulder, metres: none where they hang."""
+    return 8.0 * (np.maximum(elbow / actor.body.height, -0.1) + 0.1)
 
 
 def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
@@ -190,11 +212,11 @@ def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
     T = actor.body.skeleton.at(pose)
     shoulder, elbow = (T[j, 2, 3] for j in ik.joints[:2])
-    raised = max(float(elbow - shoulder) / actor.body.height, -0.1) + 0.1
+    raised = float(_raised(actor, elbow - shoulder))
     bent = float(angle(pose.rotations[ik.joints[2]]))
     chest = actor.body.roles.get("chest", ik.parent)
     up = T[chest, :3, :3] @ actor.body.T_rest[chest, :3, :3].T @ UP
     aside = abs(float(up @ np.cross(UP, front_of(actor, T))))
     lean = float(np.arccos(np.clip(up[2], -1.0, 1.0)))
     trunk = 0.4 * lean**2 + 3.0 * aside**2
-    return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised + trunk
+    return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + raised + trunk

@@ -13,9 +13,11 @@ from elbowroom.plan.result import Plan, Status
 from elbowroom.stopping import OutOfTime
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.edit import motions
+from elbowroom.world.world import World
 
 # Largest distance of a hand from where it was planned to take or leave something, metres.
 _MISSES_M = 0.002
+_GRIP_ADVICE = "change its position in the hand ('grip'), or omit it so that a grasp is chosen"
 
 
 def prove(plan: Plan, fps: float | None = None, *, own_contacts: bool = True) -> Plan:
@@ -38,7 +40,8 @@ def prove(plan: Plan, fps: float | None = None, *, own_contacts: bool = True) ->
     elif missed:
         status = "not-certified"
     why = missed if certificate.free else _blame(certificate)
-    return plan.with_(status=status, why=why, certificate=certificate, seconds=seconds)
+    usual = _GRIP_ADVICE if _grips_badly(plan.world, certificate) else plan.usual
+    return plan.with_(status=status, why=why, usual=usual, certificate=certificate, seconds=seconds)
 
 
 def changed_edits(plan: Plan, changes: Sequence[EditChange], fps: float | None, *, own_contacts: bool = True) -> Plan:
@@ -68,6 +71,13 @@ def _missed(plan: Plan) -> str:
                 what = f"the {hold.hand} hand of {hold.by} misses {hold.object} by {100 * apart:.1f} cm at {t:.2f} s"
                 return f"{what}, because edits are weaker than planned"
     return ""
+
+
+def _grips_badly(world: World, certificate: Certificate) -> bool:
+    """Return whether all that collides is somebody and what that person holds."""
+    held = {(hold.by, hold.object) for hold in world.holds}
+    pairs = [{world.split(name)[0] for name in collision.pair} for collision in certificate.collisions]
+    return bool(pairs) and all(any({*one} == pair for one in held) for pair in pairs)
 
 
 def _blame(certificate: Certificate) -> str:

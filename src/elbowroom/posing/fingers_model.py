@@ -256,6 +256,11 @@ class HandAtThing:
         T = np.array(T_thing_hand)
         T[:3, 3] += off
         self.put_thing(inverse(T))
+        return self.clear
+
+    @property
+    def clear(self) -> bool:
+        """Return whether the hand is clear of the mesh."""
         return not any(self.within(row, 0.0) for row in self._all.tolist())
 
     def _nearest(self, gaps: Array, limit: float) -> float:

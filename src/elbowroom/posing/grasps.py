@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -27,7 +27,7 @@ from elbowroom.posing.grasps_lying import Lying
 from elbowroom.posing.grasps_make import Maker
 from elbowroom.posing.grasps_seats import Seats, hand_seats
 from elbowroom.posing.grasps_settle import BACK, MARGIN, MOST, Grasp, Ground, marked, settled
-from elbowroom.world.things import Fixture
+from elbowroom.world.things import Fixture, GraspMark, Thing
 from elbowroom.world.world import World
 
 # Radius around its frame in which a handle is searched, metres, fingers that must touch it; and grasps of one that are
@@ -37,6 +37,10 @@ _MISSING_FINGER = 0.15
 
 # Cost per metre of holding an object farther out than proposed.
 _DRAWN_BACK = 5.0
+
+# Costs of an object in the hand whose z axis points away from the thumb's side, as a share of 1 - cosine, and per metre
+# between hand and the frame 'grip'; half the width of a palm at scale 1, metres.
+_NOT_BY_THUMB, _OFF_GRIP, _HALF_PALM_M = 0.3, 5.0, 0.04
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -169,6 +173,56 @@ def closed_on(body: Body, mesh: Mesh, grasp: Grasp) -> Closed:
     """Fingers of a grasp closed on the mesh that it was made for; cached."""
     T_hand_thing = inverse(grasp.T_thing_hand)
     return kept(grasp, "closed", lambda: close_fingers(body, grasp.hand, T_hand_thing, mesh, grasp.open, grasp.shape))
+
+
+def opposed(body: Body, thing: Thing | Fixture, grasp: Grasp) -> bool:
+    """Return whether closed fingers hold an object against thumb or palm, as far as a hand has fingers.
+
+    Grasps marked on the object are accepted as they are.
+    """
+    if grasp.name in thing.grasps:
+        return True
+    if grasp.open.name == "flat":
+        return False
+    return not closes(body, grasp.hand) or closed_on(body, thing.mesh, grasp).holds
+
+
+def held_grasp(body: Body, hand: str, thing: Thing) -> Grasp | None:
+    """Grasp by which a hand has an object from the start, wherever the arm is; cached.
+
+    At its frame 'grip'; otherwise as marked on it, at its handle, at its origin if that is far enough from both ends,
+    or as proposed, with its z axis towards the thumb's side. None where closed fingers would not hold it, or would be
+    inside it.
+    """
+    if not isinstance(body, Character) or hand not in ("left", "right"):
+        return None
+    scene = HandAtThing(hand_model(body, hand), thing.mesh)
+
+    def holds(grasp: Grasp) -> bool:
+        scene.put_thing(inverse(grasp.T_thing_hand))
+        scene.put_hand(scene.model.places(closed_on(body, thing.mesh, grasp).shape))
+        return scene.clear and opposed(body, thing, grasp)
+
+    return kept(thing, ("held", body, hand), lambda: next(filter(holds, _for_holding(body, hand, thing)), None))
+
+
+def _for_holding(body: Character, hand: str, thing: Thing) -> Iterator[Grasp]:
+    """Grasps for an object in the hand from the start, in the order in which `held_grasp` prefers them."""
+    T_hand_grip, T_thing_grip = grip_frame(body, hand), thing.frames.get("grip")
+    low, high = thing.mesh.bounds[:, 2] / (_HALF_PALM_M * hand_size(body, hand))
+    around_origin = low <= -1.0 and high >= 1.0 and not handles_of(thing.frames)
+    marks = {} if T_thing_grip is not None else {n: m for n, m in thing.grasps.items() if m.hand == hand}
+    if T_thing_grip is not None or (around_origin and not marks):
+        T = np.eye(4) if T_thing_grip is None else T_thing_grip
+        marks = {"grip": GraspMark(hand=hand, T_thing_grip=T)}  # type: ignore[arg-type]
+    yield from (marked(body, name, mark, thing.mesh) for name, mark in marks.items())
+
+    def cost(grasp: Grasp) -> float:
+        T = grasp.T_thing_hand @ T_hand_grip
+        off = 0.0 if T_thing_grip is None else float(np.linalg.norm(T[:3, 3] - T_thing_grip[:3, 3]))
+        return grasp.cost + _NOT_BY_THUMB * (1.0 - float(T[2, 2])) + _OFF_GRIP * off
+
+    yield from sorted(propose_grasps(body, hand, thing.mesh, frames=thing.frames), key=cost)
 
 
 def drawn_back(grasp: Grasp, by: float) -> Grasp:

@@ -1,4 +1,4 @@
-"""Arm that carries an object upright in front of the shoulder, such as an umbrella, while the body moves."""
+"""Arms that carry an object upright before the shoulder while the body moves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from elbowroom.character.hand_shapes import finger_joints, finger_rotations, pow
 from elbowroom.character.hands import grip_frame
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.limb_ik import LimbIK
@@ -20,6 +21,16 @@ _BACK, _LEANS = 0.5, 0.06
 _WIDTH = 0.024
 
 
+def facing_of(clip: Clip) -> Array:
+    """Horizontal unit vectors (N, 3) in which a body faces by frame."""
+    body = clip.character
+    front = rot.rotate(clip.rotations[:, 0], rot.rotate(rot.conjugate(body.skeleton.rest[0]), body.front))
+    front[:, 2] = 0.0
+    if (np.linalg.norm(front, axis=1) < 0.2).any():
+        raise BadValue(f"nothing can be carried upright while {body.name} lies down.")
+    return np.asarray(rot.normalize(front))
+
+
 def carried_upright(clip: Clip, hand: str) -> Clip:
     """The clip with one arm carrying something upright: the hand stays before the shoulder and does not turn.
 
@@ -29,11 +40,7 @@ def carried_upright(clip: Clip, hand: str) -> Clip:
     ik = LimbIK(body, f"{hand}_arm")
     side = 1.0 if hand == "left" else -1.0
     T = clip.world()
-    front = rot.rotate(clip.rotations[:, 0], rot.rotate(rot.conjugate(body.skeleton.rest[0]), body.front))
-    front[:, 2] = 0.0
-    if (np.linalg.norm(front, axis=1) < 0.2).any():
-        raise BadValue(f"nothing can be carried upright while {body.name} lies down.")
-    front = rot.normalize(front)
+    front = facing_of(clip)
     up = np.broadcast_to([0.0, 0.0, 1.0], front.shape)
     left = np.cross(up, front)
     reach = ik.reach[1]

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 
 from elbowroom.character.body import Character
 from elbowroom.character.hands import grip_frame
-from elbowroom.character.robot import Robot
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.open import on_floor
 from elbowroom.geometry.transforms import inverse
@@ -28,13 +27,14 @@ from elbowroom.posing.upright import carried_upright
 from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard import things
 from elbowroom.storyboard.cast import ClipSource
+from elbowroom.storyboard.held import held_from_start
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
 from elbowroom.storyboard.people import Person, library_named, recording_named
 from elbowroom.storyboard.tasks import tasks_of
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
-from elbowroom.world.things import Fixture
+from elbowroom.world.things import FOREVER, Fixture
 from elbowroom.world.world import World
 
 # Error texts by pydantic's error type.
@@ -51,6 +51,7 @@ _TEXTS = {
     "string_too_short": "must not be empty",
     "string_pattern_mismatch": "must be a name without '.', '/' and control characters",
 }
+_GIVE_PLACE = "give it a smaller part, a position ('at'), or its position in the hand ('grip')"
 _FIRST_LINE = "it must begin with the line 'elbowroom: 1', the version of the format"
 
 
@@ -237,7 +238,7 @@ class _Builder:
         world = self._objects(world)
         world = self._characters(world)
         for name in world.characters:
-            world = _standing(world, name)
+            world = things.on_base(world, name)
         for name, part in self._file.objects.items():
             if part.on is not None:
                 world = world.with_contact(Contact(name, part.on, world.span, "support", why="moves with it"))
@@ -341,26 +342,33 @@ class _Builder:
             with self._document.blaming("holds", k, "by"):
                 span = world.motion(part.by).span
             with self._document.blaming("holds", k):
-                during = self._during(part.during, span)
-                T = self._grip(world, part)
+                during = self._during(part.during, (span[0], FOREVER))
                 if part.carry is not None:
                     world = _carried(world, part.by, part.hand)
+                world.with_hold(part.object, part.by, part.hand, during)  # reports other faults of the entry first
+                world, T = self._gripped(world, part, during)
                 world = world.with_hold(part.object, part.by, part.hand, during, T, leads=part.leads)
         return world
 
-    def _grip(self, world: World, part: HoldPart) -> Any:
-        """Transform `T_hand_object`; None if the object has a position of its own and is grasped where it is."""
+    def _gripped(self, world: World, part: HoldPart, during: tuple[float, float]) -> tuple[World, Any]:
+        """World with fingers closed on an object without a position; its `T_hand_object`, None if it has a position."""
         if part.grip is not None:
-            return things.frame(part.grip)
+            return world, things.frame(part.grip)
         entry = self._file.objects.get(part.object)
         first = not any(h.object == part.object for h in world.holds)
         if entry is None or entry.placed or not first:
-            return None
-        body = world.body(part.by)
-        if part.hand not in ("left", "right") and isinstance(body, Character):
-            return worn_place(body, part.hand, world.objects[part.object], part.object)
-        T_hand_grip = grip_frame(body, part.hand)
-        return T_hand_grip @ inverse(things.frame(entry.frames["grip"])) if "grip" in entry.frames else T_hand_grip
+            return world, None
+        body, thing = world.body(part.by), world.objects[part.object]
+        if not isinstance(body, Character):
+            T_hand_grip = grip_frame(body, part.hand)
+            return world, T_hand_grip @ inverse(thing.frames.get("grip", np.eye(4)))
+        if part.hand not in ("left", "right"):
+            return world, worn_place(body, part.hand, thing, part.object)
+        released = any(getattr(t.arguments, "object", "") == part.object for t in self._file.tasks)
+        held = held_from_start(world.motion(part.by), part.hand, thing, during, released=released)
+        if held is None:
+            raise BadValue(f"the {part.hand} hand of '{part.by}' cannot close on '{part.object}'; {_GIVE_PLACE}")
+        return world.with_character(part.by, held[0]), held[1]
 
     def _contacts(self, world: World) -> World:
         for k, part in enumerate(self._file.contacts):
@@ -385,16 +393,3 @@ def _carried(world: World, who: str, hand: str) -> World:
     if not isinstance(clip, Clip):
         raise BadValue(f"'{who}' has no clip; only a person with a clip can carry something upright")
     return world.with_character(who, carried_upright(clip, hand))
-
-
-def _standing(world: World, name: str) -> World:
-    """World in which a robot's base may touch the floor that it stands or rolls on."""
-    body = world.body(name)
-    bases = {shape.name for shape in body.shapes if shape.joint == 0}
-    if not isinstance(body, Robot) or body.base == "free" or world.floor is None:
-        return world
-    for link in sorted(bases):
-        always = (-np.inf, np.inf)
-        contact = Contact(f"{name}.{link}", "floor", always, "support", why="a robot stands on its base")
-        world = world.with_contact(contact)
-    return world

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.files.open import LARGEST
 from elbowroom.files.text import check_regular
@@ -258,3 +259,16 @@ def _keyed(keys: list[PathKey]) -> Keyed:
     for key in keys:
         turns.append((turns[-1] if turns else rot.IDENTITY) if key.turn is None else quaternion(key.turn))
     return Keyed(np.array([k.t for k in keys]), np.array([k.at for k in keys]), np.array(turns))
+
+
+def on_base(world: World, name: str) -> World:
+    """World in which a robot's base may touch the floor that it stands or rolls on."""
+    body = world.body(name)
+    bases = {shape.name for shape in body.shapes if shape.joint == 0}
+    if not isinstance(body, Robot) or body.base == "free" or world.floor is None:
+        return world
+    for link in sorted(bases):
+        always = (-np.inf, np.inf)
+        contact = Contact(f"{name}.{link}", "floor", always, "support", why="a robot stands on its base")
+        world = world.with_contact(contact)
+    return world

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from elbowroom.character.body import Body, Character
 from elbowroom.motion.clip import Clip
 from elbowroom.world.contacts import DECLARED, Contact, Kind
 from elbowroom.world.exact import ExactWorld
@@ -22,7 +23,7 @@ from elbowroom.world.world import World
 # Largest share of the thickness of the thinnest body part in a contact that its cap may have: a ball in the part's
 # middle is then always clear of the other, and the part cannot slip through a thin sheet while it is allowed to touch.
 _OF_THICKNESS = 0.9
-RECORDED = "in the clip"
+RECORDED, HELD = "in the clip", "holds it"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ def is_foot(part: Part) -> bool:
 
 
 def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()) -> list[str]:
-    """Set the allowances of a world: its own contacts, and those of `recorded` clips except where `changed`.
+    """Set the allowances of a world: its own contacts, hands on what they hold, and those of `recorded` clips except
+    where `changed`.
 
     All depths are cut to the caps of the world. Returns sentences on contacts that were requested deeper.
     """
@@ -62,6 +64,12 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
         exact.contacts[k] = tuple(replace(c, depth=min(c.depth, cap)) for c, cap in zip(contacts, caps, strict=True))
         both = zip(contacts, caps, strict=True)
         notes += [_cut_short(c, cap) for c, cap in both if c.why == DECLARED and c.depth > cap]
+    held = [k for k in exact.off if isinstance(_holder(exact, k), Character)]
+    for k in held:
+        a, b = exact.pairs[k]
+        made = [Contact(a, b, during, "grip", cap_of(exact, k, recorded), HELD) for during in exact.off[k]]
+        exact.contacts[k] = (*exact.contacts.get(k, ()), *made)
+    exact.off = {k: during for k, during in exact.off.items() if k not in held}
     for who in recorded:
         moved = [(_moved_by(exact, c), c.during) for c in changed if c.who == who]
         for k in own_pairs(exact, who):
@@ -72,6 +80,12 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
             made = [Contact(a, b, during, "touch", depth, RECORDED) for during in outside(spans)]
             exact.contacts[k] = (*exact.contacts.get(k, ()), *made)
     return list(dict.fromkeys(notes))
+
+
+def _holder(exact: ExactWorld, k: int) -> Body | None:
+    """The body that holds the object of a pair, None for links of robots."""
+    part = exact.parts[int(exact.index[k, 0])]
+    return exact.world.body(part.owner) if part.kind == "body" else None
 
 
 def own_pairs(exact: ExactWorld, who: str) -> list[int]:

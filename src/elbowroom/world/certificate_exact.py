@@ -26,6 +26,9 @@ _WORTHWHILE = 8.0
 # Separations below this, metres, count as rounding there: well above the accuracy of measured distances.
 _ROUNDING_M = 2e-5
 
+# Difference of transforms of a hand and the object in it that is rounding, metres.
+_SAME_M = 1e-12
+
 # Signed distance in metres and nearest points (2, 3), as `ExactWorld.distance` gives them.
 Reading = tuple[float | None, Array | None]
 
@@ -116,7 +119,8 @@ class Measured:
         T = boxes.relative(exact.placed.T, a, b)
         last = self._last.get(k)
         bounded = bool(exact.by_separation[k]) and depth > 0.0
-        if last is None or b == exact.placed.floor or last[1] < limit or not np.array_equal(last[0], T):
+        # an exact distance serves any limit
+        if last is None or b == exact.placed.floor or (last[1] < limit and last[2][1] is None) or _moved(last[0], T):
             d = exact.distance(k, limit)
             last = T, limit, (d.value, d.points), None
         if bounded and last[3] is None and not (last[2][0] is not None and last[2][0] > 0.0):
@@ -136,6 +140,11 @@ class Measured:
         if depth > 0.0 and not apart and self._exact.by_separation[pair]:
             return time in self._parted.get(pair, {})
         return not apart or points is not None or not value < limit  # type: ignore[operator]
+
+
+def _moved(a: Array, b: Array) -> bool:
+    """Return whether two relative transforms (4, 4) differ by more than the rounding of their product."""
+    return bool(np.abs(a - b).max() > _SAME_M)
 
 
 def spans_of(proof: Proof, items: Items) -> list[Span]:

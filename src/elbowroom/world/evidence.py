@@ -81,7 +81,7 @@ def dropped_mask(mesh: Mesh, name: str, floor: float | None) -> NDArray[np.bool_
 
 @dataclass(frozen=True)
 class Excused:
-    """Part of a hand and its held object, which do not count as a collision during the hold."""
+    """Link of a robot and its held object, which do not count as a collision during the hold."""
 
     pair: Pair
     during: Interval
@@ -91,9 +91,10 @@ class Excused:
 class Evidence:
     """Geometry and pairs that were not checked, or not in full.
 
-    `ignored` are neighbours in one body that never count; `excused` are hands and what they hold; `caps` are the
-    deepest overlaps that could have been allowed, `floor` the height of the ground, metres. `scene` says whether there
-    is anything to meet but the floor and oneself; `left_out` is what was dropped from meshes, and what has no inside.
+    `ignored` are neighbours in one body that never count; `excused` are robots' links and what they hold. `caps` are
+    the deepest overlaps that could have been allowed, `floor` the height of the ground, metres. `scene` says whether
+    there is anything to meet but the floor and oneself; `left_out` is what was dropped from meshes, and what has no
+    inside.
     """
 
     ignored: tuple[Pair, ...] = ()

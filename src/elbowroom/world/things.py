@@ -174,6 +174,10 @@ class Fixture(Thing):
         )
 
 
+# End, in seconds, of holds and contacts that have no end yet.
+FOREVER = 1e6
+
+
 @dataclass(frozen=True, eq=False)
 class Hold:
     """A grip: a hand on an object over an interval of seconds. An object may be in several hands, of anyone.

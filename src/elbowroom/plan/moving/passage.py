@@ -89,7 +89,7 @@ def freed(
     margins = (d.settings.margin, min(TIGHT, d.settings.margin))
     margin = next((m for m in margins if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
     style, budget = style_of(d.settings.style, CLOSE), d.settings.search_budget
-    options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin)
+    options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin, brief=False)
     job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]), widest)
     if tier == "plan":
         done = next((found for s in stretches(job) if (found := by_search(job, s, d.seed())) is not None), None)

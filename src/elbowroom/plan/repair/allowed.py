@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.errors import UnknownName
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
@@ -76,15 +77,28 @@ def own_touches(exact: ExactWorld, who: str, joints: Iterable[int], times: Seque
     wanted = np.array([concerns(k) for k in range(len(exact.pairs))], dtype=bool)
     found: dict[tuple[str, str], Array] = {}
     record = exact.world.record(times)
-    for i in range(len(record)):
-        exact.place_snapshot(record[i])
-        for k in exact.near(0.0):
-            if wanted[k] and exact.hit(int(k)):
-                depth, most = exact.distance(int(k)).value, cap_of(exact, int(k), {who}) - _DEEPER
+    # each linkage and stretch of an episode asks again: pairs near each other by time, and depths once measured
+    known: dict[float, tuple[NDArray[np.int64], dict[int, float]]] = kept(exact.world, ("own touches", who), dict)
+    for i, t in enumerate(record.times.tolist()):
+        near, depths = known.get(t) or (None, {})
+        if near is None or any(k not in depths for k in near[wanted[near]].tolist()):
+            exact.place_snapshot(record[i])
+            near = exact.near(0.0)
+            known[t] = near, depths
+        for k in near[wanted[near]].tolist():
+            if k not in depths:
+                depths[k] = _depth(exact, who, k) if exact.hit(k) else -1.0
+            if depths[k] >= 0.0:
                 row = found.setdefault((exact.pairs[k].a, exact.pairs[k].b), np.zeros(len(record)))
-                row[i] = max(row[i], 0.0 if depth is None else min(-depth, most))
-    depths = np.array(list(found.values())).reshape(-1, len(record))
-    return OwnTouches(who, tuple(found), record.times, depths)
+                row[i] = max(row[i], depths[k])
+    measured = np.array(list(found.values())).reshape(-1, len(record))
+    return OwnTouches(who, tuple(found), record.times, measured)
+
+
+def _depth(exact: ExactWorld, who: str, k: int) -> float:
+    """Depth of a pair that overlaps, up to what the world allows, metres."""
+    depth = exact.distance(k).value
+    return 0.0 if depth is None else min(-depth, cap_of(exact, k, {who}) - _DEEPER)
 
 
 def with_contacts(world: World, contacts: Iterable[Contact]) -> World:
@@ -183,7 +197,12 @@ class FeetFree:
     stands: tuple[int, int] | None = None
 
 
-def feet_free(clip: Clip, episode: CollisionEpisode) -> list[FeetFree]:
+def planted(clip: Clip, source: Clip, side: str) -> NDArray[np.bool_]:
+    """Frames (T,) in which a foot stands in a clip or in the imported one: edits that raise the body hide contacts."""
+    return foot_contacts(clip).foot(side) | foot_contacts(source).foot(side)
+
+
+def feet_free(clip: Clip, source: Clip, episode: CollisionEpisode) -> list[FeetFree]:
     """Choices of frames and legs that may be changed to resolve an episode, the smallest change first.
 
     For a leg with a free foot its knee at any time; for a swinging leg the swing; for a standing leg, or where the
@@ -193,7 +212,7 @@ def feet_free(clip: Clip, episode: CollisionEpisode) -> list[FeetFree]:
     side = episode.limb.partition("_")[0]
     if not episode.limb.endswith("_leg") or not {"left_foot", "right_foot"} <= set(clip.character.roles):
         return [FeetFree(low, high)]
-    on = foot_contacts(clip).foot(side)
+    on = planted(clip, source, side)
     begin, end = (int(k) for k in np.clip(np.searchsorted(clip.times, episode.during), low, high))
     stands = [(first, last) for first, last in runs(on) if first <= end and last >= begin]
     body = clip.character

@@ -147,6 +147,9 @@ _LEAN_RAD = (0.15, 0.3)
 _HIPS_M_PER_RAD = 0.15
 # Displacement to either side over the feet, metres, tried in turn: a shoulder that brushes a wall needs no more.
 _ASIDE_M = (0.03, 0.06)
+# Ascent over the feet, metres, tried in turn, and the share of it by which hips move along in any direction, so that
+# ankles stay within limits.
+_UP_M, _ALONG_WHILE_UP = (0.03, 0.06, 0.1), 0.3
 # Bisections of the smallest amount that leaves no collision; the largest share of the depth that other candidates may
 # leave, and how many of those are followed up.
 _HALVES, _LEFT, _HELPFUL = 2, 0.85, 2
@@ -159,12 +162,12 @@ def postures(world: World, episode: CollisionEpisode, options: RepairOptions) ->
     """Whole-body adjustments over fixed feet that reduce a collision; those that leave none come first.
 
     Ducking and bent knees get head or trunk under an obstacle; leaning, turned shoulders and hips moved aside get it
-    between obstacles.
+    between obstacles; higher hips unbend knees whose thigh and shin overlap.
     `leaves` counts the parts in collision and the trunk only: arms that hit the thighs of a ducking body are repaired
     afterwards.
     """
     found: list[BodyDetour] = []
-    for seconds in () if episode.limb.endswith("leg") else _POSTURE_S:
+    for seconds in _POSTURE_S if not episode.limb.endswith("leg") or _knee_bent_too_far(world, episode) else ():
         start = time.perf_counter()
         window = _window(world, episode, options, seconds, bends=True)
         found = [] if window is None else _each_posture(world, window, episode)
@@ -198,7 +201,19 @@ def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> l
         x, y, _ = by * left
         return shift.by((float(x), float(y), 0.0)), f"{100 * abs(by):.0f} cm aside"
 
+    def raised(toward: Array) -> _Posture:
+        def by(up: float) -> tuple[OffsetClip | None, str]:
+            x, y, _ = _ALONG_WHILE_UP * up * toward
+            return shift.by((float(x), float(y), up)), f"knees unbent, {100 * up:.0f} cm higher"
+
+        return by
+
     tries: list[tuple[_Posture, tuple[float, ...]]] = []
+    if episode.limb.endswith("leg"):
+        angles = np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS)
+        aside = np.outer(np.cos(angles), shift.ahead) + np.outer(np.sin(angles), left)
+        tries = [(raised(toward), _UP_M) for toward in (np.zeros(3), *aside)]
+        return [done for posture, amounts in tries for done in _helpful(world, window, posture, amounts)]
     if not episode.limb.endswith("arm"):
         tries += [(ducked, _DOWN_M), (lowered, _DOWN_M)]
     for sign in (1.0, -1.0):
@@ -209,6 +224,14 @@ def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> l
     return [done for posture, amounts in tries for done in _helpful(world, window, posture, amounts)]
 
 
+def _knee_bent_too_far(world: World, episode: CollisionEpisode) -> bool:
+    """Return whether two parts of one leg collide, or one with the pelvis."""
+    body = world.body(episode.who)
+    leg = {k for j in body.chains[episode.limb].joints for k in body.subtree(j)} | {body.roles.get("pelvis", 0)}
+    own = {f"{episode.who}.{shape.name}" for shape in body.shapes if shape.joint in leg}
+    return any(own.issuperset(pair) for pair in episode.pairs)
+
+
 def _helpful(world: World, window: _Window, posture: _Posture, amounts: Sequence[float]) -> list[BodyDetour]:
     """Adjustments of growing amounts that reduce the collision, up to the smallest that leaves none."""
     found, low = [], 0.0
@@ -216,8 +239,8 @@ def _helpful(world: World, window: _Window, posture: _Posture, amounts: Sequence
 
     def sampled(amount: float) -> BodyDetour | None:
         moved, text = posture(amount)
-        depth = None if moved is None else window.sampler.depth(moved.clip)
-        if moved is None or depth is None or depth[0] > _LEFT * own or depth[1] - depth[0] > total:
+        depth = None if moved is None else window.sampler.depth(moved.clip, at_most=(_LEFT * own, total))
+        if moved is None or depth is None:
             return None
         # free samples may still be nearer to something than the trunk should be
         clear = depth[0] == 0.0 and window.sampler.depth(moved.clip, (0.0, np.inf)) is not None
@@ -319,10 +342,16 @@ class CollisionSampler:
         self._counts = outer | above & np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
         self._pairs = np.flatnonzero(self._trunk | self._counts)
 
-    def depth(self, clip: Clip, most: tuple[float, float] | None = None) -> tuple[float, float] | None:
+    def depth(
+        self,
+        clip: Clip,
+        most: tuple[float, float] | None = None,
+        at_most: tuple[float, float] = (np.inf, np.inf),
+    ) -> tuple[float, float] | None:
         """Depth of collisions of a displaced clip, metres, summed over samples: of the parts in collision, and of all.
 
-        None where it exceeds `most`, if given, or the trunk comes too near to something.
+        None where it exceeds `most`, if given, or the trunk comes too near to something; and where that of the parts in
+        collision, or of all others, exceeds `at_most`.
         """
         T = clip.world(self._record.times)
         own = total = 0.0
@@ -345,5 +374,7 @@ class CollisionSampler:
                         deep = _DEEP if depth is None else max(-depth, SHALLOW)
                         own, total = own + deep * self._colliding[n], total + deep
             if most is not None and (own > most[0] or total > most[1]):
+                return None
+            if own > at_most[0] or total - own > at_most[1]:
                 return None
         return own, total

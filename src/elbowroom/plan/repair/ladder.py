@@ -117,7 +117,7 @@ def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> 
 def _feet_free(clip: Clip, episode: CollisionEpisode, options: RepairOptions) -> list[FeetFree]:
     """Choices of frames and legs that may be changed; of a planted leg its knee alone."""
     planted = episode.limb.endswith("_leg") and episode.who in options.planted
-    return [free for free in feet_free(clip, episode) if free.knee or not planted]
+    return [free for free in feet_free(clip, options.sources[episode.who], episode) if free.knee or not planted]
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
-from elbowroom.finish.least import between, confirmed, fewer, relax, rounder, shorter, smaller
-from elbowroom.finish.nudge import Core, Nudged, bump, nudge
+from elbowroom.finish.least import between, confirmed, fewer, narrower, relax, rounder, shorter, smaller
+from elbowroom.finish.nudge import Core, Nudged, Sampling, bump, nudge
 from elbowroom.finish.offsets import FootOffsets, Hanging, JointOffsets
 from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
@@ -31,6 +31,8 @@ from elbowroom.world.world import World
 _FAR, _KNEE = 0.3, 0.7
 # Share of its speed limit that a joint may use in a search: rounding needs the rest.
 _SLOWER = 0.9
+# Searches for a path that can be made smooth, and the distance between their seeds, more than there are linkages.
+_SEARCHES, _NEXT_SEED = 5, 101
 # Tolerance of searched postures around the intervals of a style, radians.
 _ASTRAY = 0.05
 # Random postures at some times of an episode that are tested for being free at all.
@@ -90,7 +92,9 @@ def by_offset(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     if np.abs(offsets.initial).max() > largest:
         return None
     rough = stretch.rough
-    done = nudge(stretch.check, offsets, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
+    done = nudge(
+        stretch.check, offsets, stretch.base, stretch.times, weights, rough, Sampling(largest, seed, clocks.until)
+    )
     found = _nudged(stretch, done, clocks.add("plan", start))
     if found is None or done.offset is None or clocks.hurried:
         return found
@@ -157,9 +161,16 @@ def _minimised(
     least = smaller(fits, fewer(fits, offset, reach, stretch.core), stretch.core)
     wide = rounder(fits, least, stretch.core, job.during)
     gain = stretch.pace.jerk_gain(frames(least, wide))
-    core = shorter(fits, least, wide)
-    cores = (core, between(core, wide), between(wide, stretch.core), stretch.core)
-    found = confirmed(fits_all, least, cores)
+    core = stretch.core
+    # smooth clips and reaches need long fades
+    if not job.options.brief or stretch.pace.jerk_gain(frames(least, core)) > JERK_GAIN:
+        core = shorter(fits, least, wide)
+    else:
+        brief = narrower(fits, least, shorter(fits, least, core), job.during)
+        core = rounder(fits, least, brief, job.during)
+        wide = between(core, stretch.core)
+    cores = (core, between(core, wide), wide, stretch.core)
+    found = confirmed(fits_all, least, cores) or confirmed(fits_all, offset, cores)
     if found is None:
         return None
     offset, core = found
@@ -229,21 +240,34 @@ def by_foot(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | Non
     offsets = FootOffsets(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
     far = _KNEE if how == "knee" else _FAR
     share = np.max(place, axis=0)
-    done = nudge(stretch.check, offsets, stretch.base, times, share, far, seed, stretch.rough, clocks.until)
+    done = nudge(stretch.check, offsets, stretch.base, times, share, stretch.rough, Sampling(far, seed, clocks.until))
     return _nudged(stretch, done, clocks.add("plan", start))
 
 
 def by_search(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
-    """A searched path through posture and time from the clip to the clip, pulled towards it as far as is free."""
+    """A searched path through posture and time from the clip to the clip, pulled towards it as far as is free.
+
+    A path that cannot be made smooth is searched again with other seeds: swings between obstacles often have few ways.
+    """
     if not stretch.closed or job.hang:
         return None
-    start, style, clocks = time.perf_counter(), job.options.style, job.options.clocks
+    style = job.options.style
     space = LimbSpace.over(stretch.check, job.limits, timed=True, style=style, speed=_SLOWER * stretch.pace.speed)
+    for number in range(_SEARCHES):
+        done, found = _searched(job, stretch, space, seed + number * _NEXT_SEED)
+        if done is not None or not found:
+            return done
+    return None
+
+
+def _searched(job: Job, stretch: Stretch, space: LimbSpace, seed: int) -> tuple[Replanned | None, bool]:
+    """A smooth path of one search, None without any; and whether the search itself found a path."""
+    start, style, clocks = time.perf_counter(), job.options.style, job.options.clocks
     begin, end = (space.state(stretch.base[k], float(stretch.times[k])) for k in (0, -1))
     path = plan_limb(space, begin, end, seed, job.options.budget)
     first = clocks.add("plan", start)
     if not path.found:
-        return None
+        return None, False
     start = time.perf_counter()
     better = smooth(space, path, seed)
     frames = own_times(space, better, stretch.times)
@@ -256,13 +280,11 @@ def by_search(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
         least = _minimised(job, stretch, _shares(stretch, whole), whole, np.ones(1), np.ones(1))
     took = clocks.add("smooth", start)
     if not settled.free or (within is not None and not _mostly(within, job, stretch, settled.rotations)):
-        return None
+        return None, True
     trajectory = LimbTrajectory(whole, "plan", first, took, path.stats.checks, path.stats.nodes, space.tree_lines(path))
-    return (
-        Replanned(stretch, trajectory)
-        if least is None
-        else Replanned(least.stretch, replace(trajectory, rotations=least.frames))
-    )
+    if least is None:
+        return Replanned(stretch, trajectory), True
+    return Replanned(least.stretch, replace(trajectory, rotations=least.frames)), True
 
 
 def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:

@@ -57,6 +57,7 @@ class RepairOptions:
     metres. Hands in `pins` stay in place, as do feet of `planted` characters, and trunks unless `trunk` is set; without
     `searches` limbs use offsets only. Collisions that end before `since` or begin after `until`, in seconds, are left
     as they are. Without `partial`, a repair that leaves something is of no use, and ends as soon as that is known.
+    Offsets are as `brief` as a clip allows, or else as smooth.
     """
 
     sources: Mapping[str, Clip]
@@ -75,6 +76,7 @@ class RepairOptions:
     since: float = -math.inf
     until: float = math.inf
     partial: bool = True
+    brief: bool = True
     clocks: Clocks = field(default_factory=Clocks)
 
     def pending(self, proof: Certificate) -> list[Collision | Unproven]:

@@ -16,7 +16,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.kernels.limb_ik import REACHED
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import Flags, foot_contacts, runs
+from elbowroom.motion.contacts import Flags, runs
+from elbowroom.plan.repair.allowed import planted
 from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.posing.limb_ik import Keep, LimbIK, Solution
 from elbowroom.world.allowances import Changed
@@ -144,10 +145,8 @@ class PelvisOffset:
         """
         if not self.stepping:
             return [[(0, len(self.weights) - 1, None)] for _ in self.legs]
-        on = foot_contacts(self.clip)
-        return [
-            _stances(on.foot(ik.limb.partition("_")[0])[self._frames], self.weights, self._swing) for ik in self.legs
-        ]
+        on = [planted(self.clip, self.source, ik.limb.partition("_")[0]) for ik in self.legs]
+        return [_stances(foot[self._frames], self.weights, self._swing) for foot in on]
 
     @cached_property
     def _world(self) -> Array:

@@ -32,7 +32,11 @@ _KEPT_FRAMES = 2
 def is_long(world: World) -> bool:
     """Return whether a world is long enough to be repaired in pieces, and moves by clips only."""
     begin, end = world.span
-    return end - begin > LONG_S and all(isinstance(m, Clip) for m in world.characters.values())
+    return end - begin > LONG_S and _of_clips(world)
+
+
+def _of_clips(world: World) -> bool:
+    return all(isinstance(motion, Clip) for motion in world.characters.values())
 
 
 @dataclass(frozen=True)
@@ -56,23 +60,14 @@ def pieces(world: World, hits: Sequence[Collision | Unproven]) -> list[Piece]:
             cores[-1] = cores[-1][0], end
         else:
             cores.append((begin, end))
-    slack = 0.5 * _BREAK_S
-    return [Piece(_around(world, core), core[0] - slack, core[1] + slack) for core in cores]
+    (begin, end), slack = world.span, 0.5 * _BREAK_S
+    return [Piece((max(a - _AROUND_S, begin), min(b + _AROUND_S, end)), a - slack, b + slack) for a, b in cores]
 
 
 def windows(world: World, hits: Sequence[Collision | Unproven]) -> list[Interval]:
-    """Intervals of a world that contain some collisions and the time around them; none where they make up most of
-    it.
-    """
-    found, (begin, end) = merged([_around(world, hit.during) for hit in hits], 0.0), world.span
-    clips = all(isinstance(m, Clip) for m in world.characters.values())
-    return found if clips and sum(b - a for a, b in found) < _MOST * (end - begin) else []
-
-
-def _around(world: World, during: Interval) -> Interval:
-    """Interval of a world from some seconds before another until after it."""
-    begin, end = world.span
-    return max(during[0] - _AROUND_S, begin), min(during[1] + _AROUND_S, end)
+    """Intervals of the pieces for some collisions; none where they make up most of a world."""
+    found, (begin, end) = [piece.during for piece in pieces(world, hits)], world.span
+    return found if _of_clips(world) and sum(b - a for a, b in found) < _MOST * (end - begin) else []
 
 
 def piece_of(world: World, during: Interval) -> World:

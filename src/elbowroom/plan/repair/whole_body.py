@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import UP, Array, nearest, normalize
+from elbowroom.geometry.rotations import UP, Array, nearest
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.plan.edit import edit_between
@@ -97,7 +97,7 @@ def _planned(
         return None
     balance = standing_balance(body, world.floor or 0.0, (poses[0], poses[-1]), _SETTINGS.balance)
     working = "left_arm" if episode.limb == "left_arm" else "right_arm"
-    problem = BodyProblem(body, poses[0], poses[-1], check, balance, _axes(clip, frames[0]), working)
+    problem = BodyProblem(body, poses[0], poses[-1], check, balance, whole_body_axes(clip, frames[0]), working)
     for follow in (PosePath(body, poses), None):
         begun = time.perf_counter()
         found = body_path(problem, options.seed, _SETTINGS, follow)
@@ -121,11 +121,10 @@ def _planned(
     return None
 
 
-def _axes(clip: Clip, frame: int) -> Array:
+def whole_body_axes(clip: Clip, frame: int) -> Array:
     """Directions ahead, left and up, (3, 3), in columns."""
     body = clip.character
-    T = body.skeleton.at(Pose.of(clip.root[frame], clip.rotations[frame]))
-    front = normalize((T[0, :3, :3] @ body.T_rest[0, :3, :3].T @ body.front) * [1.0, 1.0, 0.0])
+    front = body.facing(body.skeleton.at(Pose.of(clip.root[frame], clip.rotations[frame])))
     return np.stack([front, np.cross(UP, front), UP], axis=1)
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from elbowroom.finish.nudge import Core
 from elbowroom.geometry.easing import covering
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import Flags
+from elbowroom.motion.contacts import Flags, runs
 from elbowroom.motion.edit import place, without_lead
 from elbowroom.motion.retarget_pose import has_feet
 from elbowroom.motion.soles import soles
@@ -81,8 +82,9 @@ def _comes_by(world: World, episode: CollisionEpisode) -> bool:
 
 # Extra height beyond the depth, metres: for what is between frames, and for the proof's tolerance.
 _RAISED_MARGIN_M = 0.003
-# Seconds in which a body is raised and lowered again: about one step.
-_RAISED_OVER_S = 0.6
+# Vertical acceleration that raising adds at most, m/s²: half of that of a pelvis in a walk. And the time between two
+# raises, seconds, below which the body stays up: about one step.
+_RAISED_M_S2, _STAYS_UP_S = 1.5, 0.6
 
 
 def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> BodyDetour | None:
@@ -95,19 +97,21 @@ def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> Bod
     clip = clip_of(world, who)
     caps = {p.name: world.caps.feet if is_foot(p) else world.caps.body for p in parts_of(world) if _on_leg(p, who)}
     need, frame, in_low = np.zeros(len(clip)), 1.0 / clip.fps, np.zeros(len(clip), dtype=bool)
+    found = list(found)
+    high = {n for one in found if isinstance(one, Collision) and (one.depth_m or 0.0) > LOW_M for n in one.pair}
     for one in found:
         leg = next((name for name in one.pair if name in caps), None)
         rows = slice(*np.searchsorted(clip.times, (one.during[0] - frame, one.during[1] + frame)))
         if leg is not None and FLOOR in one.pair:
             deeper = one.depth_m - caps[leg] if isinstance(one, Collision) and one.depth_m is not None else 0.0
             need[rows] = np.maximum(need[rows], max(deeper, 0.0) + _RAISED_MARGIN_M)
-        elif leg is not None:
+        elif leg is not None and not high & set(one.pair) - {leg}:
             in_low[rows] = True
     out_of_floor = bool(need.any())
     if in_low.any():
         need[in_low] = np.maximum(need[in_low], _below_low_ground(world, clip, in_low))
     lead = clip.source.lead
-    rise = covering(need[lead:], 2 * int(0.5 * _RAISED_OVER_S * clip.fps) + 1)
+    rise = _rise(need[lead:], clip.fps)
     moving = clip.times[lead:][rise > 0.0]
     if not len(moving) or at_work(world, who, (moving[0], moving[-1])):
         return None
@@ -118,6 +122,19 @@ def raised(world: World, who: str, found: Iterable[Collision | Unproven]) -> Bod
     text = f"raised by up to {1000 * rise.max():.0f} mm, {' and '.join(reasons)}"
     changed = Changed(who, (), (float(moving[0]), float(moving[-1])))
     return BodyDetour(there, "whole body", text, changed, (), 0.0, 0)
+
+
+def _rise(need: Array, fps: float) -> Array:
+    """Smooth height (T,) nowhere below `need` (T,), metres, in no more frames than the acceleration requires."""
+    need = scipy.ndimage.grey_closing(need, 2 * round(0.5 * _STAYS_UP_S * fps) + 1, mode="nearest")
+    rise = np.zeros(len(need))
+    for first, last in sorted(runs(need > 0.0), key=lambda run: -need[run[0] : run[1] + 1].max()):
+        left = np.zeros(len(need))
+        left[first : last + 1] = np.maximum(need - rise, 0.0)[first : last + 1]
+        # a rise by h in t seconds has an acceleration of 2 pi h / t²
+        seconds = np.sqrt(2.0 * np.pi * left.max() / _RAISED_M_S2)
+        rise += covering(left, 2 * int(np.ceil(0.5 * seconds * fps)) + 1)
+    return rise
 
 
 def _below_low_ground(world: World, clip: Clip, rows: Flags) -> Array:

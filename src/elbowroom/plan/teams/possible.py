@@ -82,13 +82,15 @@ def _narrow(world: World, people: dict[str, Character], flat: Array, start: Arra
     angles = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
     half = 0.5 * np.ptp(flat, axis=0)
     ring = np.concatenate([(r + _BESIDE_M) * np.column_stack([np.cos(angles), np.sin(angles)]) for r in half])
-    columns = columns_of(world, world.span[0], [start, goal[:2]], without=[thing])
+    places = {}
     for name, body in people.items():
         root, q = world.motion(name).sample([world.span[0]])
-        place = stance_of(body, Pose.of(root[0], q[0]))[0]
+        places[name] = stance_of(body, Pose.of(root[0], q[0]))[0]
+    columns = columns_of(world, world.span[0], [start, goal[:2], *places.values()], without=[thing])
+    for name, body in people.items():
         needed = 2.0 * max(envelope(body, "forward").trunk[:3])
         room = columns.room(LOW_M, TRUNK * body.height)
-        wide = passage_width(room, columns.origin, CELL_M, (place[None], goal[:2] + ring), _NEAR_M)
+        wide = passage_width(room, columns.origin, CELL_M, (places[name][None], goal[:2] + ring), _NEAR_M)
         if wide + CELL_M < needed:
             gap = f"{wide:.2f} m wide at its narrowest" if wide else "closed"
             return (f"the widest path of {name} to ({goal[0]:g}, {goal[1]:g}) is {gap}, and walking needs "

@@ -13,7 +13,7 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, from_matrix
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import released
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
@@ -26,6 +26,7 @@ from elbowroom.posing.two_hands import under_edge
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.things import FOREVER
 
 # Grips that are tried: metres to the side of the robot's middle, and of the fork in from the edge.
 _ASIDE_M = (0.0, 0.12, -0.12, 0.24, -0.24)
@@ -42,8 +43,8 @@ _ARM_RAD_S = 1.2
 _LEAST_S, _STRAIGHT_M_S = 1.0, 0.15
 # Peak speed of a smooth step relative to its mean.
 _PEAK = 1.9
-# Largest rotation of a joint of the arm between frames at 60 fps, radians: more is a jump.
-_LEAP_RAD = 0.2
+# Fastest rotation of a joint of the arm, rad/s: more is a jump.
+_LEAP_RAD_S = 12.0
 
 
 class RobotCarrier:
@@ -153,9 +154,10 @@ class RobotCarrier:
         straight = np.linspace(1.0, 0.0, self._straight_frames(comes_from) + 1)
         steps = np.tile(T_grip, (len(straight), 1, 1))
         steps[:, :3, 3] += smootherstep(straight)[:, None] * (T_grip[:3, :3] @ comes_from)
-        back, bad = self.ik.followed(np.tile(base, (len(steps), 1, 1)), steps[::-1], values)
-        if bad is not None:
-            raise PlanningFailure("target-out-of-reach", f"{self.what}: {self.who} cannot drive up to it")
+        try:
+            back = self._followed(np.tile(base, (len(steps), 1, 1)), steps[::-1], values)
+        except Blocked:
+            raise PlanningFailure("target-out-of-reach", f"{self.what}: {self.who} cannot drive up to it") from None
         raised = np.tile(T_grip, (_LOOKS, 1, 1))
         raised[:, 2, 3] += np.linspace(0.0, _LIFTS_M, _LOOKS)
         if self.ik.followed(np.tile(base, (_LOOKS, 1, 1)), raised, values)[1] is not None:
@@ -224,14 +226,17 @@ class RobotCarrier:
 
     def follow(self, times: Array, bases: Array, things: Array) -> None:
         """Hold the object at placements (N, 4, 4) with bases at (N, 4, 4) at times (N,); raises `Blocked`."""
-        before = self.values
-        values, bad = self.ik.followed(bases, things @ self.T_thing_grip, before)
+        self._add(times, bases, self._followed(bases, things @ self.T_thing_grip, self.values))
+
+    def _followed(self, bases: Array, grips: Array, before: Array) -> Array:
+        """Values (N, n) of the arm with bases and gripper at (N, 4, 4), continued from (n,); raises `Blocked`."""
+        values, bad = self.ik.followed(bases, grips, before)
         if bad is not None:
             raise Blocked(f"{self.what}: it is out of reach of the arm of {self.who}", bad)
         turns = np.abs(np.diff(np.concatenate([before[None], values]), axis=0)).max(axis=1)
-        if turns.max() > _LEAP_RAD * 60.0 / self.fps:
+        if turns.max() * self.fps > _LEAP_RAD_S:
             raise Blocked(f"{self.what}: the arm of {self.who} would jump", int(np.argmax(turns)))
-        self._add(times, bases, values)
+        return values
 
     def back_to(self, now: float) -> None:
         """Remove all frames after a time."""
@@ -254,9 +259,7 @@ class RobotCarrier:
         share = smootherstep(np.linspace(0.0, 1.0, self._straight_frames(comes_from) + 1))[1:]
         steps = np.tile(T_grip, (len(share), 1, 1))
         steps[:, :3, 3] += share[:, None] * (T_grip[:3, :3] @ comes_from)
-        rows, bad = self.ik.followed(np.tile(base, (len(steps), 1, 1)), steps, self.values)
-        if bad is not None:
-            raise PlanningFailure("no-path", f"{self.what}: {self.who} cannot back away from it")
+        rows = self._followed(np.tile(base, (len(steps), 1, 1)), steps, self.values)
         if folds:
             far = float(np.abs(self.folded - rows[-1]).max())
             count = round(max(far / _ARM_RAD_S * _PEAK, _LEAST_S) * self.fps)

@@ -151,7 +151,7 @@ def steps_back(carrier: Carrier, grips: Grips, T_thing: Array, sways: float) -> 
         upright = actor.base.with_(root=root, rotations=np.repeat(actor.base.rotations[-1:], len(off), axis=0))
         try:
             places = np.repeat(T_thing[None], len(off), axis=0)
-            held = held_frames(carrier, grips, upright, places, leap_rad=np.inf)  # no frames in time
+            held = held_frames(carrier, grips, upright, places, in_time=False)
         except Blocked:
             continue
         T = body.transforms(held.root[_UPRIGHT:], held.rotations[_UPRIGHT:])

@@ -15,8 +15,17 @@ from elbowroom.geometry.transforms import rolling
 from elbowroom.locomotion.departure import headings_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
+from elbowroom.plan import acting
 from elbowroom.plan.director import Director
-from elbowroom.plan.teams.animate import Frames, add_frames, steady_frames, walks
+from elbowroom.plan.teams.animate import (
+    Blocked,
+    Frames,
+    add_frames,
+    held_frames,
+    let_steadiest_lead,
+    swaying_frames,
+    walks,
+)
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.teams.trajectory import Trajectory
 from elbowroom.plan.teams.tuning import Tuning
@@ -31,6 +40,8 @@ _FOLLOWS_S, _FOLLOWS = 0.4, (1.0, 0.7, 0.4, 0.2, 0.0)
 # Distance between points of the object's outline that people who cross keep off, metres, and seconds that setting it
 # down takes.
 _OUTLINE_M, _SETS_DOWN_S = 0.2, 3.0
+# Seconds for which carriers who wait stand still.
+_STANDS_STILL_S = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +67,19 @@ def walk_with(
     fps = carriers[0].actor.base.fps
     bases = _bases(space, robots, timing.at(timing.times))
     turns = [robot.turn(float(headings[0])) for robot, (_, headings) in zip(robots, bases, strict=True)]
-    _hold_still(d, carriers, _delay(d, lifted, space, timing, max(turns, default=0.0)))
+    _wait(d, carriers, grips, _delay(d, lifted, space, timing, max(turns, default=0.0)))
     begin, first = carriers[0].actor.now, [carrier.actor.k for carrier in carriers]
-    clips = walks(d, carriers, space, timing)
-    states = timing.at(np.arange(len(clips[0])) / fps - STANDS_S)
+    ways = walks(d, carriers, space, timing)
+    states = timing.at(np.arange(len(ways[0].leaned)) / fps - STANDS_S)
     if lifted.count == 1:
-        _follow(space, states, clips[0], *limits)
+        _follow(space, states, ways[0].leaned, *limits)
     places = space.places(states)
     made: list[Frames] = []
-    for carrier, held, clip in zip(carriers, grips, clips, strict=True):
-        made.append(steady_frames(carrier, held, clip, places))
-    for carrier, held, frames in zip(carriers, grips, made, strict=True):
-        add_frames(d, carrier, held, frames)
+    for carrier, held, walk in zip(carriers, grips, ways, strict=True):
+        made.append(held_frames(carrier, held, walk.leaned, places))
+    for carrier, held, frames, walk in zip(carriers, grips, made, ways, strict=True):
+        add_frames(d, carrier, held, frames, walk.upright)
+    let_steadiest_lead(d, carriers, grips, made)
     _roll(space, robots, begin, states, places)
     if d.settings.tier == "ik":
         return
@@ -116,9 +128,24 @@ def _roll(space: TeamSpace, robots: Sequence[RobotCarrier], begin: float, states
         robot.follow(times, robot.bases(at[1:], heading[1:]), places[1:])
 
 
-def _hold_still(d: Director, carriers: Sequence[Carrier], seconds: float) -> None:
-    """Let carriers stand as they are for some seconds."""
-    for carrier in carriers if seconds > 0.0 else ():
+def _wait(d: Director, carriers: Sequence[Carrier], grips: Sequence[Grips], seconds: float) -> None:
+    """Let carriers stand for some seconds; they shift their weight in a longer time, where that is free."""
+    if seconds <= 0.0:
+        return
+    saved, begin = d.save(), carriers[0].actor.now
+    if seconds > _STANDS_STILL_S:
+        try:
+            for number, (carrier, held) in enumerate(zip(carriers, grips, strict=True)):
+                actor = carrier.actor
+                made = swaying_frames(carrier, held, actor.frames(seconds), d.settings.seed + number)
+                acting.add(d, actor, made.root, made.rotations, away=actor.away)
+        except Blocked:
+            d.restore(saved)
+        else:
+            if d.settings.tier == "ik" or certify(d.world, during=(begin, carriers[0].actor.now), clearance=False).free:
+                return
+            d.restore(saved)
+    for carrier in carriers:
         carrier.wait(carrier.actor.k + carrier.actor.frames(seconds))
 
 

@@ -16,7 +16,7 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, continuous, multiply
 from elbowroom.geometry.transforms import apply
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.director import Director
 from elbowroom.plan.freeing import clear_free_arm
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import front_of, joints_of
@@ -31,6 +31,7 @@ from elbowroom.posing.stand import shrunk
 from elbowroom.posing.whole_body import WholeBody
 from elbowroom.world.contacts import Contact, Kind
 from elbowroom.world.pairs import FLOOR
+from elbowroom.world.things import FOREVER
 
 # Seconds from standing to kneeling, shares of them at which the foot lifts and lands, and the height of its step.
 _DOWN_S = 2.6

@@ -16,7 +16,7 @@ from elbowroom.geometry.rotations import UP, Array, about, to_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor, HandSupport
-from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arm_to, front_of, hand_of, held_by, joints_of, shifted
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
@@ -24,6 +24,7 @@ from elbowroom.plan.tasks import Rest, Support, Task
 from elbowroom.plan.verbs.carry import carry_places, rest
 from elbowroom.posing.reach import Reached
 from elbowroom.world.pairs import Pair
+from elbowroom.world.things import FOREVER
 
 # Directions of the fingers that are tried, degrees from ahead, outwards; heights of the grip above the point, metres.
 _YAWS_DEG = (0.0, 30.0, 60.0, -30.0, 90.0)

@@ -11,13 +11,12 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import UP, Array, angle_between, slerp
+from elbowroom.geometry.rotations import UP, Array, angle_between, normalize, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.plan import acting
 from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.director import FOREVER
-from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
+from elbowroom.plan.hands import hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
 from elbowroom.plan.places import resting, supported, supported_until
 from elbowroom.plan.postures import PRESS, hand_contacts
@@ -28,6 +27,7 @@ from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.posing.gaze import gazing
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.pairs import Pair
+from elbowroom.world.things import FOREVER
 
 # Grips that are examined without recordings; with recordings, for each of their weights; and tried of either. Of
 # benchmarks/object_moves.py, moves that succeed with the lesser weight do so with one of the first three grips.
@@ -41,9 +41,8 @@ _STRAIGHT = (0.25, 0.5, 0.75)
 _LEAP_RAD = 0.4
 # Shortest motion of hands, seconds: the whole body moves along.
 _LEAST_S = 0.8
-# Via points of hands without a straight path to an object: above it and nearer to the body, shares of its height.
-_OVER = 0.18
-_NEARER = 0.1
+# Via points of hands without a straight path: above an object and nearer to the body, to it and back, shares of height.
+_OVER, _NEARER, _DRAWN_BACK = 0.18, 0.1, 0.2
 # Ways of hands to an object and back: above it first, straight, and with the rest of the body free in every frame.
 _WAYS = (
     (False, True, True),
@@ -286,8 +285,9 @@ class Carrier(Holding):
         if not above:
             return [goal]
         actor = self.actor
-        front = front_of(actor, actor.body.skeleton.at(actor.pose))
-        over = shifted(T_object, actor.body.height * (_OVER * UP - _NEARER * front))
+        to_body = normalize((actor.pose.root - T_object[:3, 3]) * [1.0, 1.0, 0.0])
+        nearer = (_NEARER if there else _DRAWN_BACK) * to_body
+        over = shifted(T_object, actor.body.height * (_OVER * UP + nearer))
         return [self.beside(grips, over, goal if there else actor.pose, _BESIDE_M, T_object), goal]
 
     def _travel(

@@ -15,12 +15,14 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.settle import between_free
 from elbowroom.geometry.rotations import UP, Array, about, angle, from_matrix, multiply, normalize
+from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director, Grip
 from elbowroom.plan.hands import (
     arm_to,
     arms_of,
+    as_it_stood,
     discomfort,
     effort,
     front_of,
@@ -36,6 +38,7 @@ from elbowroom.plan.places import moving_until, target_of, turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Drop, Hand, Put, Rest, Task
+from elbowroom.posing.grasps import held_grasp
 from elbowroom.world.fast import LimbCheck
 
 # Carrying positions of a hand: in front of its shoulder and below it, shares of the body's height, best first.
@@ -71,12 +74,21 @@ def holding_hand(d: Director, task: Task, thing: str) -> str:
 
 
 def grip_of(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
-    """Grip on an object in a hand; for one held from the start, an open hand that retreats from its palm."""
+    """Grip on an object in a hand; of one held from the start, by the grasp that was chosen for it.
+
+    That has stood nowhere yet: its z axis is its vertical. With any other grip an open hand retreats from its palm.
+    """
     if thing in d.grips:
         return d.grips[thing]
+    hold, T_thing = holder_of(d.world, thing, actor.now), d.world.frame(thing, actor.now)
+    if hold is not None and hold.T_hand_object is not None:
+        grasp = held_grasp(actor.body, hand, d.world.objects[thing])
+        if grasp is not None and np.allclose(hold.T_hand_object, inverse(grasp.T_thing_hand)):
+            out = -grasp.T_thing_hand[:3, :3].T @ grasp.approach
+            opened = finger_rotations(actor.body, hand, grasp.open)
+            return Grip(opened, out, as_it_stood(T_thing, np.eye(4)), (hand, grasp.name))
     out = -grip_frame(actor.body, hand)[:3, 0]
-    open_hand = finger_rotations(actor.body, hand, power(0.09))
-    return Grip(open_hand, out, d.world.frame(thing, actor.now))
+    return Grip(finger_rotations(actor.body, hand, power(0.09)), out, T_thing)
 
 
 def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:

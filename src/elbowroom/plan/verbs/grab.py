@@ -17,7 +17,7 @@ import numpy as np
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director, varied
+from elbowroom.plan.director import Director, varied
 from elbowroom.plan.hands import hand_of, holder_of, joints_of, released, shifted
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_motion, in_reach, lingers, paces, speed_past
@@ -30,6 +30,7 @@ from elbowroom.plan.verbs.grasp_choice import Manner, ReachableGrasp, holdable, 
 from elbowroom.plan.verbs.leave import depart, departures, hold, take
 from elbowroom.plan.verbs.tilt import slide_to_edge, tilt_up
 from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
+from elbowroom.world.things import FOREVER
 
 # Motions of the arm with the object in hand that are tried.
 _HOMES = 3

@@ -19,11 +19,12 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arm_to, discomfort, effort, holder_of, shifted
 from elbowroom.plan.moving.timing import frames_for, helpful
+from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.next_places import Place, easiest_turns, next_places
-from elbowroom.posing.grasps import Grasp, closed_on, closes, grasps_of
+from elbowroom.posing.grasps import Grasp, closed_on, grasps_of, opposed
 from elbowroom.posing.reach import Reached
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.things import Fixture
@@ -127,12 +128,12 @@ def reachable_grasps(
             then = [] if alone else next_places(d, actor, hand, thing, T_world_thing, k)
             # of several next placements any will do
             places = [here, *(then if len(then) == 1 else ())]
-            order = ranked(actor, hand, grasps, T_world_thing, k)
+            order = ranked(actor, hand, grasps, T_world_thing, k, after=places[1:])
             if low and choosy and order:
                 order = ranked(actor, hand, grasps, T_world_thing, k, _squat(d, actor, order[0], here))
             fit = fitting(d, order, actor.neutral(k), places, failed, back=back)
             if choosy:
-                fit = (g for g in fit if holds(d, actor, thing, g) != loose)
+                fit = (g for g in fit if opposed(actor.body, d.world.objects[thing], g) != loose)
             at_it = _reach_alone if alone else reach_grasp
             fit = _unseen(fit, seen)
             first = next(fit, None)
@@ -169,19 +170,6 @@ def _unseen(grasps: Iterable[Grasp], seen: set[tuple[str, bytes]]) -> Iterator[G
             yield grasp
 
 
-def holds(d: Director, actor: Actor, thing: str, grasp: Grasp) -> bool:
-    """Return whether closed fingers hold an object against thumb or palm, as far as a hand has fingers.
-
-    Grasps marked on the object are accepted as they are.
-    """
-    what = d.world.objects[thing]
-    if grasp.name in what.grasps:
-        return True
-    if grasp.open.name == "flat":
-        return False
-    return not closes(actor.body, grasp.hand) or closed_on(actor.body, what.mesh, grasp).holds
-
-
 def holdable(d: Director, actor: Actor, thing: str) -> bool:
     """Return whether some grasp of a thing, wherever it lies, has it between fingers and thumb or palm."""
     grasps = (
@@ -190,7 +178,7 @@ def holdable(d: Director, actor: Actor, thing: str) -> bool:
         for hand in ("left", "right")
         for grasp in grasps_of(d.world, actor.who, hand, thing, actor.now, lying=lying)
     )
-    return any(holds(d, actor, thing, grasp) for grasp in grasps)
+    return any(opposed(actor.body, d.world.objects[thing], grasp) for grasp in grasps)
 
 
 def _opposed(d: Director, actor: Actor, thing: str, found: ReachableGrasp | Failed) -> ReachableGrasp | Failed:
@@ -247,13 +235,27 @@ def fitting(
 
 
 def ranked(
-    actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int, pose: Pose | None = None
+    actor: Actor,
+    hand: str,
+    grasps: Sequence[Grasp],
+    T_world_thing: Array,
+    k: int,
+    pose: Pose | None = None,
+    after: Sequence[Place] = (),
 ) -> list[Grasp]:
-    """Grasps in order of suitability: near, within joint limits, wrist and elbow at ease; see `effort` for the pose."""
+    """Grasps in order of suitability: near, within joint limits, wrist and elbow at ease; see `effort` for the pose.
+
+    Places where the object is put `after` count as well, at their easiest rotation.
+    """
     if not grasps:
         return []
     ends = T_world_thing @ np.stack([g.T_thing_hand for g in grasps])
     cost = np.array([g.cost for g in grasps]) + effort(actor, hand, ends, k, pose)
+    for place in after:
+        T = place.T_world_thing
+        goals = np.stack(turned(T, T[:3, 3]) if place.turns else [T])
+        ends = goals[:, None] @ np.stack([g.T_thing_hand for g in grasps])
+        cost += effort(actor, hand, ends.reshape(-1, 4, 4), place.k).reshape(len(goals), -1).min(axis=0)
     return [grasps[i] for i in np.argsort(cost, kind="stable")]
 
 

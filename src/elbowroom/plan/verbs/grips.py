@@ -17,9 +17,8 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.hands import effort, front_of, shoulder_of
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.verbs.grasp_choice import holds
 from elbowroom.plan.verbs.holding import ROOM_M, Grips, Holding
-from elbowroom.posing.grasps import Grasp, closed_on, grasps_of
+from elbowroom.posing.grasps import Grasp, closed_on, grasps_of, opposed
 from elbowroom.posing.grasps_form import Form, form_of
 from elbowroom.posing.two_hands import STEEP, edge_grasps, two_hand_grasps
 from elbowroom.world.world import World
@@ -109,7 +108,8 @@ def ranked_grips(holding: Holding, hands: Sequence[str], candidates: Sequence[Gr
     ordered: Iterator[Grips] = (candidates[i] for i in np.argsort(cost, kind="stable"))
     if len(hands) == 1:
         (hand,) = hands
-        ordered = (grips for grips in ordered if holds(holding.d, actor, holding.thing, grips.grasps[hand]))
+        what = holding.d.world.objects[holding.thing]
+        ordered = (grips for grips in ordered if opposed(actor.body, what, grips.grasps[hand]))
     else:  # hands that meet the floor beside a low object do so whatever the body does
         easiest = _suited(holding, ordered)
         ordered = iter(list(islice((grips for grips in easiest if _have_room(holding, grips)), most)) or easiest)

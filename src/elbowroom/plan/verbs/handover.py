@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from elbowroom.character.hand_shapes import finger_joints
-from elbowroom.geometry.rotations import UP, Array, about, normalize
-from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.character.hand_shapes import HandShape, finger_joints
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.kept import kept
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import UP, Array, normalize
+from elbowroom.geometry.shapes import shape_mesh
+from elbowroom.geometry.solids import merge
+from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director, Grip, varied
+from elbowroom.plan.director import Director, Grip, varied
 from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import arms_of, effort, front_of, hand_of, held_by, joints_of, released, shoulder_of
+from elbowroom.plan.hands import (
+    arms_of,
+    as_it_stood,
+    effort,
+    front_of,
+    hand_of,
+    held_by,
+    joints_of,
+    released,
+    shoulder_of,
+)
 from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
@@ -23,7 +39,10 @@ from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, reachable_grasps
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go, take
-from elbowroom.posing.grasps import closed_on, grasps_of
+from elbowroom.posing.fingers_model import HandAtThing, hand_model
+from elbowroom.posing.grasps import Grasp, closed_on, grasps_of
+from elbowroom.world.pairs import holding_joints
+from elbowroom.world.things import FOREVER
 
 # Meeting places: shares of the way from the giver's chest to the taker's, metres sideways, and below the shoulders as
 # shares of their height.
@@ -38,8 +57,9 @@ _RATED, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
 # Twice the distance before the chest at which hands of one person meet, share of the height; tuned on `regrasp`.
 _BEFORE = 0.38
 
-# Grips nearer to each other than this collide, metres.
-APART_M = 0.09
+# Room between two hands on one object, metres: bodies sway. On a small object they have less, and it counts how far
+# their wrists are apart.
+_ROOM_M, _APART_M = 0.003, 0.09
 
 # Seconds that both hands hold the object, and that the giver arrives before the other's fingers close, at a given time.
 BOTH_S, EARLY_S = 0.12, 0.35
@@ -76,20 +96,60 @@ def hand_over_standing(d: Director, task: Handover) -> None:
             pass_on(d, giver, hand, taker, taking, task.object, grip)
             require_free(d, (begin, taker.now), what)
 
-        options = reachable_grasps(d, taker, task.object, asked, what)
-        room = (t for t in options if apart(giver, hand, taker, t) and closes(d, taker, t, task.object, when))
+        # beside a hand on a small object, grasps are drawn back as others are that have no room
+        proposed = None if beside.small else partial(beside.grasps_of, t=when)
+        options = reachable_grasps(d, taker, task.object, asked, what, proposed=proposed)
+        room = (t for t in options if beside.room(t.grasp) and closes(d, taker, t, task.object, when))
         d.first(any_of(room, f"{what}: no grasp of {task.to} keeps clear of the hand of {task.who}"), receive)
 
-    d.first(varied(d, meetings(d, giver, hand, taker, task.object, T_thing_hand, what)), meet, _TRIES)
+    beside = Beside(d, giver, hand, taker, task.object)
+    d.first(varied(d, meetings(d, beside, what)), meet, _TRIES)
 
 
-def _as_it_stood(T_thing: Array, T_stood: Array) -> Array:
-    """A placement (4, 4) as it is now, but with the tilt of an earlier one: what stood is to stand again."""
-    turn = T_thing[:3, :3] @ T_stood[:3, :3].T
-    heading = np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1])
-    T = transform(T_thing[:3, 3], about(UP, heading))
-    T[:3, :3] = T[:3, :3] @ T_stood[:3, :3]
-    return T
+class Beside:
+    """Grasps of a taker on an object, with room beside the closed hand of its giver, whatever their bodies do."""
+
+    def __init__(self, d: Director, giver: Actor, hand: str, taker: Actor, thing: str) -> None:
+        self._d, self.giver, self.hand, self.taker, self.thing = d, giver, hand, taker, thing
+        self.small = False  # no grasp has room beside the giver's hand
+        T_thing = d.world.frame(thing, giver.now)
+        self.T_thing_hand = inverse(T_thing) @ hand_of(giver, hand, giver.pose)
+        opened = np.array(giver.pose.rotations)
+        opened[list(finger_joints(giver.body, hand))] = grip_of(d, giver, hand, thing).open
+        poses = giver.pose, Pose.of(giver.pose.root, opened)
+        self._closed, self._open = (self._hand_mesh(pose).moved(inverse(T_thing)) for pose in poses)
+
+    def _hand_mesh(self, pose: Pose) -> Mesh:
+        """The giver's hand in a posture, in the world."""
+        body = self.giver.body
+        joints, T = holding_joints(body, self.hand), body.skeleton.at(pose)
+        return merge(shape_mesh(s).moved(T[s.joint]) for s in body.shapes if s.joint in joints)
+
+    def room(self, grasp: Grasp) -> bool:
+        """Return whether the taker's hand is clear of the giver's: open and closed, and while the giver opens it."""
+        if self.small:
+            return bool(np.linalg.norm(grasp.T_thing_hand[:3, 3] - self.T_thing_hand[:3, 3]) > _APART_M)
+        return kept(grasp, ("beside", self), lambda: self._room(grasp))
+
+    def _room(self, grasp: Grasp) -> bool:
+        body, mesh = self.taker.body, self._d.world.objects[self.thing].mesh
+        model = hand_model(body, grasp.hand)
+
+        def clear(other: Mesh, shape: HandShape) -> bool:
+            scene = HandAtThing(model, other)
+            scene.put_thing(inverse(grasp.T_thing_hand))
+            scene.put_hand(model.places(shape))
+            return scene.gap(range(len(model.shapes)), limit=_ROOM_M) >= _ROOM_M
+
+        # fingers closed on the object take longer to find
+        return clear(self._closed, grasp.open) and all(
+            clear(other, closed_on(body, mesh, grasp).shape) for other in (self._closed, self._open)
+        )
+
+    def grasps_of(self, hand: str, t: float) -> list[Grasp]:
+        """Grasps of one of the taker's hands at a time."""
+        known = grasps_of(self._d.world, self.taker.who, hand, self.thing, t)
+        return [grasp for grasp in known if self.room(grasp)]
 
 
 def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: ReachableGrasp, thing: str, grip: Grip) -> None:
@@ -104,7 +164,7 @@ def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: Reachabl
     taker.keep(joints_of(taker, taking.hand))
     came = -taking.approach / np.linalg.norm(taking.approach)
     own = (taking.hand, taking.grasp.name)
-    taken = grip.T_world_taken if giver is taker else _as_it_stood(T_thing, grip.T_world_taken)
+    taken = grip.T_world_taken if giver is taker else as_it_stood(T_thing, grip.T_world_taken)
     d.grips[thing] = Grip(taking.open, T_taker[:3, :3].T @ came, taken, own)
     T_giver = hand_of(giver, hand, giver.pose)
     home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])
@@ -120,12 +180,6 @@ def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
     distances = [float(np.linalg.norm(T_meet[:3, 3] - hand_of(taker, h, taker.pose)[:3, 3])) for h in arms]
     needed = d.seconds_for(min(distances, default=0.0)) + d.settings.approach / d.settings.slow
     return max(giver.now + 0.5 * EARLY_S, taker.now + needed)
-
-
-def apart(giver: Actor, hand: str, taker: Actor, taking: ReachableGrasp) -> bool:
-    """Return whether two hands on one object have room beside each other."""
-    mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
-    return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > APART_M)
 
 
 def closes(d: Director, taker: Actor, taking: ReachableGrasp, thing: str, t: float) -> bool:
@@ -146,20 +200,12 @@ def any_of(options: Iterator[ReachableGrasp], why: str) -> Iterator[ReachableGra
         raise PlanningFailure("target-in-collision", why)
 
 
-def meetings(
-    d: Director,
-    giver: Actor,
-    hand: str,
-    taker: Actor,
-    thing: str,
-    T_thing_hand: Array,
-    what: str,
-    at: tuple[int, int] | None = None,
-) -> Iterator[Array]:
+def meetings(d: Director, beside: Beside, what: str, at: tuple[int, int] | None = None) -> Iterator[Array]:
     """Placements of the object (4, 4) between two people, or before one, the easiest for both hands first.
 
     `at` are the frames of giver and taker in which they meet, by default their last final ones.
     """
+    giver, taker, thing = beside.giver, beside.taker, beside.thing
     k, taker_k = (giver.k, taker.k) if at is None else at
     a, pose = _breast(giver, k), giver.neutral(k)
     before = _BEFORE * giver.body.height * front_of(giver, giver.body.skeleton.at(pose))
@@ -169,17 +215,24 @@ def meetings(
     asides: tuple[float, ...] = _ASIDE
     if at is not None:  # in front of two who walk side by side
         asides = tuple(float(np.sign(side @ before)) * share for share in _AHEAD_M)
-    T_thing = d.world.frame(thing, giver.now)
+    # as it is held, and as it stood
+    T_held = d.world.frame(thing, giver.now)
+    held = (T_held, as_it_stood(T_held, grip_of(d, giver, beside.hand, thing).T_world_taken))
     points = [
         a + along * across + aside * side - below * height * UP
         for along in _ALONG
         for aside in asides
         for below in _BELOW
     ]
-    places = np.stack([T for point in points for T in turned(T_thing, point)])
-    easy = effort(giver, hand, places @ T_thing_hand, k)
-    few = np.argsort(easy, kind="stable")[:_RATED]
-    cost = easy[few] + _taking_effort(d, taker, thing, places[few], T_thing_hand, taker_k)
+    for small in (False, True):
+        beside.small = small
+        tilts = held[:1] if small else held
+        places = np.stack([T for point in points for T_thing in tilts for T in turned(T_thing, point)])
+        easy = effort(giver, beside.hand, places @ beside.T_thing_hand, k, elbows_low=not small)
+        few = np.argsort(easy, kind="stable")[:_RATED]
+        cost = easy[few] + _taking_effort(d, beside, places[few], taker_k)
+        if np.isfinite(cost).any():
+            break
     if not np.isfinite(cost).any():
         hands = [held_by(d.world, taker.who, h, taker.time(taker_k)) for h in arms_of(taker, None)]
         if all(hold is not None for hold in hands):
@@ -192,18 +245,24 @@ def meetings(
             yield places[few[i]]
 
 
-def _taking_effort(d: Director, taker: Actor, thing: str, places: Array, T_thing_hand: Array, k: int) -> Array:
+def _taking_effort(d: Director, beside: Beside, places: Array, k: int) -> Array:
     """Effort of the taker's hand with its best grasp at each placement (N, 4, 4) in a frame, inf without any."""
+    taker = beside.taker
     best, t = np.full(len(places), np.inf), taker.time(k)
     for hand in arms_of(taker, None):
-        if held_by(d.world, taker.who, hand, t) is not None:
+        grasps = [] if held_by(d.world, taker.who, hand, t) else grasps_of(d.world, taker.who, hand, beside.thing, t)
+        if not grasps:
             continue
-        grasps = grasps_of(d.world, taker.who, hand, thing, t)
-        grasps = [g for g in grasps if np.linalg.norm(g.T_thing_hand[:3, 3] - T_thing_hand[:3, 3]) > APART_M]
-        if grasps:
-            ends = (places[:, None] @ np.stack([g.T_thing_hand for g in grasps])).reshape(-1, 4, 4)
-            cost = effort(taker, hand, ends, k).reshape(len(places), -1) + [g.cost for g in grasps]
-            best = np.minimum(best, cost.min(axis=1))
+        ends = (places[:, None] @ np.stack([g.T_thing_hand for g in grasps])).reshape(-1, 4, 4)
+        cost = effort(taker, hand, ends, k, elbows_low=not beside.small).reshape(len(places), -1) + [
+            g.cost for g in grasps
+        ]
+        # only those that are the best somewhere are compared with the giver's hand
+        while blocked := [n for n in set(cost.argmin(axis=1).tolist()) if not beside.room(grasps[n])]:
+            cost[:, blocked] = np.inf
+            if not np.isfinite(cost).any():
+                break
+        best = np.minimum(best, cost.min(axis=1))
     return best
 
 
@@ -235,11 +294,14 @@ def regrasp(d: Director, task: Regrasp) -> None:
             require_free(d, (begin, actor.now), what)
 
         asked = Grab(who=actor.who, object=task.object)
-        options = reachable_grasps(d, actor, task.object, asked, what, [(other, actor.k)], manner="alone")
-        room = (t for t in options if apart(actor, first, actor, t) and closes(d, actor, t, task.object, actor.now))
+        proposed = partial(beside.grasps_of, t=actor.now)
+        hands = [(other, actor.k)]
+        options = reachable_grasps(d, actor, task.object, asked, what, hands, proposed=proposed, manner="alone")
+        room = (t for t in options if closes(d, actor, t, task.object, actor.now))
         d.first(any_of(room, f"{what}: the {first} hand leaves no room on it for the {other} hand"), receive)
 
-    d.first(varied(d, meetings(d, actor, first, actor, task.object, T_thing_hand, what)), meet, _PLACEMENTS)
+    beside = Beside(d, actor, first, actor, task.object)
+    d.first(varied(d, meetings(d, beside, what)), meet, _PLACEMENTS)
 
 
 def _other_hand(d: Director, actor: Actor, first: str, task: Regrasp, what: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import scipy
@@ -10,10 +11,9 @@ import scipy
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import UP, Array, normalize
-from elbowroom.geometry.transforms import inverse
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director, varied
-from elbowroom.plan.hands import hand_of, released
+from elbowroom.plan.hands import released
 from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_reach, shoulders
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
@@ -21,9 +21,9 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Handover
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, homes, on_top
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
-from elbowroom.plan.verbs.handover import APART_M, BOTH_S, EARLY_S, any_of, hand_over_standing, meetings
+from elbowroom.plan.verbs.handover import BOTH_S, EARLY_S, Beside, any_of, hand_over_standing, meetings
 from elbowroom.plan.verbs.leave import departures, hold
-from elbowroom.posing.grasps import Grasp, closed_on, grasps_of
+from elbowroom.posing.grasps import closed_on
 
 # Seconds in which the taker's fingers close after contact, and in which those of the giver open.
 _CLOSING_S, _OPENING_S = 0.1, 0.25
@@ -59,30 +59,28 @@ def hand_over(d: Director, task: Handover) -> None:
         closed = _time(giver, taker, what) if task.at is None else task.at
         begin = closed - _CLOSING_S
         hand = holding_hand(d, task, task.object)
-        T_thing_hand = inverse(d.world.frame(task.object, giver.now)) @ hand_of(giver, hand, giver.pose)
         at = giver.frame(begin), taker.frame(begin)
         if not all(0 <= k < len(actor.base) for k, actor in zip(at, (giver, taker), strict=True)):
             raise PlanningFailure("too-little-time", f"{what}: {closed:g} s is outside the motions of both")
-        places = meetings(d, giver, hand, taker, task.object, T_thing_hand, what, at)
+        beside = Beside(d, giver, hand, taker, task.object)
+        places = meetings(d, beside, what, at)
         drifts = [_drift(giver, taker, actor.base.times, begin) for actor in (giver, taker)]
 
         def meet(T_meet: Array) -> None:
             both = [np.repeat(T_meet[None], len(drift), axis=0) for drift in drifts]
             for T, drift in zip(both, drifts, strict=True):
                 T[:, :3, 3] += drift
-            _give(d, task, hand, (both[0], both[1]), T_thing_hand, closed, what)
+            _give(d, task, beside, (both[0], both[1]), closed, what)
 
         d.first(varied(d, places), meet, _TRIES)
 
 
-def _give(
-    d: Director, task: Handover, hand: str, places: tuple[Array, Array], T_thing_hand: Array, closed: float, what: str
-) -> None:
+def _give(d: Director, task: Handover, beside: Beside, places: tuple[Array, Array], closed: float, what: str) -> None:
     """Hold the object at placements (N, 4, 4) by frame of giver and taker, have it taken, let go and return."""
-    giver, thing, (T_target, T_thing) = d.actor(task.who), task.object, places
+    giver, hand, thing, (T_target, T_thing) = d.actor(task.who), beside.hand, task.object, places
     grip = grip_of(d, giver, hand, thing)
     opens = giver.frame(closed + BOTH_S)
-    T_hand = T_target @ T_thing_hand
+    T_hand = T_target @ beside.T_thing_hand
     postures = Postures(d.world, giver.who, giver.time(opens))
     found = d.reach(giver, hand, T_hand[opens], opens, postures)
     if not found.found:
@@ -100,7 +98,7 @@ def _give(
         retreats = [_OFF_M * by for by in (out, normalize(out + 0.7 * UP), normalize(out - 0.7 * UP))]
         d.first(retreats, lambda by: passage.leave(by, f"leave {thing}"))
 
-    _take(d, task, T_thing, T_hand[giver.frame(closed)], (closed, done + _STAYS_S), let_go)
+    _take(d, task, T_thing, beside, (closed, done + _STAYS_S), let_go)
     passage.finish()
 
 
@@ -108,11 +106,11 @@ def _take(
     d: Director,
     task: Handover,
     T_thing: Array,
-    T_giver: Array,
+    beside: Beside,
     during: tuple[float, float],
     let_go: Callable[[], None],
 ) -> None:
-    """Take an object at placements (N, 4, 4) by frame beside a hand at T_giver (4, 4), and carry it off.
+    """Take an object at placements (N, 4, 4) by frame beside the giver's hand, and carry it off.
 
     The fingers have closed at the first time of `during`, and the hand stays until the second, when those of the giver
     have let go: it is known how that hand goes back (`let_go`) before the object is carried off.
@@ -122,15 +120,7 @@ def _take(
     asked = Grab(who=task.to, object=thing, at=begin)
     points = T_thing[:, :3, 3]
     hands = frames_for(d, taker, asked, points, what)
-    place = d.world.frame(thing, begin)
-
-    def beside(hand: str) -> list[Grasp]:
-        """Grasps with room beside the giver's hand."""
-        proposed = grasps_of(d.world, taker.who, hand, thing, begin)
-        at = [(place @ g.T_thing_hand)[:3, 3] - T_giver[:3, 3] for g in proposed]
-        return [g for g, apart in zip(proposed, at, strict=True) if np.linalg.norm(apart) > APART_M]
-
-    options = reachable_grasps(d, taker, thing, asked, what, hands, proposed=beside)
+    options = reachable_grasps(d, taker, thing, asked, what, hands, proposed=partial(beside.grasps_of, t=begin))
     room = in_reach(options, taker, hands, points, what)
     pace = ContactTiming(work=during[1] - during[0] + _CLOSING_S)
 

@@ -11,7 +11,7 @@ from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director, Grip
+from elbowroom.plan.director import Director, Grip
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arm_to, hand_of, joints_of, shifted
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
@@ -19,6 +19,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.grasps import closed_on
 from elbowroom.world.fast import LimbCheck
+from elbowroom.world.things import FOREVER
 
 # Distance that an object is lifted or drawn out before it travels, metres.
 _LIFT, _DRAW = 0.05, 0.14

@@ -13,7 +13,7 @@ from elbowroom.geometry.rotations import UP, Array, normalize, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.director import Director
 from elbowroom.plan.falling import let_fall
 from elbowroom.plan.hands import beyond_reach, discomfort, hand_of, holder_of, joints_of, released, shifted
 from elbowroom.plan.moving.passage import Encounter, Passage
@@ -48,6 +48,7 @@ from elbowroom.plan.verbs.grasp_choice import Failed, failure
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.next_places import easiest_turns
 from elbowroom.world.pairs import Pair
+from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World
 
 # Starting points of the final descent: up and towards the body, metres.

@@ -22,7 +22,7 @@ from elbowroom.geometry.rotations import UP, Array, about, from_matrix, normaliz
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, discomfort, hand_of, joints_of, released, shifted
 from elbowroom.plan.places import resting, supported
@@ -36,7 +36,6 @@ from elbowroom.plan.verbs.grasp_choice import (
     eligible,
     failure,
     first_reachable,
-    holds,
     lies_low,
     opened,
     ranked,
@@ -45,8 +44,9 @@ from elbowroom.plan.verbs.grasp_choice import (
 from elbowroom.plan.verbs.leave import depart, let_go, take
 from elbowroom.plan.verbs.next_places import Place
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
-from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps, press_target
+from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps, opposed, press_target
 from elbowroom.world.paths import Keyed
+from elbowroom.world.things import FOREVER
 
 # Smallest ratio of width to height of objects that are tilted; others have sides that a hand takes.
 _WIDER = 2.0
@@ -139,10 +139,10 @@ def _with_room(
     """Grasps of a tilted object's near edge with room for a hand that comes from below it, the best first, and the
     hand's transform (4, 4) before the edge.
     """
-    mesh, pose = d.world.objects[thing].mesh, actor.neutral(actor.k)
+    what, pose = d.world.objects[thing], actor.neutral(actor.k)
     for grasp in ranked(actor, edge[0].hand, edge, place.T_world_thing, actor.k) if edge else ():
-        if place.postures.grasp_blame(pose, grasp, place.T_world_thing) is None and holds(d, actor, thing, grasp):
-            found = _fingers_below(actor, mesh, grasp, tilt)
+        if place.postures.grasp_blame(pose, grasp, place.T_world_thing) is None and opposed(actor.body, what, grasp):
+            found = _fingers_below(actor, what.mesh, grasp, tilt)
             if found is not None:
                 yield grasp, found[0]
 

@@ -19,7 +19,7 @@ from elbowroom.locomotion.steps import Footprints
 from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, held_by, joints_of
 from elbowroom.plan.repair.repair import repair_near
 from elbowroom.plan.repair.stretch import within_reach
@@ -46,6 +46,7 @@ from elbowroom.plan.walking.paths import (
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.own_pairs import tissue_contacts
+from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World
 
 # Speed by gait, m/s.
