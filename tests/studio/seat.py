@@ -31,6 +31,9 @@ from elbowroom.studio.page import Page, opened
 PATIENCE = 60.0
 # An arrow of the handle turns yellow when the mouse is over it: so much more red and green than blue, of 255.
 _YELLOW = 40
+# Metres from the camera to an arrow that is dragged, and from the arrow down to the middle of the picture.
+_NEAR_M = 3.0
+_BELOW_M = 0.55
 # viser's sorting of splats compiles text, which the page's policy forbids; the studio shows none.
 _SPLATS = "Evaluating a string as JavaScript violates"
 
@@ -195,8 +198,17 @@ class Seat:
             side = -side
         self.window.mouse.down()
 
+    def look_closer(self, place: Array) -> None:
+        """Look at `place` (3,) from near, above the timeline: from afar a handle's arrows and arcs share some pixels."""
+        (client,) = self.page.server.get_clients().values()
+        away = client.camera.position - place
+        client.camera.position = eye = place + _NEAR_M * away / np.linalg.norm(away)
+        client.camera.look_at = place - [0.0, 0.0, _BELOW_M]
+        self.until(lambda: np.allclose(client.camera.position, eye, atol=1e-3), "the camera is near")
+
     def drag(self, place: Array, by: Array) -> None:
         """Drag the arrow whose tip is at `place` (3,) by some metres (3,), and keep hold of it."""
+        self.look_closer(place)
         begin, end = np.array(self.point(place)), np.array(self.point(place + by))
         drags = self.studio.drags
         home = np.array(self.studio.places[self.studio.selected or ""].T[:3, 3])  # before it follows the mouse
