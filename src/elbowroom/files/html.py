@@ -16,7 +16,7 @@ from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.text import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin
-from elbowroom.files.viser_server import answering, quiet, refused
+from elbowroom.files.viser_server import answering, compressing, quiet, refused
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.extent import action, facing, joint_transforms, stage
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Frames a second that a page shows at most: a browser draws no more.
 _FASTEST = 60.0
+# Level of compression: a third of the time of viser's own 12, for pages that are 4 % larger.
+_LEVEL = 6
 _FIELD_OF_VIEW = np.radians(35.0)
 # Elevations to look from, the usual one first, and from how far away walls are looked for, metres.
 _RISES, _FARTHEST = tuple(np.radians([18.0, 32.0, 48.0]).tolist()), 12.0
@@ -102,7 +104,8 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
             step(k, serializer)
         if len(times) > 1:  # a single pose is shown without a player
             serializer.insert_sleep(pause)
-    return serializer.as_html()
+    with compressing(_LEVEL):
+        return serializer.as_html()
 
 
 def _set_camera(server: viser.ViserServer, world: World, times: Array) -> None:

@@ -57,6 +57,23 @@ def answering(admit: Admit, dress: Dress | None = None, logger: logging.Logger |
         server.serve = plain  # type: ignore[misc]
 
 
+@contextmanager
+def compressing(level: int) -> Iterator[None]:
+    """Let viser compress recordings at another level than its own 12."""
+    import zstandard
+
+    plain: Any = zstandard.ZstdCompressor
+
+    def compressor(**options: Any) -> Any:
+        return plain(**options | {"level": level})
+
+    zstandard.ZstdCompressor = compressor  # type: ignore[assignment,misc]
+    try:
+        yield
+    finally:
+        zstandard.ZstdCompressor = plain  # type: ignore[misc]
+
+
 def silent_logger() -> logging.Logger:
     """Private silent logger; viser adds filters to the one that it is given."""
     logger = logging.Logger("elbowroom.web", logging.CRITICAL + 1)

@@ -132,6 +132,24 @@ def _capsule_at_piece(limb, around, e, m, both, more, slack, deep, buffers):
 
 
 @inner(forceinline=True)
+def _far_from(limb, around, e, x, y, z, reach, buffers):
+    """Return whether a point of the world is certainly farther than `reach` from the mesh that cover e stands for.
+
+    One look into the mesh's own field spares those at many balls of a cover, such as that of an umbrella over a head.
+    `reach` includes the error of places twice: where tables make a frame less than rigid, its transpose is off, too.
+    """
+    frame, own = buffers.frames[limb.joint[e]], limb.own
+    x, y, z = x - frame[0, 3], y - frame[1, 3], z - frame[2, 3]
+    x0 = frame[0, 0] * x + frame[1, 0] * y + frame[2, 0] * z
+    x1 = frame[0, 1] * x + frame[1, 1] * y + frame[2, 1] * z
+    x2 = frame[0, 2] * x + frame[1, 2] * y + frame[2, 2] * z
+    ax = own[e, 0, 0] * x0 + own[e, 0, 1] * x1 + own[e, 0, 2] * x2 + own[e, 0, 3]
+    ay = own[e, 1, 0] * x0 + own[e, 1, 1] * x1 + own[e, 1, 2] * x2 + own[e, 1, 3]
+    az = own[e, 2, 0] * x0 + own[e, 2, 1] * x1 + own[e, 2, 2] * x2 + own[e, 2, 3]
+    return squared(around.meshes, limb.field[e], ax, ay, az) > reach * reach
+
+
+@inner(forceinline=True)
 def _at_static(limb, around, e, more, slack, doubts_until, buffers):
     """Verdict of piece e against all that never moves."""
     frame, radius = buffers.frames[limb.joint[e]], limb.capsule[e, 6]
@@ -236,6 +254,9 @@ def check(limb, around, q, t, doubts_until, buffers):
                 continue
             deep = _told(around, k, mode)
             if deep == np.inf:
+                continue
+            meshed = limb.field[e] >= 0 and limb.capsule[e, 6] < 0.0
+            if meshed and _far_from(limb, around, e, cx, cy, cz, wide + off, buffers):
                 continue
             if not placed:
                 placed = True
