@@ -102,7 +102,7 @@ def _given_tasks(at: float | None = None, feet: Literal["auto", "stay"] = "auto"
 
 
 def test_people_who_stand_too_far_apart_say_so() -> None:
-    plan = plan_tasks(shop(3.0), _given_tasks(feet="stay"), Settings(probes=0))
+    plan = plan_tasks(shop(3.6), _given_tasks(feet="stay"), Settings(probes=0))
     assert plan.status == "target-out-of-reach" and "hand over bottle" in plan.why
     with pytest.raises(BadValue, match="another character"):
         plan_tasks(shop(), [Handover(who="ann", object="bottle", to="ann")])
