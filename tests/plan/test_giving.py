@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Literal
 
@@ -102,8 +103,10 @@ def _given_tasks(at: float | None = None, feet: Literal["auto", "stay"] = "auto"
 
 
 def test_people_who_stand_too_far_apart_say_so() -> None:
-    plan = plan_tasks(shop(3.6), _given_tasks(feet="stay"), Settings(probes=0))
-    assert plan.status == "target-out-of-reach" and "hand over bottle" in plan.why
+    plan = plan_tasks(shop(3.0), _given_tasks(feet="stay"), Settings(probes=0))
+    assert plan.status == "target-out-of-reach"
+    said = re.fullmatch(r"hand over bottle: ann and bob stand at least (0\.\d\d) m too far apart", plan.why)
+    assert said and 0.4 < float(said[1]) < 1.2, "both have to come nearer, to 1.8 m or more"
     with pytest.raises(BadValue, match="another character"):
         plan_tasks(shop(), [Handover(who="ann", object="bottle", to="ann")])
 

@@ -82,8 +82,10 @@ def hand_over_standing(d: Director, task: Handover) -> None:
         try:
             _meet(T_meet)
         except PlanningFailure as failure:
-            far.extend([failure] * (failure.status == "target-out-of-reach"))
-            raise
+            if failure.status != "target-out-of-reach":
+                raise
+            far.append(_too_far(d, failure, task, T_meet))
+            raise far[-1] from None
 
     def _meet(T_meet: Array) -> None:
         there = None if task.at is None else task.at - closing - EARLY_S
@@ -104,6 +106,16 @@ def hand_over_standing(d: Director, task: Handover) -> None:
 
     beside = Beside(d, giver, hand, taker, task.object)
     d.first(varied(d, meetings(d, beside, what)), meet, _TRIES)
+
+
+def _too_far(d: Director, giver: PlanningFailure, task: Handover, T_meet: Array) -> PlanningFailure:
+    """Failure of two people who stand too far apart to meet at a placement of the object (4, 4): by what both miss."""
+    taker = d.actor(task.to)
+    best = [grasps_of(d.world, taker.who, hand, task.object, taker.now)[:1] for hand in arms_of(taker, None)]
+    missing = [d.reach(taker, g.hand, T_meet @ g.T_thing_hand, taker.k, None).missing for few in best for g in few]
+    apart = giver.missing + min(missing, default=0.0)
+    why = f"hand over {task.object}: {task.who} and {task.to} stand at least {apart:.2f} m too far apart"
+    return PlanningFailure(giver.status, why, missing=apart)
 
 
 class Beside:
