@@ -79,7 +79,7 @@ def _carry(moves: Array, up: int, p: int, count: int, way: tuple[float, float, f
 
 @inner()
 def _combined(slopes: Array, column: int, moves: Array, own: int, count: int, out: Array) -> None:
-    """Sum of a limb's slopes (7, S) in a column over moves (6, V) of its base and its own turn, variable `own`: (V,)."""
+    """Sum over moves (6, V) of a limb's base, and its own turn, variable `own`, of slopes (7, S) in a column: (V,)."""
     for v in range(count):
         out[v] = 0.0
     for k in range(6):
