@@ -22,8 +22,8 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.kernels.hulls import separate
 from elbowroom.locomotion.figure import SIDES, Figure
 
-_SPREADS = 0.7 * 0.62 ** np.arange(10)  # spread of sampled directions, tangents
-_FAN = np.arange(7) * 2.0 * np.pi / 7.0
+_SPREADS: Array = 0.7 * 0.62 ** np.arange(10, dtype=float)  # spread of sampled directions, tangents
+_FAN: Array = np.arange(7, dtype=float) * 2.0 * np.pi / 7.0
 
 
 @dataclass(frozen=True, eq=False)
