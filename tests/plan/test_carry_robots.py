@@ -160,6 +160,17 @@ def test_a_users_robot_with_a_lift_carries_with_a_woman():
     robot.check(world.motion("r").sample(np.arange(*world.span, 1.0 / 120.0))[1])  # joints stay within their limits
 
 
+def test_people_lift_and_lower_no_faster_than_the_joints_of_a_users_arm_turn():
+    robot = read_urdf(ROBOTS / "seven.urdf", base="wheels")
+    base = RobotClip.of(robot, [robot.pose(at=(0.0, -1.3, 0.0), quaternion=about(UP, 0.5 * np.pi))])
+    task = Carry(who="ann", helpers=("r",), object="board", to=GOAL, turn=0.0)
+    world = plan_tasks(scene().with_character("r", base), [task], ONCE).require().world
+    clip, run = world.motion("r"), list(RobotArmIK.of(robot).run)
+    turned = np.abs(np.diff(clip.q[:, 3 + np.array(run)], axis=0)) / np.diff(clip.times)[:, None]
+    assert turned.max() > 1.0
+    assert (turned.max(axis=0) <= robot.joints.speed[run]).all()
+
+
 def test_a_robot_without_an_arm_is_refused():
     with pytest.raises(BadValue, match="cart has no arm of 6 or more joints"):
         arm_of(read_urdf(ROBOTS / "cart.urdf", base="wheels"))

@@ -180,8 +180,9 @@ def bend_to(
     between = limb.between
     # the end's turn in the parent's frame, without what comes after the twist and the swing
     goal = product(towards, reversed_turn(limb.post[2]))
+    roll = about_z(held)
     if not limb.end_turns:
-        goal = product(goal, about_z(-held))
+        goal = product(goal, reversed_turn(roll))
     twist = held if limb.end_turns else 0.0
     for k in range(_ROUNDS):
         b = _bent(limb, off_axis, twist)
@@ -196,12 +197,13 @@ def bend_to(
         before, twist = twist, _roll(between, rest)
         if not limb.coupled or abs(twist - before) < _SETTLED:
             break
-    last = product(reversed_turn(between), product(about_z(-twist), rest))
+    twisted = about_z(twist)
+    last = product(reversed_turn(between), product(reversed_turn(twisted), rest))
     if not limb.end_turns:
-        last = product(last, about_z(held))
+        last = product(last, roll)
     first = product(hinge, reversed_turn(limb.hinge))
     write(first, rotations, row)
-    write(_joined(limb, 1, product(flexed, about_z(twist))), rotations, row + 1)
+    write(_joined(limb, 1, product(flexed, twisted)), rotations, row + 1)
     write(_joined(limb, 2, last), rotations, row + 2)
     first_terms = swing_and_twist(*_parted(limb, 0, first))
     return gap, first_terms, (flexion, off_axis, twist), swing_and_twist(*last)

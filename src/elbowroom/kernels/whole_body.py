@@ -124,7 +124,8 @@ class Scratch(NamedTuple):
     margin: Array  # (1,)
     rows: Array  # (R,)
     slopes: Array  # (LIMBS, 7, 34): of the rows of a limb and of twists of its pieces
-    moves: Array  # (B, V, 6): turn and velocity of each piece, for each variable
+    moves: Array  # (B, 6, V): turn and velocity of each piece, for each variable
+    base_moves: Array  # (6, V): those of what a limb hangs on
     jacobian: Array  # (R, V)
     normal: Array  # (V, V): the jacobian's square in the upper half, its damped root in the lower one
     pivot: Array  # (V,): diagonal of that root

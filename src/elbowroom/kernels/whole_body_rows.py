@@ -70,8 +70,8 @@ def bend_limb(
     n = scaled(away, 1.0 / distance) if distance > 0.0 else (0.0, 0.0, 1.0)
     y = carried((line[0], line[1], line[2]), (line[3], line[4], line[5]), n)
     angle = scratch.twist[number]
-    c, s = math.cos(angle), math.sin(angle)
-    y = plus(scaled(y, c), scaled(cross(n, y), s))
+    if angle != 0.0:
+        y = plus(scaled(y, math.cos(angle)), scaled(cross(n, y), math.sin(angle)))
     new_line[0], new_line[1], new_line[2] = n
     new_line[3], new_line[4], new_line[5] = y
     off_axis, held = scratch.kept[number, 0], scratch.kept[number, 1]

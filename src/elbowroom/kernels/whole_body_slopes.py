@@ -48,12 +48,11 @@ def move_pieces(model: Model, scratch: Scratch, state: int) -> None:
     for v in range(count):
         p, term = model.variable_piece[v], model.variable_term[v]
         if p == 0:
-            moves[0, v, term - 3 if term >= 3 else 3 + term] = 1.0
+            moves[0, term - 3 if term >= 3 else 3 + term, v] = 1.0
     for p in range(1, model.moved + 1):
         up = model.above[p]
         way = minus(triple(scratch.place, p), triple(scratch.place, up))
-        for v in range(count):
-            _carry(moves, up, p, v, way)
+        _carry(moves, up, p, count, way)
         over, _ = above(model, scratch, p)
         c = triple(scratch.terms[state], p)
         now = reversed_turn(row_of(joints.q, p))
@@ -63,25 +62,39 @@ def move_pieces(model: Model, scratch: Scratch, state: int) -> None:
                 put(joints, p, x, y, z)
                 axis = turned(over, scaled(small(product(row_of(joints.q, p), now)), 1.0 / STEP))
                 for k in range(3):
-                    moves[p, v, k] = axis[k]
+                    moves[p, k, v] = axis[k]
         write(reversed_turn(now), joints.q, p)
 
 
 @inner()
-def _carry(moves: Array, up: int, p: int, v: int, way: tuple[float, float, float]) -> None:
-    """Pass on the motion of a piece to one that rides on it, that way off."""
-    w = moves[up, v, 0], moves[up, v, 1], moves[up, v, 2]
-    around = cross(w, way)
-    for i in range(3):
-        moves[p, v, i] = w[i]
-        moves[p, v, 3 + i] = moves[up, v, 3 + i] + around[i]
+def _carry(moves: Array, up: int, p: int, count: int, way: tuple[float, float, float]) -> None:
+    """Pass on the motion of a piece for all variables to one that rides on it, that way off."""
+    above, own = moves[up], moves[p]
+    for v in range(count):
+        w = above[0, v], above[1, v], above[2, v]
+        around = cross(w, way)
+        own[0, v], own[1, v], own[2, v] = w
+        own[3, v], own[4, v], own[5, v] = above[3, v] + around[0], above[4, v] + around[1], above[5, v] + around[2]
+
+
+@inner()
+def _combined(slopes: Array, column: int, moves: Array, own: int, count: int, out: Array) -> None:
+    """Sum over moves (6, V) of a limb's base, and its own turn, variable `own`, of slopes (7, S) in a column: (V,)."""
+    for v in range(count):
+        out[v] = 0.0
+    for k in range(6):
+        slope, move = slopes[k, column], moves[k]
+        for v in range(count):
+            out[v] += slope * move[v]
+    out[own] += slopes[6, column]
 
 
 @inner()
 def move_limb(
-    limb: Geometry, model: Model, scratch: Scratch, end: Array, state: int, number: int, row: int, soft: float
-) -> None:
-    """Derivatives of a limb's rows, into the jacobian from `row` on, and of its pieces' motion."""
+    limb: Geometry, model: Model, scratch: Scratch, end: Array, state: int, number: int, row: int, soft: float,
+    places: bool,
+) -> None:  # fmt: skip
+    """Derivatives of a limb's rows, into the jacobian from `row` on; of its pieces' motion where `places` matter."""
     p = model.moved + 1 + 3 * number
     up = model.above[p]
     over, ball = above(model, scratch, p)
@@ -101,7 +114,7 @@ def move_limb(
         for i in range(ROWS_OF_LIMB):
             now = scratch.rows[row + i]
             slopes[k, i] = (scratch.spare_rows[i] * (soft if i > 6 else 1.0) - now) / STEP
-        for i in range(3):
+        for i in range(3 if places else 0):
             w = small(product(row_of(tried, i), reversed_turn(row_of(scratch.turn, p + i))))
             for a in range(3):
                 slopes[k, 16 + 6 * i + a] = w[a] / STEP
@@ -109,21 +122,18 @@ def move_limb(
     scratch.twist[number] = 0.0
     scratch.gap[number], scratch.excess[number] = gap, excess
     way = minus(ball, triple(scratch.place, up))
-    for v in range(model.variable_piece.shape[0]):
-        _carry(scratch.moves, up, p, v, way)
-        own = model.variable_piece[v] == p
-        m = scratch.moves[p, v]
-        c = m[0], m[1], m[2], m[3], m[4], m[5], (1.0 if own else 0.0)
-        for i in range(ROWS_OF_LIMB):
-            total = 0.0
-            for k in range(7):
-                total += slopes[k, i] * c[k]
-            scratch.jacobian[row + i, v] = total
+    count = model.variable_piece.shape[0]
+    _carry(scratch.moves, up, p, count, way)
+    own, base = 0, scratch.base_moves
+    for v in range(count):
+        own = v if model.variable_piece[v] == p else own
+        for k in range(6):
+            base[k, v] = scratch.moves[p, k, v]
+    for i in range(ROWS_OF_LIMB):
+        _combined(slopes, i, base, own, count, scratch.jacobian[row + i])
+    if places:
         for i in range(18):
-            total = 0.0
-            for k in range(7):
-                total += slopes[k, 16 + i] * c[k]
-            scratch.moves[p + i // 6, v, i % 6] = total
+            _combined(slopes, 16 + i, base, own, count, scratch.moves[p + i // 6, i % 6])
 
 
 @inner()
@@ -131,6 +141,9 @@ def linearise(model: Model, limbs: tuple[Geometry, ...], scratch: Scratch, aims:
     """Fill the jacobian of all rows of a state that was just evaluated; returns how many rows there are."""
     jacobian, soft = scratch.jacobian, aims.soft[0]
     count = model.variable_piece.shape[0]
+    places = aims.corners.shape[0] > 0
+    for m in range(model.point_joint.shape[0]):
+        places = places or aims.weights[m] > 0.0
     move_pieces(model, scratch, state)
     jacobian[: ROWS_OF_ROOT + ROWS_OF_JOINT * model.moved] = 0.0
     for v in range(count):
@@ -142,7 +155,7 @@ def linearise(model: Model, limbs: tuple[Geometry, ...], scratch: Scratch, aims:
         _range_slopes(model, scratch, state, p, at, soft)
         at += ROWS_OF_JOINT
     for k in range(model.limbs):
-        move_limb(limbs[k], model, scratch, aims.ends[k], state, k, at, soft)
+        move_limb(limbs[k], model, scratch, aims.ends[k], state, k, at, soft, places)
         at += ROWS_OF_LIMB
     at = _balance_slopes(model, scratch, aims, at)
     for m in range(model.point_joint.shape[0]):
@@ -175,8 +188,8 @@ def _range_slopes(model: Model, scratch: Scratch, state: int, p: int, at: int, s
 @inner()
 def _speed(moves: Array, p: int, v: int, arm: tuple[float, float, float]) -> tuple[float, float, float]:
     """Velocity of a point of piece p, `arm` off its place, for a variable."""
-    around = cross((moves[p, v, 0], moves[p, v, 1], moves[p, v, 2]), arm)
-    return moves[p, v, 3] + around[0], moves[p, v, 4] + around[1], moves[p, v, 5] + around[2]
+    around = cross((moves[p, 0, v], moves[p, 1, v], moves[p, 2, v]), arm)
+    return moves[p, 3, v] + around[0], moves[p, 4, v] + around[1], moves[p, 5, v] + around[2]
 
 
 @inner()

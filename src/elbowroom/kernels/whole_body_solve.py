@@ -35,6 +35,10 @@ _LONGEST_RAD, _LONGEST_M = 0.6, 0.3
 # A step that lowers the cost by less than this share, or moves less than this (radians, metres), is the last; the first
 # share is for postures that meet what is hard, the second for others.
 _GAIN, _LEAST_GAIN, _SHORT = 1e-3, 1e-6, 1e-5
+# Frames that follow each other are near from the start: damping there, and the longest step after which derivatives
+# serve once more. Tuned on carriers, who move as smoothly as without in three quarters of the time.
+_NEXT_DAMPING = 1e-4
+_ONCE_MORE_RAD = 0.1
 # Soft rows give way to hard ones by these shares, one after another.
 _SOFTER, _ROUNDS = 0.1, 3
 
@@ -54,6 +58,18 @@ def normal_equations(scratch: Scratch, rows: int, count: int) -> None:
                 out = normal[i]
                 for j in range(i, count):
                     out[j] += a * row[j]
+
+
+@inner()
+def pulls(scratch: Scratch, rows: int, count: int) -> None:
+    """Fill J^T r alone."""
+    pull, jacobian = scratch.pull, scratch.jacobian
+    pull[:] = 0.0
+    for r in range(rows):
+        row, value = jacobian[r], scratch.rows[r]
+        if value != 0.0:
+            for i in range(count):
+                pull[i] += row[i] * value
 
 
 @inner()
@@ -158,28 +174,51 @@ def solve(
 
     At most so many `iterations`. Written: out_root (3,), out_rotations (J, 4), and numbers (NUMBERS,): see `STATUS`.
     """
+    descent = iterations, _DAMPING, 0.0
+    _descend(model, limbs, scratch, aims, root, rotations, descent, out_root, out_rotations, numbers)
+
+
+@inner()
+def _descend(
+    model: Model, limbs: tuple[Geometry, ...], scratch: Scratch, aims: Aims, root: Array, rotations: Array,
+    descent: tuple[int, float, float], out_root: Array, out_rotations: Array, numbers: Array,
+) -> None:  # fmt: skip
+    """Do as `solve` says; descent: iterations, damping at the start, and length of a step after which derivatives
+    serve once more.
+    """
+    iterations, least_damping, once_more = descent
     count = model.variable_piece.shape[0]
     begin(model, limbs, scratch, aims, root, rotations)
-    wished, used, state = aims.soft[0], 0, 0
+    wished, used, state, rows = aims.soft[0], 0, 0, 0
     for turn in range(_ROUNDS + 1):
         scratch.twist[:] = 0.0
         cost = evaluate(model, limbs, scratch, aims, state, state)
         if turn > 0 and (turn == _ROUNDS or _fails(model, scratch, aims) == FOUND):
             break
-        damping, fresh = _DAMPING, True
+        damping, fresh, reused = least_damping, True, False
         while used < iterations:
-            if fresh:
-                normal_equations(scratch, linearise(model, limbs, scratch, aims, state), count)
+            if fresh and reused:
+                pulls(scratch, rows, count)
+            elif fresh:
+                rows = linearise(model, limbs, scratch, aims, state)
+                normal_equations(scratch, rows, count)
                 used += 1
             if not damped_step(scratch, count, damping):
                 break
             moved = take_step(model, scratch, state)
             new = evaluate(model, limbs, scratch, aims, 1 - state, state)
             fresh = new < cost
+            if reused and not fresh:
+                # derivatives have changed too much
+                scratch.twist[:] = 0.0
+                cost = evaluate(model, limbs, scratch, aims, state, state)
+                fresh, reused = True, False
+                continue
             damping *= _LOWER if fresh else _HIGHER
+            exact, reused = not reused, not reused and fresh and moved < once_more
             if fresh:
                 gain, cost, state = cost - new, new, 1 - state
-                if gain < (_GAIN if _fails(model, scratch, aims) == FOUND else _LEAST_GAIN) * cost:
+                if exact and gain < (_GAIN if _fails(model, scratch, aims) == FOUND else _LEAST_GAIN) * cost:
                     break
             if moved < _SHORT or damping > _MOST_DAMPING:
                 break
@@ -232,7 +271,8 @@ def follow(
         for m in range(model.limbs):
             for i in range(4):
                 write(row_of(ends[k, m], i), aims.ends[m], i)
-        solve(model, limbs, scratch, aims, root, start, iterations, roots[k], rotations[k], numbers[k])
+        descent = iterations, _NEXT_DAMPING, _ONCE_MORE_RAD
+        _descend(model, limbs, scratch, aims, root, start, descent, roots[k], rotations[k], numbers[k])
         if numbers[k, STATUS] != FOUND:
             return k
     return len(roots)

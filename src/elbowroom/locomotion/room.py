@@ -14,16 +14,16 @@ from itertools import product
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply
+from elbowroom.kernels.hulls import separate
 from elbowroom.locomotion.figure import SIDES, Figure
 
-_SPREADS = 0.7 * 0.62 ** np.arange(10)  # spread of sampled directions, tangents
-_FAN = np.arange(7) * 2.0 * np.pi / 7.0
+_SPREADS: Array = 0.7 * 0.62 ** np.arange(10, dtype=float)  # spread of sampled directions, tangents
+_FAN: Array = np.arange(7, dtype=float) * 2.0 * np.pi / 7.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,6 @@ class Part:
         """Radius around the middle of each frame that contains everything, (N,)."""
         reach = np.linalg.norm(self.centers - self.middle[..., None], axis=1) + self.radii
         return np.asarray(reach.max(axis=1))
-
-    def at(self, frames: NDArray[np.int64]) -> Part:
-        """Some of the frames."""
-        return Part(self.centers[frames], self.radii)
 
     def extent(self, directions: Array) -> Array:
         """Extent along directions (N, K, 3), (N, K)."""
@@ -87,39 +83,8 @@ def gap(a: Part, b: Part, enough: float) -> tuple[Array, Array]:
     line = b.middle - a.middle
     value = np.linalg.norm(line, axis=1) - a.bound - b.bound
     best = normalize(line)
-    for turn, spread in enumerate((0.0, *_SPREADS)):
-        open_ = np.flatnonzero(value < enough)
-        if not len(open_):
-            break
-        one, other, rows = a.at(open_), b.at(open_), np.arange(len(open_))
-        tried = best[open_, None]
-        if spread:
-            u, v = _across(best[open_])
-            fan = _FAN[:, None] + turn  # rotated each time, so that no ridge stays between its rays
-            around = tried + spread * (np.cos(fan) * u[:, None] + np.sin(fan) * v[:, None])
-            tried = np.concatenate([tried, normalize(around)], axis=1)
-        for _ in range(2 if spread else 1):
-            apart = _apart(one, other, tried)
-            k = apart.argmax(axis=1)
-            step = tried[rows, k] - best[open_]
-            best[open_], value[open_] = tried[rows, k], apart[rows, k]
-            tried = np.stack([best[open_], normalize(best[open_] + step)], axis=1)  # another step the same way
+    separate(a.centers, a.radii, b.centers, b.radii, _SPREADS, _FAN, enough, value, best)
     return value, best
-
-
-def _apart(a: Part, b: Part, directions: Array) -> Array:
-    """Gap (N, K) along directions (N, K, 3) from a to b."""
-    return -b.extent(-directions) - a.extent(directions)
-
-
-def _across(d: Array) -> tuple[Array, Array]:
-    """Two unit directions (N, 3) perpendicular to directions (N, 3)."""
-    # written out: np.cross takes most of the time for a few directions
-    x, y, z = d.T
-    flat = np.abs(z) < 0.9
-    u = normalize(np.stack([np.where(flat, y, 0.0), np.where(flat, -x, z), np.where(flat, 0.0, -y)], axis=-1))
-    a, b, c = u.T
-    return u, np.stack([y * c - z * b, z * a - x * c, x * b - y * a], axis=-1)
 
 
 def _balls(shape: Shape) -> tuple[Array, float]:

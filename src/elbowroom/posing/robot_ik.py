@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -59,21 +60,30 @@ class RobotArmIK:
         """Transforms (N, 4, 4) of the gripper and of joint frames (N, n, 4, 4) in the base's frame, by values (N,
         n).
         """
-        joints, T = self.robot.joints, np.broadcast_to(np.eye(4), (len(values), 4, 4))
-        frames = []
-        for k, j in enumerate(self.run):
-            own = np.zeros((len(values), 4, 4))
-            own[:] = np.eye(4)
-            if joints.kinds[j] == "slides":
-                own[:, :3, 3] = values[:, k, None] * joints.axes[j]
-            else:
-                x, y, z = joints.axes[j]
-                K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-                s, c = np.sin(values[:, k])[:, None, None], np.cos(values[:, k])[:, None, None]
-                own[:, :3, :3] = np.eye(3) + s * K + (1.0 - c) * (K @ K)
-            T = T @ joints.T_parent_joint[j] @ own
-            frames.append(T)
-        return T @ self.T_end_grip, np.stack(frames, axis=1)
+        fixed, slides, K, KK = self._parts
+        s, c = np.sin(values)[..., None, None], np.cos(values)[..., None, None]
+        own = np.zeros((*values.shape, 4, 4))
+        own[..., :3, :3] = np.eye(3) + s * K + (1.0 - c) * KK
+        own[..., :3, 3] = values[..., None] * slides
+        own[..., 3, 3] = 1.0
+        steps = fixed @ own
+        frames = np.empty_like(steps)
+        frames[:, 0] = steps[:, 0]
+        for k in range(1, len(self.run)):
+            np.matmul(frames[:, k - 1], steps[:, k], out=frames[:, k])
+        return frames[:, -1] @ self.T_end_grip, frames
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array, Array, Array]:
+        """Of each joint: its frame in that before it (n, 4, 4), the axis along which it slides (n, 3), the cross
+        product with the axis about which it turns (n, 3, 3), and its square.
+        """
+        run, joints = list(self.run), self.robot.joints
+        slide = np.array([joints.kinds[j] == "slides" for j in run])[:, None]
+        x, y, z = np.where(slide, 0.0, joints.axes[run]).T
+        none = np.zeros(len(run))
+        K = np.stack([none, -z, y, z, none, -x, -y, x, none], axis=-1).reshape(-1, 3, 3)
+        return joints.T_parent_joint[run], np.where(slide, joints.axes[run], 0.0), K, K @ K
 
     def solved(self, targets: Array, start: Array) -> tuple[Array, Array]:
         """Values (N, n) near others with the gripper at targets (N, 4, 4) in the base's frame, and the error of
@@ -91,7 +101,7 @@ class RobotArmIK:
                 break
             axes = np.einsum("nkij,kj->nki", frames[:, :, :3, :3], joints.axes[list(self.run)])
             arms = T[:, None, :3, 3] - frames[:, :, :3, 3]
-            linear = np.where(slides[:, None], axes, np.cross(axes, arms))
+            linear = np.where(slides[:, None], axes, _cross(axes, arms))
             J = np.concatenate([linear, np.where(slides[:, None], 0.0, axes)], axis=2).transpose(0, 2, 1)
             damping = _DAMPING * np.minimum(missing, 1.0)[:, None, None] * np.eye(6)
             step = _least_step(J, damping, error)
@@ -142,6 +152,13 @@ def _least_step(J: Array, damping: Array, error: Array) -> Array:
     """Damped least steps (N, n) that reduce errors (N, 6), by Jacobians (N, 6, n)."""
     J_T = J.transpose(0, 2, 1)
     return np.asarray((J_T @ np.linalg.solve(J @ J_T + damping, error[..., None]))[..., 0])
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Cross products (..., 3); written out, since np.cross takes longer for few rows."""
+    x, y, z = (a[..., k] for k in range(3))
+    u, v, w = (b[..., k] for k in range(3))
+    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
 
 
 def _turn(R_to: Array, R_from: Array) -> Array:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -241,7 +240,7 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
     _wait(d, actors, max([robot.take(now) for robot in robots], default=0.0))
     up = _raised(d, task, actors)
     carriers = [TeamCarrier(d, actor, up, what, len(actors) + len(robots)) for actor in actors]
-    crew = Crew(d, list(carriers), [["left", "right"]] * len(actors), partial(_stay, robots))
+    crew = Crew(d, list(carriers), [["left", "right"]] * len(actors), *_with_robots(robots))
     try:
         chosen = crew.lift()
     except PlanningFailure as failed:
@@ -270,10 +269,16 @@ def _raised(d: Director, task: Carry, actors: list[Actor]) -> Move:
     return Move(who=task.who, object=task.object, to=to, helpers=task.helpers)
 
 
-def _stay(robots: Sequence[RobotCarrier], until: float) -> None:
-    """Let robots hold the object until a time, their bases in place."""
-    for robot in robots:
-        robot.stay(until)
+def _with_robots(robots: Sequence[RobotCarrier]) -> tuple[Callable[[float], None], Callable[[Array], float] | None]:
+    """Functions that let robots hold the object until a time, their bases in place, and that say by which factor
+    placements (N, 4, 4) of it are too fast for them.
+    """
+
+    def stay(until: float) -> None:
+        for robot in robots:
+            robot.stay(until)
+
+    return stay, (lambda T: max(robot.too_fast(T) for robot in robots)) if robots else None
 
 
 def _edge(d: Director, thing: str, T: Array, actor: Actor) -> float:
@@ -298,6 +303,6 @@ def _set_down(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str
     for carrier, grips in zip(carriers, lifted.grips, strict=True):
         pose = carrier.actor.pose
         options.append(Option(grips, pose, pose, carrier.held_at(grips, T_goal, pose), (None, 0.0)))
-    Crew(d, list(carriers), [], partial(_stay, lifted.robots)).set_down(tuple(options))
+    Crew(d, list(carriers), [], *_with_robots(lifted.robots)).set_down(tuple(options))
     for robot in lifted.robots:
         robot.leave(max(carrier.actor.now for carrier in lifted.carriers))

@@ -211,6 +211,16 @@ class RobotCarrier:
             T = np.stack([np.asarray(self.d.world.frame(self.thing, t)) for t in times])
             self.follow(times, self.bases(*self._still(count)), T)
 
+    def too_fast(self, things: Array) -> float:
+        """Factor by which joints of the arm are too fast with the object at placements (N, 4, 4), a frame each, from
+        now on and the base in place; 0 where it is out of reach.
+        """
+        values, bad = self.ik.followed(self.bases(*self._still(len(things))), things @ self.T_thing_grip, self.values)
+        if bad is not None:
+            return 0.0
+        most = np.minimum(self.robot.joints.speed[list(self.ik.run)], _PEAK * _ARM_RAD_S)
+        return float((np.abs(np.diff(values, axis=0)) * self.fps / most).max())
+
     def turn(self, heading: float) -> float:
         """Turn on the spot with the object in the arm; return the duration in seconds."""
         place, first = self.place

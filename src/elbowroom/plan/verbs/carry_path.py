@@ -18,7 +18,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, about, angle_between, continuous, multiply, slerp
 from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
-from elbowroom.motion.speed_profiles import CLEAR_M, path_times
+from elbowroom.motion.speed_profiles import CLEAR_M, PathTiming, path_times
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
@@ -66,6 +66,8 @@ _BUDGET = Budget(checks=320, nodes=600, fruitless=60)
 _SMOOTH = Budget(checks=120)
 # Largest duration of a carry with a heavy object against that with a light one. Chosen, as `Settings.slower_per_kg`.
 _SLOWEST = 2.5
+# How often a carry is slowed for others who hold the object: they follow a slower one a little differently.
+_SLOWED = 3
 # Radians that elbows and knees may be turned in a frame where all else fails; more would show as a jerk.
 FREED_RAD = 0.14
 # Metres between parts in frames, where they can be had: what is nearer may meet between them.
@@ -101,14 +103,16 @@ Follow = Callable[[Array, Poses, Array, NDArray[np.int64]], Poses | None]
 
 
 def carried(
-    team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool, rooms: Sequence[float] = ROOMS_M
-) -> list[CarriedFrames]:
+    team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool, rooms: Sequence[float] = ROOMS_M,
+    slower: Callable[[Array], float] | None = None,
+) -> list[CarriedFrames]:  # fmt: skip
     """Frames of each from postures that hold the object at its start to those at its goal, or others there.
 
     Raises `PlanningFailure`.
 
     The object goes straight or by a detour, or `searched`: with the first of some `rooms` to all else, metres; where
     that fails, or the frames between its nodes collide, with the next. Detours are tried smoothed, and as they are.
+    `slower` is the factor by which placements (N, 4, 4) of the object are too fast for others who hold it.
     """
     stuck: PlanningFailure | None = None
     for room in rooms:
@@ -118,7 +122,7 @@ def carried(
                 states, poses, checks = _path(team, ends, room, searched=searched, smoothed=smoothed)
                 if not any(np.array_equal(states, other) for other in tried):
                     tried.append(states)
-                    return _frames(team, states, poses, checks)
+                    return _frames(team, states, poses, checks, slower)
             except PlanningFailure as failed:
                 stuck = stuck or failed
             if not tried:  # no path
@@ -294,8 +298,10 @@ def _pushed(holding: Holding, pose: Pose, push: tuple[float, ...]) -> Pose:
     return Pose.of(root, rotations)
 
 
-def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[CarriedFrames]:
-    """Frames along a path of the object (N, 7), as fast as people carry things; see `carried`."""
+def _frames(
+    team: Team, states: Array, poses: Sequence[Poses], checks: int, others: Callable[[Array], float] | None
+) -> list[CarriedFrames]:
+    """Frames along a path of the object (N, 7), as fast as people carry things, and others can; see `carried`."""
     lead = team[0][0]
     turns = angle_between(states[:-1, 3:], states[1:, 3:])
     joints = np.array([
@@ -308,10 +314,12 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
     near = np.array([min(_gap(holding, grips, T, under) for holding, grips in team) for T in place_of(states)])
     timing = path_times(states[:, :3], recorded_carries(), turns=turns, joints=joints, clearance=near, slower=slower)
     count = max(lead.actor.frames(timing.duration), 2)
-    at = np.linspace(0.0, timing.duration, count + 1)
-    row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
-    share = np.clip((at - timing.times[row]) / np.maximum(timing.times[row + 1] - timing.times[row], 1e-9), 0.0, 1.0)
-    T = place_of(between_states(states[row], states[row + 1], share))
+    row, share, T = _placed(states, timing, count)
+    for _ in range(_SLOWED):
+        if others is None or (factor := others(T)) <= 1.0:
+            break
+        count = int(np.ceil(factor * count))
+        row, share, T = _placed(states, timing, count)
     off = [np.linalg.norm(T[:, :3, 3] - end[:3, 3], axis=1) > _OFF_M for end in (lead.T_start, lead.T_goal)]
     lifted, set_down = int(np.argmax(off[0])), count - int(np.argmax(off[1][::-1]))
     out = []
@@ -320,6 +328,14 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
         root, q = _followed(holding, grips, mine, T, (row, share), (lifted, set_down))
         out.append(CarriedFrames(root, q, T, lifted, set_down, checks))
     return out
+
+
+def _placed(states: Array, timing: PathTiming, count: int) -> tuple[NDArray[np.int64], Array, Array]:
+    """Rows and shares between them of a path of the object (N, 7) at count + 1 even times, and its placements."""
+    at = np.linspace(0.0, timing.duration, count + 1)
+    row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
+    share = np.clip((at - timing.times[row]) / np.maximum(timing.times[row + 1] - timing.times[row], 1e-9), 0.0, 1.0)
+    return row, share, place_of(between_states(states[row], states[row + 1], share))
 
 
 def _followed(

@@ -9,6 +9,7 @@ from itertools import chain, islice, product
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.rotations import Array
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
@@ -82,7 +83,9 @@ def free_hands(d: Director, actor: Actor, hands: str, what: str) -> list[str]:
 
 
 class Crew:
-    """The carriers of one object, the leader first; `follow` lets robots hold it until a time."""
+    """The carriers of one object, the leader first; `follow` lets robots hold it until a time, and `slower` is the
+    factor by which placements (N, 4, 4) of it are too fast for them.
+    """
 
     def __init__(
         self,
@@ -90,8 +93,9 @@ class Crew:
         carriers: list[Carrier],
         hands: list[list[str]],
         follow: Callable[[float], None] | None = None,
+        slower: Callable[[Array], float] | None = None,
     ) -> None:
-        self.d, self.carriers, self.hands, self.follow = d, carriers, hands, follow
+        self.d, self.carriers, self.hands, self.follow, self.slower = d, carriers, hands, follow, slower
 
     def move(self) -> None:
         """Move the object with the first options that do without a search; else search, with another guide and less
@@ -177,7 +181,7 @@ class Crew:
             carrier.guide, carrier.pull = option.guided
         team = [(carrier, option.grips) for carrier, option in self._crew(options)]
         ends = [(option.start, option.goal) for option in options]
-        return carried(team, ends, searched=searched, rooms=rooms)
+        return carried(team, ends, searched=searched, rooms=rooms, slower=self.slower)
 
     def _afters(self, options: Options, paths: list[CarriedFrames]) -> list[Pose]:
         return [c.after(option, path.last) for (c, option), path in zip(self._crew(options), paths, strict=True)]
