@@ -80,16 +80,19 @@ def walk_with(
     floor = 0.0 if d.world.floor is None else d.world.floor
     options = WalkOptions(fps=fps, seed=d.settings.seed, library=library)
     made = walk_course(body, replace(going, steps=_STEPS), options, feet)
-    clip = led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose)
+    made = made.with_(root=made.root + np.array([0.0, 0.0, floor]))
+    clip = led_over(made, actor.pose)
     clip = held(clip, landed(clip) + 1)
+    # the other hand may hold something
+    busy = held(led_over(made.with_(rotations=actor.keeping(made.rotations)), actor.pose), len(clip))
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / path.length
     gone = np.interp(share * paths[-1], paths, states)
     gone[0] = states[0]
     place = hand_on(d, actor, hand, name)
     straight = comes_straight_off(fixture_of(d, name).joint, taking.grasp.T_thing_hand)
     within = free_turns(d, actor, taking, name, place, straight_off=straight)
-    turns = _turns(actor, hand, clip, gone, place, within)
-    root, q = _held_on(actor, hand, clip, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
+    turns = _turns(actor, hand, busy, gone, place, within)
+    root, q = _held_on(actor, hand, busy, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
     first, begin = actor.k, actor.now
     times = begin + np.arange(len(clip)) / fps
     d.world = moved_along(d.world, name, times, gone)
