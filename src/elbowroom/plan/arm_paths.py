@@ -21,7 +21,7 @@ from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.nudge import Sampling, bump, nudge
 from elbowroom.finish.offsets import JointOffsets
-from elbowroom.finish.settle import bell, between_free, hit_along, interpolate, settle
+from elbowroom.finish.settle import bell, between_free, hit_along, interpolate, settle, soften
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
@@ -272,7 +272,9 @@ class ArmPaths:
         )
         if done.frames is None:
             return None
-        frames, _ = self._drawn_in(_pinned(np.array(done.frames), start, goal))
+        # a joint slows down before its limit
+        eased = soften(self.check, np.array(done.frames), self.times, base).rotations
+        frames, _ = self._drawn_in(_pinned(np.array(eased), start, goal))
         return LimbTrajectory(frames, "plan", time.perf_counter() - begun, checks=done.checks)
 
     def _searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
