@@ -147,6 +147,10 @@ def front_of(actor: Actor, T: Array) -> Array:
     return actor.body.facing(T)
 
 
+# Lean of the chest from the vertical beyond which a posture is strained, radians: people step up rather than bow more.
+BOW_RAD = np.radians(38.0)
+
+
 def bow_of(body: Character, T: Array) -> Array:
     """Angle of the chest to the vertical with joints at T (..., J, 4, 4), radians (...)."""
     chest = body.role("chest")

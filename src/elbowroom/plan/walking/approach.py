@@ -15,7 +15,17 @@ from elbowroom.locomotion.course import towards, wrapped
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
-from elbowroom.plan.hands import arm_length, arms_of, beyond_reach, bow_of, hand_of, held_by, may_step, shoulder_of
+from elbowroom.plan.hands import (
+    BOW_RAD,
+    arm_length,
+    arms_of,
+    beyond_reach,
+    bow_of,
+    hand_of,
+    held_by,
+    may_step,
+    shoulder_of,
+)
 from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Carry, Close, Grab, Move, Open, Press, Put, Reach, Rest, Task, Touch
@@ -57,9 +67,8 @@ _ASIDE = np.radians(12.0)
 # Height of a target below which people fold up, share of the height; there its angle to the side and its distance are
 # such that the arm goes down beside the knee.
 _LOW, _BESIDE, _LOW_EASY = 0.2, np.radians(40.0), 0.3
-# Lean of the chest from the vertical, radians, and drop of the pelvis, share of the height, beyond which a posture is
-# strained: people step up rather than bow more.
-BOW_RAD, _SQUAT = np.radians(38.0), 0.12
+# Drop of the pelvis beyond which a posture is strained, share of the height.
+_SQUAT = 0.12
 # Distance from the target beyond which a step brings a body nearer, share of the height, and angle to the side.
 _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 # Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on,

@@ -16,11 +16,11 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor, stands
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import bow_of, may_step
+from elbowroom.plan.hands import BOW_RAD, bow_of, may_step
 from elbowroom.plan.places import surface_at
 from elbowroom.plan.tasks import Put, Task
 from elbowroom.plan.verbs.put import posture_to_put
-from elbowroom.plan.walking.approach import BOW_RAD, WORTH_IT, spots_for
+from elbowroom.plan.walking.approach import WORTH_IT, spots_for
 from elbowroom.plan.walking.stances import standing_at, suited_first
 from elbowroom.world.columns import LAYER_M, columns_of
 from elbowroom.world.pairs import FLOOR
@@ -42,8 +42,8 @@ _ACROSS = 7
 _EASY_BOW_RAD = np.radians(20.0)
 # Shares of the way from the middle of a surface to a place near its edge that are tried.
 _SHARES = (0.35, 0.7, 1.0)
-# Directions that are checked, and positions to stand for each place.
-_EDGES, _SPOTS = 4, 3
+# Directions that are checked, those for an easier posture, and positions to stand for each place.
+_EDGES, _EASED, _SPOTS = 4, 3, 3
 
 
 def within_reach(d: Director, task: Put) -> Put:
@@ -58,15 +58,16 @@ def within_reach(d: Director, task: Put) -> Put:
         return task
     least = bow = _bow(d, actor, task)
     chosen = task
-    for other in _nearer_an_edge(d, actor, task):
-        if least <= (_EASY_BOW_RAD if chosen is task else BOW_RAD):
-            break
+    edges = _nearer_an_edge(d, actor, task) if bow > _EASY_BOW_RAD else iter(())
+    for other in islice(edges, _EASED) if np.isfinite(bow) else edges:
         for nearer in _on_the_way(d, actor, other):
             there = _bow(d, actor, nearer)
             if there < WORTH_IT * bow and there < least:
                 chosen, least = nearer, there
             if least <= _EASY_BOW_RAD:
                 break
+        if chosen is not task:
+            break
     if chosen.to is None:
         return task
     place, why = (
