@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
 from elbowroom.character.human import preset
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import angle_between
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import apply, transform
 from elbowroom.plan.director import Director
+from elbowroom.plan.hands import joints_of
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.places import jammed_by
 from elbowroom.plan.settings import Settings
@@ -17,7 +20,7 @@ from elbowroom.plan.tasks import Go, Grab, Open
 from elbowroom.plan.verbs.fixtures import free_turns, hand_on
 from elbowroom.plan.verbs.grasp_choice import reachable_grasps
 from elbowroom.plan.verbs.leave import take
-from elbowroom.plan.walking.doors import _door_before, _stances, comes_straight_off
+from elbowroom.plan.walking.doors import _door_before, _stances, comes_straight_off, walk_with
 from elbowroom.plan.walking.ground import standing_at
 from elbowroom.plan.walking.walked import Spot
 from elbowroom.props.cabinets import bar_handle
@@ -40,9 +43,10 @@ def room(long: float = 3.0) -> World:
     return World(static=walls, objects={"door": door}, floor=0.0)
 
 
-def director(at: tuple[float, float], long: float = 3.0) -> Director:
+def director(at: tuple[float, float], long: float = 3.0, settings: Settings | None = None) -> Director:
     """Ann, who stands somewhere in the room."""
-    return Director(standing_at(room(long), "ann", preset("woman"), at, np.pi, 30.0), Settings(), 30.0, 0)
+    world = standing_at(room(long), "ann", preset("woman"), at, np.pi, 30.0)
+    return Director(world, settings or Settings(), 30.0, 0)
 
 
 def test_somebody_goes_through_a_door_that_is_opened() -> None:
@@ -116,6 +120,26 @@ def test_a_hand_that_rotates_about_a_bar_stays_where_its_open_fingers_come_off_e
     near[0, 3] = 0.45  # the door of a cabinet
     assert comes_straight_off(joint, near)
     assert comes_straight_off(Joint("slides", joint.axis, (0.0, 0.3)), taking.grasp.T_thing_hand)
+
+
+def test_a_hand_that_holds_something_keeps_its_grip_while_the_other_one_moves_a_door() -> None:
+    d = director((0.55, -0.55), settings=Settings(tier="ik"))
+    actor = d.actor("ann")
+    fingers = list(finger_joints(actor.body, "right"))
+    actor.q[-1, fingers] = finger_rotations(actor.body, "right", power(0.03))
+    actor.keep(joints_of(actor, "right"))
+    raised = list(actor.body.chain("right_arm").joints)[:1]
+    actor.q[-1, raised] = actor.body.skeleton.rest[raised]  # it gave way to something, and may return
+
+    taking = next(iter(reachable_grasps(d, actor, "door", Grab(who="ann", hand="left", object="door"), "open door")))
+    take(d, actor, taking, "door", "open door", None)
+    begun = actor.k
+    places = np.array([[0.55, -0.55], [0.5, -0.65]])
+    walk_with(d, actor, taking, "door", np.radians([0.0, 15.0]), places, np.full(2, np.pi), "open door")
+    turned = angle_between(actor.q[begun:, fingers], actor.q[0, fingers])
+    assert turned.max() < 1e-6, "fingers stay around what they hold"
+    assert angle_between(actor.q[1:], actor.q[:-1]).max() < 0.3, "without a jump"
+    assert np.allclose(actor.q[-1, raised], actor.kept[raised[0]], atol=1e-6)
 
 
 def test_a_door_is_jammed_by_what_it_moves_into_but_not_by_what_it_begins_in() -> None:

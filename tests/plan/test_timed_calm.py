@@ -11,10 +11,11 @@ from test_timed import street
 
 from elbowroom.character.limits import clamp_pose, pose_excess
 from elbowroom.finish.settle import between_free
-from elbowroom.geometry.rotations import about
+from elbowroom.geometry.rotations import about, angle_between
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.actor import Actor
+from elbowroom.plan.arm_paths import ArmPaths
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import hand_of
 from elbowroom.plan.moving.passage import Tracking, freed
@@ -87,6 +88,27 @@ def test_a_course_that_meets_something_is_led_round_it_and_stays_at_its_target()
     assert np.array_equal(way.rotations[rows < 80], own[rows < 80]) and np.array_equal(way.rotations[-1], own[-1])
     with pytest.raises(PlanningFailure, match=r"reach: .*post.* at the target"):
         freed(met, actor, "right_arm", rows, np.abs(rows - K) < 20, "reach", {})
+
+
+def test_the_elbow_of_a_hand_at_work_gives_way_and_the_hand_stays() -> None:
+    d, actor = walker()
+    body, rows = actor.body, np.arange(60, 121)
+    q, arm = actor.base.rotations[rows], list(body.chain("right_arm").joints)
+    T, times = body.transforms(actor.base.root[rows], q), actor.base.start + rows / 60.0
+    # beside the elbow, which passes it half way
+    post = T[30, arm[1], :3, 3] + [-0.045, 0.0, 0.0]
+    world = d.world.with_static("post", box((0.02, 0.02, 0.02), post))
+    check = LimbCheck(world, "ann", "right_arm", (float(times[0]), float(times[-1])))
+    assert not between_free(check, q[:, arm], times)
+    paths = ArmPaths(body, "right_arm", actor.neutral(60), times, T, check, Settings())
+    around = paths.around(q[:, arm])
+    assert around is not None and paths.free(around)
+    moved = np.array(q)
+    moved[:, arm] = around
+    hands = body.transforms(actor.base.root[rows], moved)[:, arm[2]]
+    assert np.abs(hands - T[:, arm[2]]).max() < 1e-6
+    assert angle_between(around[0], q[0, arm]).max() < 1e-6, "from where it is"
+    assert angle_between(around[1:], around[:-1]).max() < 0.12, "at an even pace"
 
 
 def test_who_stands_is_asked_for_the_hands_that_are_there_in_time() -> None:

@@ -126,20 +126,22 @@ class Actor:
         Joints in `free` follow the base.
         """
         row = min(k, len(self.base) - 1)
-        q = self.base.rotations[row].copy()
+        return Pose.of(self.base.root[row], self.keeping(self.base.rotations[row], free))
+
+    def keeping(self, rotations: Array, free: Sequence[int] = ()) -> Array:
+        """Rotations (..., J, 4) with joints as a task has left them, except those in `free`."""
+        q = np.array(rotations)
         for joint, turn in self.kept.items():
             if joint not in free:
-                q[joint] = turn
-        return Pose.of(self.base.root[row], q)
+                q[..., joint, :] = turn
+        return q
 
     def ahead(self, count: int) -> tuple[Array, Array]:
         """Roots (count + 1, 3) and rotations (count + 1, J, 4) from the last final frame on, without further tasks."""
         if self.away and self.stands:
             return np.repeat(self.root[-1:], count + 1, axis=0), np.repeat(self.q[-1:], count + 1, axis=0)
         rows = np.minimum(self.k + np.arange(count + 1), len(self.base) - 1)
-        root, q = self.base.root[rows].copy(), self.base.rotations[rows].copy()
-        for joint, turn in self.kept.items():
-            q[:, joint] = turn
+        root, q = self.base.root[rows].copy(), self.keeping(self.base.rotations[rows])
         root[0], q[0] = self.root[-1], self.q[-1]
         return root, q
 
@@ -183,11 +185,9 @@ class Actor:
     def resume(self) -> tuple[float, float]:
         """Let a paused base continue after the last final frame; return the seconds between which it was held."""
         assert self.left is not None, "the motion was paused"
-        since, kept = self.time(len(self.original) - 1), dict(self.kept)
+        since = self.time(len(self.original) - 1)
         base, original = self.left
-        q = np.array(base.rotations)
-        for joint, turn in kept.items():
-            q[:, joint] = turn
+        q = self.keeping(base.rotations)
         self.bake_into_base()
         self.base = _joined(held(self.base, self.k + 1), base.with_(rotations=q))
         self.original = _joined(held(self.original, self.k + 1), original)
@@ -199,10 +199,7 @@ class Actor:
 
         Joints that a task has left in a posture keep it.
         """
-        count = self.k + 1 + delay
-        q = np.array(walk.rotations)
-        for joint, turn in self.kept.items():
-            q[:, joint] = turn
+        count, q = self.k + 1 + delay, self.keeping(walk.rotations)
         done = held(held(self.clip(), self.k + 1), count)
         self.original = _joined(held(held(self.original, self.k + 1), count), walk)
         made = _joined(done, walk.with_(rotations=q))

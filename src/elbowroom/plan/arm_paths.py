@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.ndimage import minimum_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.nudge import Sampling, bump, nudge
 from elbowroom.finish.offsets import JointOffsets
-from elbowroom.finish.settle import bell, between_free, hit_along, interpolate, settle
+from elbowroom.finish.settle import bell, between_free, hit_along, interpolate, settle, soften
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
@@ -37,13 +38,12 @@ from elbowroom.world.pairs import Pair
 
 # Number of orbit angles that 'avoid' samples over the paper's range.
 _ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
-
-# 'avoid' checks frames in passes with these strides.
-_FAR_APART = 8
-
+# Changes of the orbit angle that are sampled around a hand's given path.
+_OFFSETS = np.radians(np.linspace(-90.0, 90.0, 37))
+# 'avoid' checks frames in passes with these strides; for hands at work one of so many passes is made first.
+_FAR_APART, _AT_WORK = 8, 4
 # Fractions by which frames are pulled into the joint limits; the first that is free counts.
 _DRAWN_IN = (1.0, 0.8, 0.6, 0.4, 0.2)
-
 # Searches before the straight path is offset sideways instead. Of 60 reaches into a shelf (benchmarks/tiers.py) 17 are
 # unlike people's after the first; of 14 that were searched again, 4 were like them after the second, 2 more after a
 # third.
@@ -56,10 +56,8 @@ _OUT_OF_RANGE = 5.0
 
 # Ratio of roughness to that of the straight path up to which an offset path is accepted.
 _ROUGHER = 1.5
-
 # Half-width, in frames, of the smoothing of the elbow angle.
 _EVEN = 8
-
 # Largest change of the orbit angle between frames for 'avoid', radians.
 _TURN = np.radians(10.0)
 
@@ -136,23 +134,54 @@ class ArmPaths:
     def avoiding(self, start: Array, goal: Array) -> tuple[Array | None, int]:
         """The straight hand path with free elbow angles that change the least; and the number of checks."""
         (a, keep_a), (b, keep_b) = (self._orbit(q, k) for q, k in ((start, 0), (goal, -1)))
-        s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
-        hands, count = self.hands(start, goal), len(self.times)
+        keep = _between(keep_a, keep_b, smoothstep(np.linspace(0.0, 1.0, len(self.times))))
         angles = np.unique(np.concatenate([_ORBITS, [a, b]]))
-        keep = _between(keep_a, keep_b, s)
-        keep = Keep(*(np.asarray(v)[:, None] for v in keep))
-        out = self.ik.solve(self.parents[:, None], hands[:, None], angles, keep)
+        around, checks = self._elbow_free(self.hands(start, goal), angles, keep, (angles == a, angles == b))
+        return (None if around is None else _pinned(around, start, goal)), checks
+
+    def around(self, q: Array) -> Array | None:
+        """Frames (N + 1, 3, 4) of a hand at work, with the elbow where it is free; None if nowhere."""
+        orbits, keep = self.ik.describe(self.parents, q)
+        hands, ends, own = self._hands(q, self.parents), (_OFFSETS == 0.0, None), np.unwrap(orbits)
+        for stride in (_AT_WORK, 1):
+            found, _ = self._elbow_free(hands, _OFFSETS, keep, ends, own, stride)
+            if found is None or self.free(found):
+                return found
+        return None
+
+    def _elbow_free(
+        self,
+        hands: Array,
+        angles: Array,
+        keep: Keep,
+        ends: tuple[Array, Array | None],
+        own: ArrayLike = 0.0,
+        stride: int = 1,
+    ) -> tuple[Array | None, int]:
+        """Frames (N + 1, 3, 4) for hands (N + 1, 4, 4), each with one of some elbow angles (M,), changed the least.
+
+        Angles are added to those of `own` (N + 1,). `ends` are masks (M,) of angles for the first and last frame, which
+        count as free. Without one for the last the hand is at work there. Passes are made in strides.
+        """
+        count, at_work, own = len(self.times), ends[1] is None, np.broadcast_to(own, len(self.times))
+        each = Keep(*(np.asarray(v)[:, None] for v in keep))
+        out = self.ik.solve(self.parents[:, None], hands[:, None], own[:, None] + angles, each)
         fits = out.reached & (out.excess.max(axis=-1) <= EPS)
-        fits[0], fits[-1] = angles == a, angles == b
+        fits[0], fits[-1] = ends[0], fits[-1] if at_work else ends[1]
         free, checks = fits.copy(), 0
-        # coarse strides first: one frame without any free angle ends the attempt
-        for frames in (np.arange(k, count - 1, _FAR_APART) for k in range(1, _FAR_APART + 1)):
+        # coarse strides first: one frame without any free angle ends the attempt; a hand at work touches something,
+        # which only exact tests decide
+        for k in range(1, _FAR_APART + 1, stride):
+            frames = np.arange(k, count if at_work else count - 1, _FAR_APART)
             frame, angle = np.nonzero(fits[frames])
-            when = self._when(self.times[frames[frame]])
-            free[frames[frame], angle] = self.check.free_batch(out.rotations[frames[frame], angle], when, exact=False)
+            rotations, when = out.rotations[frames[frame], angle], self._when(self.times[frames[frame]])
+            free[frames[frame], angle] = self.check.free_batch(rotations, when, exact=at_work)
             checks += len(frame)
             if not free[frames].any(axis=1).all():
                 return None, checks
+        if at_work:  # angles that stay free, where there are any: few frames were tested, and smoothing cuts corners
+            lasting = minimum_filter1d(free, 2 * _EVEN + 1, axis=0, mode="nearest")
+            free[1:] = np.where(lasting[1:].any(axis=1, keepdims=True), lasting[1:], free[1:])
         chosen = _least(angles, free)
         if chosen is None:
             return None, checks
@@ -160,12 +189,12 @@ class ArmPaths:
         window = np.hanning(2 * _EVEN + 3)[1:-1]
         even = np.convolve(np.pad(angles[chosen], _EVEN, mode="edge"), window / window.sum(), "valid")
         near = smoothstep(np.arange(count) / (2.0 * _EVEN))
+        a, b = angles[chosen[0]], angles[chosen[-1]]
         even = b + near[::-1] * (a + near * (even - a) - b)
-        flat = Keep(*(np.asarray(v)[:, 0] for v in keep))
-        eased = self.ik.solve(self.parents, hands, even, flat)
+        eased = self.ik.solve(self.parents, hands, own + even, keep)
         if not (eased.reached.all() and (eased.excess.max(axis=1) <= EPS).all()):
             return None, checks
-        return _pinned(eased.rotations, start, goal), checks + count
+        return eased.rotations, checks + count
 
     def planned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
         """The most natural of a few searched paths or, if none resembles human reaches, of the straight path with an
@@ -243,7 +272,9 @@ class ArmPaths:
         )
         if done.frames is None:
             return None
-        frames, _ = self._drawn_in(_pinned(np.array(done.frames), start, goal))
+        # a joint slows down before its limit
+        eased = soften(self.check, np.array(done.frames), self.times, base).rotations
+        frames, _ = self._drawn_in(_pinned(np.array(eased), start, goal))
         return LimbTrajectory(frames, "plan", time.perf_counter() - begun, checks=done.checks)
 
     def _searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, about, angle, rotate
@@ -144,6 +145,17 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
 def front_of(actor: Actor, T: Array) -> Array:
     """Facing direction of bodies with joints at T (..., J, 4, 4): horizontal unit vectors (..., 3)."""
     return actor.body.facing(T)
+
+
+# Lean of the chest from the vertical beyond which a posture is strained, radians: people step up rather than bow more.
+BOW_RAD = np.radians(38.0)
+
+
+def bow_of(body: Character, T: Array) -> Array:
+    """Angle of the chest to the vertical with joints at T (..., J, 4, 4), radians (...)."""
+    chest = body.role("chest")
+    up = T[..., chest, :3, :3] @ (body.T_rest[chest, :3, :3].T @ UP)
+    return np.asarray(np.arccos(np.clip(up[..., 2], -1.0, 1.0)))
 
 
 def arms_of(actor: Actor, wanted: str | None) -> list[str]:

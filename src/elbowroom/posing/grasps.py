@@ -41,6 +41,9 @@ _DRAWN_BACK = 5.0
 # Costs of an object in the hand whose z axis points away from the thumb's side, as a share of 1 - cosine, and per metre
 # between hand and the frame 'grip'; half the width of a palm at scale 1, metres.
 _NOT_BY_THUMB, _OFF_GRIP, _HALF_PALM_M = 0.3, 5.0, 0.04
+# Slope of a hand that sets an upright object down on a table, radians: a forearm slopes as much and wrists hardly bend
+# that way, so that a level hand takes a deep bow. Cost of another slope, as a share of 1 - cosine.
+_SLOPE_RAD, _NOT_SLOPING = np.radians(60.0), 1.0
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -187,27 +190,40 @@ def opposed(body: Body, thing: Thing | Fixture, grasp: Grasp) -> bool:
     return not closes(body, grasp.hand) or closed_on(body, thing.mesh, grasp).holds
 
 
-def held_grasp(body: Body, hand: str, thing: Thing) -> Grasp | None:
+def held_grasp(body: Body, hand: str, thing: Thing, *, released: bool) -> Grasp | None:
     """Grasp by which a hand has an object from the start, wherever the arm is; cached.
 
     At its frame 'grip'; otherwise as marked on it, at its handle, at its origin if that is far enough from both ends,
-    or as proposed, with its z axis towards the thumb's side. None where closed fingers would not hold it, or would be
-    inside it.
+    or as proposed, with its z axis towards the thumb's side, and for one that is to be `released` towards the wrist as
+    well: it is upright while the forearm slopes down. None where closed fingers would not hold it, or would be inside
+    it.
     """
     if not isinstance(body, Character) or hand not in ("left", "right"):
         return None
     scene = HandAtThing(hand_model(body, hand), thing.mesh)
+    ground = Ground(_UP, float(thing.mesh.bounds[0, 2]))
 
     def holds(grasp: Grasp) -> bool:
         scene.put_thing(inverse(grasp.T_thing_hand))
         scene.put_hand(scene.model.places(closed_on(body, thing.mesh, grasp).shape))
         return scene.clear and opposed(body, thing, grasp)
 
-    return kept(thing, ("held", body, hand), lambda: next(filter(holds, _for_holding(body, hand, thing)), None))
+    def stands_free(grasp: Grasp) -> bool:
+        shapes = (grasp.open, closed_on(body, thing.mesh, grasp).shape)
+        return all(ground.back(scene, grasp.T_thing_hand, shape, _UP) == 0.0 for shape in shapes)
+
+    def best() -> Grasp | None:
+        held = list(filter(holds, _for_holding(body, hand, thing, released))) if released else []
+        free = next(filter(stands_free, held), None)
+        return free or next(filter(holds, _for_holding(body, hand, thing, released)), None)
+
+    return kept(thing, ("held", body, hand, released), best)
 
 
-def _for_holding(body: Character, hand: str, thing: Thing) -> Iterator[Grasp]:
+def _for_holding(body: Character, hand: str, thing: Thing, released: bool) -> Iterator[Grasp]:
     """Grasps for an object in the hand from the start, in the order in which `held_grasp` prefers them."""
+    slope, weight = (_SLOPE_RAD, _NOT_SLOPING) if released else (0.0, _NOT_BY_THUMB)
+    up = np.array([0.0, np.sin(slope) if hand == "right" else -np.sin(slope), np.cos(slope)])  # y is along the hand
     T_hand_grip, T_thing_grip = grip_frame(body, hand), thing.frames.get("grip")
     low, high = thing.mesh.bounds[:, 2] / (_HALF_PALM_M * hand_size(body, hand))
     around_origin = low <= -1.0 and high >= 1.0 and not handles_of(thing.frames)
@@ -220,9 +236,11 @@ def _for_holding(body: Character, hand: str, thing: Thing) -> Iterator[Grasp]:
     def cost(grasp: Grasp) -> float:
         T = grasp.T_thing_hand @ T_hand_grip
         off = 0.0 if T_thing_grip is None else float(np.linalg.norm(T[:3, 3] - T_thing_grip[:3, 3]))
-        return grasp.cost + _NOT_BY_THUMB * (1.0 - float(T[2, 2])) + _OFF_GRIP * off
+        return grasp.cost + weight * (1.0 - float(T[2, :3] @ up)) + _OFF_GRIP * off
 
-    yield from sorted(propose_grasps(body, hand, thing.mesh, frames=thing.frames), key=cost)
+    kinds = (False, True) if released else (False,)
+    proposed = [g for lying in kinds for g in propose_grasps(body, hand, thing.mesh, frames=thing.frames, lying=lying)]
+    yield from sorted(proposed, key=cost)
 
 
 def drawn_back(grasp: Grasp, by: float) -> Grasp:

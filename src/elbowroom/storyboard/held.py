@@ -26,7 +26,7 @@ def held_from_start(
         from elbowroom.posing.grasps import held_grasp
         from elbowroom.posing.held import holding_clip
 
-        grasp = held_grasp(body, hand, thing)
+        grasp = held_grasp(body, hand, thing, released=released)
         if grasp is None:
             return {}
         arrays = {"place": inverse(grasp.T_thing_hand)}

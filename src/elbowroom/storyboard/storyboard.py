@@ -346,8 +346,12 @@ class _Builder:
                 if part.carry is not None:
                     world = _carried(world, part.by, part.hand)
                 world.with_hold(part.object, part.by, part.hand, during)  # reports other faults of the entry first
+                before = world.motion(part.by)
                 world, T = self._gripped(world, part, during)
-                world = world.with_hold(part.object, part.by, part.hand, during, T, leads=part.leads)
+                closed = isinstance(before, Clip) and world.motion(part.by) is not before
+                at_ease = before.rotations if isinstance(before, Clip) and closed else None
+                hold = part.object, part.by, part.hand, during, T
+                world = world.with_hold(*hold, leads=part.leads, at_ease=at_ease)
         return world
 
     def _gripped(self, world: World, part: HoldPart, during: tuple[float, float]) -> tuple[World, Any]:

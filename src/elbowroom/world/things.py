@@ -187,7 +187,8 @@ class Hold:
     hand with `leads=False` never does: without a leading hand the object follows its own path. `T_hand_object` (4, 4)
     is the object in the frame of the hand's joint; None means as it lies when the grip begins. `fall` is how the object
     goes on when the last hand has let go; None means that it stays where it is left. `onto` is its path from then on if
-    it is left on something that moves: in a drawer.
+    it is left on something that moves: in a drawer. `at_ease` (T, J, 4) are local rotations by frame of a holder whose
+    arm and fingers are as without the object; None where they always are, or that is not known.
     """
 
     object: str
@@ -198,6 +199,7 @@ class Hold:
     fall: Fall | None = None
     leads: bool = True
     onto: Riding | None = None
+    at_ease: Array | None = None
 
     def __post_init__(self) -> None:
         begin, end = self.during

@@ -225,21 +225,24 @@ class World:
         T_hand_object: ArrayLike | None = None,
         *,
         leads: bool = True,
+        at_ease: Array | None = None,
     ) -> World:
         """A world in which a hand holds an object, by default all the time; other hands may hold it, too.
 
         A static mesh that is held becomes an object. Without `T_hand_object` the object stays in the hand as it lies
-        when the hold begins. With `leads=False` the hand goes along with the object and never moves it.
+        when the hold begins. With `leads=False` the hand goes along with the object and never moves it. See `Hold` for
+        `at_ease`.
         """
         if object in self.static and object not in self.objects:
-            return self.with_loose(object).with_hold(object, by, hand, during, T_hand_object, leads=leads)
+            own = self.with_loose(object)
+            return own.with_hold(object, by, hand, during, T_hand_object, leads=leads, at_ease=at_ease)
         if object not in self.objects:
             raise UnknownName("object", object, [*self.objects, *self.static])
         if isinstance(self.objects[object], Fixture):
             raise BadValue(f"'{object}' is a fixture: a hand can move it along its joint, but not carry it.")
         self.body(by).hand(hand)
         T = None if T_hand_object is None else np.asarray(T_hand_object, dtype=float)
-        hold = Hold(object, by, hand, during or self.motion(by).span, T, leads=leads)
+        hold = Hold(object, by, hand, during or self.motion(by).span, T, leads=leads, at_ease=at_ease)
         for other in self.holds:
             meet = max(other.during[0], hold.during[0]) < min(other.during[1], hold.during[1])
             if meet and (other.by, other.hand) == (by, hand):

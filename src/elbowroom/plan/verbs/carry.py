@@ -82,11 +82,12 @@ def grip_of(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
         return d.grips[thing]
     hold, T_thing = holder_of(d.world, thing, actor.now), d.world.frame(thing, actor.now)
     if hold is not None and hold.T_hand_object is not None:
-        grasp = held_grasp(actor.body, hand, d.world.objects[thing])
-        if grasp is not None and np.allclose(hold.T_hand_object, inverse(grasp.T_thing_hand)):
-            out = -grasp.T_thing_hand[:3, :3].T @ grasp.approach
-            opened = finger_rotations(actor.body, hand, grasp.open)
-            return Grip(opened, out, as_it_stood(T_thing, np.eye(4)), (hand, grasp.name))
+        for released in (True, False):
+            grasp = held_grasp(actor.body, hand, d.world.objects[thing], released=released)
+            if grasp is not None and np.allclose(hold.T_hand_object, inverse(grasp.T_thing_hand)):
+                out = -grasp.T_thing_hand[:3, :3].T @ grasp.approach
+                opened = finger_rotations(actor.body, hand, grasp.open)
+                return Grip(opened, out, as_it_stood(T_thing, np.eye(4)), (hand, grasp.name))
     out = -grip_frame(actor.body, hand)[:3, 0]
     return Grip(finger_rotations(actor.body, hand, power(0.09)), out, T_thing)
 

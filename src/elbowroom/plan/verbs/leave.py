@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from elbowroom.character.hand_shapes import FLAT, finger_rotations
-from elbowroom.geometry.rotations import UP, Array, normalize
+from elbowroom.character.hand_shapes import FLAT, finger_joints, finger_rotations
+from elbowroom.geometry.rotations import UP, Array, continuous, normalize
 from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.layers import held
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director, Grip
@@ -20,6 +21,7 @@ from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.grasps import closed_on
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.things import FOREVER
+from elbowroom.world.world import World
 
 # Distance that an object is lifted or drawn out before it travels, metres.
 _LIFT, _DRAW = 0.05, 0.14
@@ -104,6 +106,7 @@ def let_go(
     `back` (4, 4) is another goal for the hand. Fingers that get stuck are tried stretched.
     """
     begin = actor.now
+    relax(d.world, actor, hand, thing, actor.k)
     if thing:
         d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, begin + d.settings.close + 1.0), PRESS))
 
@@ -121,6 +124,19 @@ def let_go(
         depart(d, actor, hand, goals, what)
 
     d.first([opened, finger_rotations(actor.body, hand, FLAT)], do)
+
+
+def relax(world: World, actor: Actor, hand: str, thing: str, k: int) -> None:
+    """Let arm and fingers that held an object from the start be at ease in the base from frame k on."""
+    at_ease = [h.at_ease for h in world.holds if (h.object, h.by, h.hand) == (thing, actor.who, hand)]
+    fingers = list(finger_joints(actor.body, hand))
+    base = held(actor.base, max(len(actor.base), k + 1))
+    q = np.array(base.rotations)
+    if not at_ease or at_ease[0] is None or not np.allclose(q[-1, fingers], q[0, fingers]):  # after a walk they are
+        return
+    rows, joints = np.arange(k, len(q)), [*actor.body.chain(f"{hand}_arm").joints, *fingers]
+    q[k:, joints] = at_ease[0][np.minimum(rows, len(at_ease[0]) - 1)][:, joints]
+    actor.base = base.with_(rotations=continuous(q))
 
 
 def take(

@@ -45,7 +45,7 @@ from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
 from elbowroom.plan.verbs.grasp_choice import Failed, failure
-from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.leave import let_go, relax
 from elbowroom.plan.verbs.next_places import easiest_turns
 from elbowroom.world.pairs import Pair
 from elbowroom.world.things import FOREVER
@@ -115,16 +115,16 @@ def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
     d.first(goals, lambda T_goal: _put_at(d, actor, task, hand, T_goal, T_goal @ inverse(T_hand_object), what))
 
 
-def can_put(d: Director, task: Put, stands: Actor) -> bool:
-    """Return whether a person who stands somewhere could have a held object at its goal; its path is left open."""
+def posture_to_put(d: Director, task: Put, stands: Actor) -> Pose | None:
+    """Posture in which a person who stands somewhere has a held object at its goal; its path is left open."""
     hand, t = holding_hand(d, task, task.object), stands.now
     T_hand_object = _grip(d, d.actor(task.who), task.object, hand)
     for T_goal in _goals(d, stands, task, hand, T_hand_object):
         postures = _there(d, task, t, T_goal)
         found = d.reach(stands, hand, T_goal @ inverse(T_hand_object), stands.k, postures)
         if found.found and _opening(d, d.actor(task.who), hand, task.object, found.pose, postures) is None:
-            return True
-    return False
+            return found.pose
+    return None
 
 
 def _there(d: Director, task: Put, t: float, T_goal: Array) -> Postures:
@@ -296,6 +296,7 @@ def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTi
     """Approach, open the fingers, and return to the base motion."""
     thing, hand, T_goal, wearer = task.object, at.hand, at.T_target[at.k], wearer_of(d.world, task.onto)
     grip = grip_of(d, actor, hand, thing)
+    relax(d.world, actor, hand, thing, at.k + 1)
     passage = Passage(d, actor, task, at, pace, what)
     passage.help(None if wearer is not None and wearer[0] == actor.who else at.T_target[:, :3, 3])
     there = actor.time(at.k)

@@ -15,14 +15,24 @@ from elbowroom.locomotion.course import towards, wrapped
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
-from elbowroom.plan.hands import arm_length, arms_of, beyond_reach, hand_of, held_by, may_step, shoulder_of
+from elbowroom.plan.hands import (
+    BOW_RAD,
+    arm_length,
+    arms_of,
+    beyond_reach,
+    bow_of,
+    hand_of,
+    held_by,
+    may_step,
+    shoulder_of,
+)
 from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Carry, Close, Grab, Move, Open, Press, Put, Reach, Rest, Task, Touch
 from elbowroom.plan.teams.carry import carry
 from elbowroom.plan.verbs.carry import holding_hand, rest
 from elbowroom.plan.verbs.move import move
-from elbowroom.plan.verbs.put import can_put, hangs_free
+from elbowroom.plan.verbs.put import hangs_free, posture_to_put
 from elbowroom.plan.walking.doors import step_and_open, walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
@@ -57,9 +67,8 @@ _ASIDE = np.radians(12.0)
 # Height of a target below which people fold up, share of the height; there its angle to the side and its distance are
 # such that the arm goes down beside the knee.
 _LOW, _BESIDE, _LOW_EASY = 0.2, np.radians(40.0), 0.3
-# Lean of the chest from the vertical, radians, and drop of the pelvis, share of the height, beyond which a posture is
-# strained: people step up rather than bow more.
-_BOW_RAD, _SQUAT = np.radians(38.0), 0.12
+# Drop of the pelvis beyond which a posture is strained, share of the height.
+_SQUAT = 0.12
 # Distance from the target beyond which a step brings a body nearer, share of the height, and angle to the side.
 _STEP_FROM, _STEP_ASIDE = 0.42, np.radians(50.0)
 # Metres above a target at which a hand comes to it, and from it within which nothing counts: the board that it is on,
@@ -72,7 +81,7 @@ _READY_S, _LATER_S, _WALKS_M_S = 1.0, 0.1, 0.8
 # Room for a person in front of a carried object, metres.
 _BODY_M = 0.15
 # Strain of the posture after a step against that before it, at most.
-_WORTH_IT = 0.75
+WORTH_IT = 0.75
 
 
 def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
@@ -286,7 +295,7 @@ def _suits(d: Director, task: Task, seen: list[bool], low: bool) -> Callable[[Ac
         settings = d.settings
         if low:  # usual postures hardly ever get there
             d.settings = replace(settings, reach=replace(settings.reach, thorough=True))
-        seen.append(hangs_free(d, task, stands) and can_put(d, task, stands))
+        seen.append(hangs_free(d, task, stands) and posture_to_put(d, task, stands) is not None)
         d.settings = settings
         return seen[-1]
 
@@ -325,7 +334,7 @@ def _eased(
     """Repeat a task that was done with some `strain` from another position, if that is clearly easier."""
     stayed, begun = d.save(), saved.actors[actor.who].k
     d.restore(saved)
-    if elsewhere(easier=True) is not None or _strain(actor, begun) > _WORTH_IT * strain:
+    if elsewhere(easier=True) is not None or _strain(actor, begun) > WORTH_IT * strain:
         d.restore(stayed)
 
 
@@ -333,11 +342,9 @@ def _strain(actor: Actor, begun: int) -> float:
     """Bow of the chest and drop of the pelvis since a frame, the larger, relative to those of a strained posture."""
     body = actor.body
     T = body.transforms(actor.root[begun:], actor.q[begun:])
-    chest, pelvis = body.role("chest"), body.role("pelvis")
-    up = T[:, chest, :3, :3] @ (body.T_rest[chest, :3, :3].T @ UP)
-    bow = float(np.arccos(np.clip(up[:, 2].min(), -1.0, 1.0)))
+    pelvis = body.role("pelvis")
     drop = float(T[0, pelvis, 2, 3] - T[:, pelvis, 2, 3].min()) / body.height
-    return max(bow / _BOW_RAD, drop / _SQUAT)
+    return max(float(bow_of(body, T).max()) / BOW_RAD, drop / _SQUAT)
 
 
 def _carried_ahead(d: Director, actor: Actor) -> float:

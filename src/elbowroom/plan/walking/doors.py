@@ -12,6 +12,7 @@ from typing import get_args
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
+from elbowroom.finish.settle import between_free
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import UP, Array, angle_between, continuous
 from elbowroom.geometry.transforms import apply, inverse
@@ -23,7 +24,7 @@ from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, WalkOptions, inner_ra
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import LimbTrajectory
+from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, joints_of, may_step
@@ -49,6 +50,7 @@ from elbowroom.plan.walking.paths import Gait, WalkPaths
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, stepped_back, walk_to
 from elbowroom.posing.grasps import handles_of
 from elbowroom.posing.whole_body import FEET, WholeBody
+from elbowroom.world.fast import LimbCheck
 from elbowroom.world.things import Fixture, Joint
 
 # Speed of a walker who moves a door, m/s, and number of steps relative to usual ones: people take small ones.
@@ -80,16 +82,19 @@ def walk_with(
     floor = 0.0 if d.world.floor is None else d.world.floor
     options = WalkOptions(fps=fps, seed=d.settings.seed, library=library)
     made = walk_course(body, replace(going, steps=_STEPS), options, feet)
-    clip = led_over(made.with_(root=made.root + np.array([0.0, 0.0, floor])), actor.pose)
+    made = made.with_(root=made.root + np.array([0.0, 0.0, floor]))
+    clip = led_over(made, actor.pose)
     clip = held(clip, landed(clip) + 1)
+    # the other hand may hold something
+    busy = held(led_over(made.with_(rotations=actor.keeping(made.rotations)), actor.pose), len(clip))
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / path.length
     gone = np.interp(share * paths[-1], paths, states)
     gone[0] = states[0]
     place = hand_on(d, actor, hand, name)
     straight = comes_straight_off(fixture_of(d, name).joint, taking.grasp.T_thing_hand)
     within = free_turns(d, actor, taking, name, place, straight_off=straight)
-    turns = _turns(actor, hand, clip, gone, place, within)
-    root, q = _held_on(actor, hand, clip, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
+    turns = _turns(actor, hand, busy, gone, place, within)
+    root, q = _held_on(actor, hand, busy, [place(float(s), float(x)) for s, x in zip(gone, turns, strict=True)], what)
     first, begin = actor.k, actor.now
     times = begin + np.arange(len(clip)) / fps
     d.world = moved_along(d.world, name, times, gone)
@@ -100,10 +105,28 @@ def walk_with(
     actor.q, actor.away = continuous(actor.q), True
     actor.keep(joints_of(actor, hand))
     d.world = actor.placed(d.world)
-    arm = list(body.chain(f"{hand}_arm").joints)
-    d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(q[:, arm], "ik"))
+    _clear_elbow(d, actor, hand, first)
+    own = actor.q[first:, list(body.chain(f"{hand}_arm").joints)]
+    d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(own, "ik"))
     d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(body.parents))))
     require_free(d, (begin, actor.now), what)
+
+
+def _clear_elbow(d: Director, actor: Actor, hand: str, first: int) -> None:
+    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place, where it can."""
+    limb = f"{hand}_arm"
+    arm, times = list(actor.body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
+    check, q = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now)), actor.q[first:]
+    if between_free(check, q[:, arm], times):
+        return
+    T = actor.body.transforms(actor.root[first:], q)
+    paths = ArmPaths(actor.body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings)
+    around = paths.around(q[:, arm])
+    if around is not None:
+        actor.q[first:, arm] = around
+        actor.q = continuous(actor.q)
+        actor.keep(tuple(arm))
+        d.world = actor.placed(d.world)
 
 
 def comes_straight_off(joint: Joint, T_thing_hand: Array) -> bool:

@@ -16,11 +16,11 @@ from elbowroom.locomotion.departure import stance_of
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor, stands
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import may_step
+from elbowroom.plan.hands import BOW_RAD, bow_of, may_step
 from elbowroom.plan.places import surface_at
 from elbowroom.plan.tasks import Put, Task
-from elbowroom.plan.verbs.put import can_put
-from elbowroom.plan.walking.approach import spots_for
+from elbowroom.plan.verbs.put import posture_to_put
+from elbowroom.plan.walking.approach import WORTH_IT, spots_for
 from elbowroom.plan.walking.stances import standing_at, suited_first
 from elbowroom.world.columns import LAYER_M, columns_of
 from elbowroom.world.pairs import FLOOR
@@ -38,28 +38,66 @@ _WIDE_M, _STAYS_ON = 0.08, 0.4
 _BOW_M, _BEFORE, _NEAR_M = 0.35, 0.28, 2.5
 # Samples across the footprint of an object, either way.
 _ACROSS = 7
-# Directions that are checked, and positions to stand for each place.
-_EDGES, _SPOTS = 4, 3
+# Bow up to which a posture is easy, radians: trunk inclination that ISO 11226 accepts without further conditions.
+_EASY_BOW_RAD = np.radians(20.0)
+# Shares of the way from the middle of a surface to a place near its edge that are tried.
+_SHARES = (0.35, 0.7, 1.0)
+# Directions that are checked, those for an easier posture, and positions to stand for each place.
+_EDGES, _EASED, _SPOTS = 4, 3, 3
 
 
 def within_reach(d: Director, task: Put) -> Put:
-    """A task to put something onto a surface at a place that a person reaches: its middle, or else nearer to an edge.
+    """A task to put something onto a surface at a place in easy reach: its middle, or else nearer to an edge.
 
-    Unchanged where no such place is known, or the task leaves no choice.
+    Unchanged where no better place is known, or the task leaves no choice.
     """
     actor = d.actor(task.who)
     if task.onto not in d.world.static or task.to is not None or task.support is not None or not may_step(actor, task):
         return task
-    if d.whole_body == "at once" or d.settings.tier == "ik" or _reached(d, actor, task):
+    if d.whole_body == "at once" or d.settings.tier == "ik":
         return task
-    for other in _nearer_an_edge(d, actor, task):
-        if _reached(d, actor, other):
-            assert other.to is not None
-            place = f"({other.to[0]:.2f}, {other.to[1]:.2f})"
-            note = f"{task.object} is put nearer to the edge of {task.onto}, at {place}: its middle is out of reach."
-            d.world = d.world.with_(notes=(*d.world.notes, note))
-            return other
-    return task
+    least = bow = _bow(d, actor, task)
+    chosen = task
+    edges = _nearer_an_edge(d, actor, task) if bow > _EASY_BOW_RAD else iter(())
+    for other in islice(edges, _EASED) if np.isfinite(bow) else edges:
+        for nearer in _on_the_way(d, actor, other):
+            there = _bow(d, actor, nearer)
+            if there < WORTH_IT * bow and there < least:
+                chosen, least = nearer, there
+            if least <= _EASY_BOW_RAD:
+                break
+        if chosen is not task:
+            break
+    if chosen.to is None:
+        return task
+    place, why = (
+        f"({chosen.to[0]:.2f}, {chosen.to[1]:.2f})",
+        "takes a deep bow" if np.isfinite(bow) else "is out of reach",
+    )
+    note = f"{task.object} is put nearer to the edge of {task.onto}, at {place}: its middle {why}."
+    d.world = d.world.with_(notes=(*d.world.notes, note))
+    return chosen
+
+
+def _bow(d: Director, actor: Actor, task: Put) -> float:
+    """Bow in which an actor puts down a held object, radians: from its stance, or from the best of a few near the goal
+    if that is easier; infinite where it cannot."""
+    least = _bow_at(d, actor, task)
+    if least <= BOW_RAD:
+        return least
+    goal = surface_at(d.world, str(task.onto), actor.now, task.to, np.zeros(3))
+    spots = suited_first(d, actor, spots_for(d, actor, goal, task.hand))
+    for there in (standing_at(actor, spot.place, spot.face or 0.0) for spot in islice(spots, _SPOTS)):
+        least = least if there is None else min(least, _bow_at(d, there, task))
+        if least <= _EASY_BOW_RAD:
+            break
+    return least
+
+
+def _bow_at(d: Director, stands: Actor, task: Put) -> float:
+    """Bow in which an actor puts down a held object from its stance, radians; infinite where it cannot."""
+    pose = posture_to_put(d, task, stands)
+    return np.inf if pose is None else float(bow_of(stands.body, stands.body.skeleton.at(pose)))
 
 
 def on_open_floor(world: World, task: Task) -> tuple[World, Task]:
@@ -94,14 +132,12 @@ def on_open_floor(world: World, task: Task) -> tuple[World, Task]:
     return world.with_(notes=(*world.notes, note)), replace(task, to=to)
 
 
-def _reached(d: Director, actor: Actor, task: Put) -> bool:
-    """Return whether an actor could put a held object down from its stance, or from one of a few near its goal."""
-    if can_put(d, task, actor):
-        return True
-    goal = surface_at(d.world, str(task.onto), actor.now, task.to, np.zeros(3))
-    spots = suited_first(d, actor, spots_for(d, actor, goal, task.hand))
-    there = (standing_at(actor, spot.place, spot.face or 0.0) for spot in islice(spots, _SPOTS))
-    return any(one is not None and can_put(d, task, one) for one in there)
+def _on_the_way(d: Director, actor: Actor, task: Put) -> Iterator[Put]:
+    """The task with places between the middle of a surface and its own, which comes last."""
+    middle = surface_at(d.world, str(task.onto), actor.now, None, np.zeros(3))
+    for share in _SHARES:
+        x, y, z = middle + share * (np.array(task.to) - middle)
+        yield replace(task, to=(float(x), float(y), float(z)))
 
 
 def _nearer_an_edge(d: Director, actor: Actor, task: Put) -> Iterator[Put]:
