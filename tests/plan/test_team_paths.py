@@ -12,13 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import elbowroom as er
 from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
+from elbowroom.plan.settings import Settings
 from elbowroom.plan.teams.paths import TeamPaths
+from elbowroom.plan.teams.trajectory import trajectory
 from elbowroom.search.roadmap import Roadmap
-from elbowroom.spaces.team import Bearer, Floor, TeamSpace
+from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace
 from elbowroom.spaces.team_scene import grouped
 
 ORIGIN, CELL = np.array([-4.0, -4.0]), 0.05
@@ -118,3 +121,19 @@ def test_another_process_uses_the_stored_roadmap(tmp_path: Path) -> None:
     (learned, first, edges, path), (again, second, same, other) = runs
     assert (learned, again) == (1, 0) and second < 0.5 * first
     assert same == edges > 0 and other == path
+
+
+def test_all_stop_where_somebody_turns_back_and_only_there():
+    team = space()
+    place, yaw = np.array([-2.0, 1.5, 0.95]), 1.2
+    states = [team.state(place, 0.0) for _ in range(81)]
+    for k, state in enumerate(states):  # the board is turned and turned back, while it goes ahead
+        state[0] += 0.005 * k
+        state[YAW] += yaw * (1.0 - abs(k - 40) / 40.0)
+    bodies = [er.preset("woman"), er.preset("man")]
+    timing = trajectory(team, np.array(states), bodies, 0.8, 0.5, 30.0, Settings().library)
+    times = np.arange(0.0, timing.duration, 0.05)
+    fast = np.linalg.norm(np.diff(team.carriers(timing.at(times))[0], axis=0), axis=2).max(axis=1) / 0.05
+    slow = times[:-1][fast < 0.08]
+    assert fast.max() < 0.8
+    assert 0.05 < np.ptp(slow[(slow > 1.0) & (slow < timing.duration - 1.0)]) < 2.0

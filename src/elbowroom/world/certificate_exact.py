@@ -29,6 +29,10 @@ _ROUNDING_M = 2e-5
 # Difference of transforms of a hand and the object in it that is rounding, metres.
 _SAME_M = 1e-12
 
+# Travel of a pair over which several frames are proven by readings at both ends, metres: the overlap that hands are
+# allowed.
+_RUN_M = 0.005
+
 # Signed distance in metres and nearest points (2, 3), as `ExactWorld.distance` gives them.
 Reading = tuple[float | None, Array | None]
 
@@ -185,7 +189,7 @@ def _static_spans(proof: Proof, items: Items, rows: NDArray[np.int64]) -> list[S
 
 def decide(measured: Measured, spans: list[Span], tolerance: float) -> Findings:
     """Decide where pairs are free, where they collide, and where the tolerance leaves it undecided."""
-    found = Findings()
+    found, spans = Findings(), _unsettled(measured, spans, tolerance)
     while spans:
         measured.measure((s.pair, t, 2.0 * s.way + 1e-3, s.depth) for s in spans for t in (s.begin, s.end))
         open_spans: list[Span] = []
@@ -200,6 +204,28 @@ def decide(measured: Measured, spans: list[Span], tolerance: float) -> Findings:
                 found.unproven.setdefault(s.pair, []).append((s.begin, s.end))
         spans = open_spans
     return found
+
+
+def _unsettled(measured: Measured, spans: list[Span], tolerance: float) -> list[Span]:
+    """Spans without runs of them in which a pair moves so little that readings at both ends prove all free.
+
+    A hand that holds an object moves by less than a millimetre against it in a frame.
+    """
+    runs: list[list[Span]] = []
+    for s in sorted(spans):
+        run = runs[-1] if runs else []
+        joins = run and run[-1].pair == s.pair and run[-1].end == s.begin and run[-1].depth == s.depth > 0.0
+        if joins and sum(other.way for other in run) + s.way <= _RUN_M:
+            run.append(s)
+        else:
+            runs.append([s])
+    whole = [Span(r[0].pair, r[0].begin, r[-1].end, sum(s.way for s in r), 0.0, r[0].depth) for r in runs]
+    measured.measure((w.pair, t, 2.0 * w.way + 1e-3, w.depth) for w in whole for t in (w.begin, w.end))
+    left: list[Span] = []
+    for run, w in zip(runs, whole, strict=True):
+        before, after = (measured.reading(w.pair, t, w.depth) for t in (w.begin, w.end))
+        left += [] if verdict_of(w, before, after, tolerance) == "free" else run
+    return left
 
 
 def verdict_of(span: Span, before: float | None, after: float | None, tolerance: float) -> str:

@@ -36,6 +36,10 @@ _STAYS_M = 0.02
 _STEPS = 1.3
 # Iterations in which too fast parts are slowed down, and rows around them.
 _ROUNDS, _AROUND_ROWS = 40, 25
+# Rows around places at which somebody turns back: all stop there, and only there. Share of the farthest travel in a row
+# from which on somebody who turns back counts, and rows before and after that are compared.
+_BACK_ROWS = 5
+_BACK_SHARE, _BACK_LOOK = 0.1, 3
 # Angular speed of a base that rolls along its heading or turns on the spot, rad/s.
 TURN_RAD_S = 0.8
 # Share of the acceleration that the timing uses: the rest is for unequal travel of object and carriers.
@@ -96,6 +100,7 @@ def trajectory(
     for k, bearer in enumerate(space.bearers):
         if bearer.gait == "rolls":  # turns count as metres at the highest speed
             places.append(rolling(at[:, k], 0.0)[:, None] * (speed / TURN_RAD_S))
+    back = scipy.ndimage.maximum_filter1d(_turns_back(places), 2 * _AROUND_ROWS)
     for _ in range(_ROUNDS):
         t = _timed(cap, _OF_ACCEL * accel)
         times = np.arange(-round(_AROUND_S * inner), int(np.ceil((t[-1] + _AROUND_S) * inner)) + 1) / inner
@@ -105,9 +110,8 @@ def trajectory(
             break
         # slow down around times at which a person is too fast or accelerates too much
         rows = np.interp(np.arange(len(t)), share, excess)
-        cap = cap / scipy.ndimage.gaussian_filter1d(
-            np.maximum(scipy.ndimage.maximum_filter1d(rows, _AROUND_ROWS), 1.0), 0.25 * _AROUND_ROWS
-        )
+        wide, narrow = _spread(np.where(back, 1.0, rows), _AROUND_ROWS), _spread(np.where(back, rows, 1.0), _BACK_ROWS)
+        cap = cap / np.maximum(wide, narrow)
     courses: list[Course | None] = []
     for k, (body, stays) in enumerate(zip(bodies, (route is None for route in routes), strict=True)):
         if stays:
@@ -123,6 +127,24 @@ def trajectory(
             course = replace(course, leads=np.interp(share, numbers, ends))
         courses.append(course)
     return Trajectory(times, share, states, tuple(courses), float(t[-1]))
+
+
+def _spread(factors: Array, rows: int) -> Array:
+    """Factors (K,) of 1 or more, each in as many rows, smoothed."""
+    most = np.maximum(scipy.ndimage.maximum_filter1d(factors, rows), 1.0)
+    return np.asarray(scipy.ndimage.gaussian_filter1d(most, 0.25 * rows))
+
+
+def _turns_back(places: Sequence[Array]) -> Array:
+    """Mask (K,) of rows at which some of the positions (K, 2 or 3) turn back."""
+    out = np.zeros(len(places[0]), dtype=bool)
+    for points in places:
+        step = np.diff(points, axis=0)
+        before, after = step[: -2 * _BACK_LOOK], step[2 * _BACK_LOOK :]
+        sizes = [np.linalg.norm(each, axis=1) for each in (before, after)]
+        far = np.minimum(*sizes) > _BACK_SHARE * _LOOK_M
+        out[_BACK_LOOK : -_BACK_LOOK - 1] |= far & ((before * after).sum(axis=1) < -0.5 * sizes[0] * sizes[1])
+    return out
 
 
 def stalls(space: TeamSpace, timing: Trajectory, speed: float) -> float | None:
