@@ -72,7 +72,7 @@ def outcome(row: dict[str, Any]) -> str:
         return "refused as it should be" if row["status"] == wanted else "fails"
     if row["status"] == "found" and row["proven"]:
         return "works"
-    return "refused, its advice works" if row["advice"].rstrip(".").endswith("(checked)") else "fails"
+    return "refused, its advice works" if row["advice"].rstrip(".").endswith("(verified)") else "fails"
 
 
 def run(path: Path, pictures: Path | None, seconds: int) -> dict[str, Any]:

@@ -7,7 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import elbowroom as er
+from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadFile
+from elbowroom.geometry.rotations import angle_between
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.hands import bow_of
 from elbowroom.plan.result import Plan
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import parse_storyboard
@@ -113,6 +118,21 @@ def test_it_is_put_on_a_table_upright(body: str, hand: str, tmp_path: Path) -> N
     plan = plan_storyboard(board(f"  ann: {{body: {body}}}", tmp_path, hand=hand, scene=scene, task=task))
     assert plan.status == "found" and plan.certificate is not None and plan.certificate.free, plan.why
     assert plan.world.frame("bottle", plan.world.span[1])[2, 2] > 0.999
+
+
+def test_a_mug_is_put_in_easy_reach_and_the_hand_is_at_ease_afterwards(tmp_path: Path) -> None:
+    scene = "scene: {meshes: [{maker: table, name: table, at: [0, -0.75, 0]}]}"
+    mug, task = "bottle: {mesh: {maker: mug}, mass: 0.3}", "put: {who: ann, object: bottle, onto: table}"
+    plan = plan_storyboard(board("  ann: {body: woman}", tmp_path, thing=mug, scene=scene, task=task))
+    assert plan.status == "found", plan.why
+    assert any("nearer to the edge of table" in note for note in plan.world.notes)
+    clip = plan.world.motion("ann")
+    assert isinstance(clip, Clip)
+    assert np.degrees(bow_of(clip.character, clip.world()).max()) < 35.0
+    bare = er.idle(clip.character, 0.1, clip.fps).rotations[0]
+    hand = [*clip.character.chain("right_arm").joints, *finger_joints(clip.character, "right")]
+    assert angle_between(clip.rotations[0, hand], bare[hand]).max() > 0.3, "closed on the mug"
+    assert angle_between(clip.rotations[-1, hand], bare[hand]).max() < 0.1, "as it is without one"
 
 
 def test_depth_in_the_hand_is_bounded_and_listed(tmp_path: Path) -> None:
