@@ -209,16 +209,20 @@ def decide(measured: Measured, spans: list[Span], tolerance: float) -> Findings:
 def _unsettled(measured: Measured, spans: list[Span], tolerance: float) -> list[Span]:
     """Spans without runs of them in which a pair moves so little that readings at both ends prove all free.
 
-    A hand that holds an object moves by less than a millimetre against it in a frame.
+    A hand that holds an object moves by less than a millimetre against it in a frame. What a span's travel bounds, it
+    bounds at the span's ends as well; so the travel of adjacent spans adds up to that of their union.
     """
     runs: list[list[Span]] = []
+    way = 0.0  # of the last run
     for s in sorted(spans):
-        run = runs[-1] if runs else []
-        joins = run and run[-1].pair == s.pair and run[-1].end == s.begin and run[-1].depth == s.depth > 0.0
-        if joins and sum(other.way for other in run) + s.way <= _RUN_M:
-            run.append(s)
+        last = runs[-1][-1] if runs else None
+        joins = last is not None and (last.pair, last.end, last.depth) == (s.pair, s.begin, s.depth) and s.depth > 0.0
+        if joins and way + s.way <= _RUN_M:
+            runs[-1].append(s)
+            way += s.way
         else:
             runs.append([s])
+            way = s.way
     whole = [Span(r[0].pair, r[0].begin, r[-1].end, sum(s.way for s in r), 0.0, r[0].depth) for r in runs]
     measured.measure((w.pair, t, 2.0 * w.way + 1e-3, w.depth) for w in whole for t in (w.begin, w.end))
     left: list[Span] = []
