@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.ndimage import minimum_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
@@ -26,6 +25,7 @@ from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.quality import BEYOND, JERK, ReachShape, joint_jerks, reach_shape
+from elbowroom.plan.elbow_angles import HandPath
 from elbowroom.plan.result import Blocked, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.posing.limb_ik import Keep, LimbIK
@@ -40,10 +40,12 @@ from elbowroom.world.pairs import Pair
 _ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
 # Changes of the orbit angle that are sampled around a hand's given path.
 _OFFSETS = np.radians(np.linspace(-90.0, 90.0, 37))
-# 'avoid' checks frames in passes with these strides; for hands at work one of so many passes is made first.
-_FAR_APART, _AT_WORK = 8, 4
+# For hands at work, one of so many passes over frames is made first.
+_AT_WORK = 4
+
 # Fractions by which frames are pulled into the joint limits; the first that is free counts.
 _DRAWN_IN = (1.0, 0.8, 0.6, 0.4, 0.2)
+
 # Searches before the straight path is offset sideways instead. Of 60 reaches into a shelf (benchmarks/tiers.py) 17 are
 # unlike people's after the first; of 14 that were searched again, 4 were like them after the second, 2 more after a
 # third.
@@ -56,10 +58,6 @@ _OUT_OF_RANGE = 5.0
 
 # Ratio of roughness to that of the straight path up to which an offset path is accepted.
 _ROUGHER = 1.5
-# Half-width, in frames, of the smoothing of the elbow angle.
-_EVEN = 8
-# Largest change of the orbit angle between frames for 'avoid', radians.
-_TURN = np.radians(10.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,65 +134,19 @@ class ArmPaths:
         (a, keep_a), (b, keep_b) = (self._orbit(q, k) for q, k in ((start, 0), (goal, -1)))
         keep = _between(keep_a, keep_b, smoothstep(np.linspace(0.0, 1.0, len(self.times))))
         angles = np.unique(np.concatenate([_ORBITS, [a, b]]))
-        around, checks = self._elbow_free(self.hands(start, goal), angles, keep, (angles == a, angles == b))
+        path = self._hand_path(self.hands(start, goal))
+        around, checks = path.with_free_elbow(angles, keep, (angles == a, angles == b))
         return (None if around is None else _pinned(around, start, goal)), checks
 
     def around(self, q: Array) -> Array | None:
         """Frames (N + 1, 3, 4) of a hand at work, with the elbow where it is free; None if nowhere."""
         orbits, keep = self.ik.describe(self.parents, q)
-        hands, ends, own = self._hands(q, self.parents), (_OFFSETS == 0.0, None), np.unwrap(orbits)
+        path, own = self._hand_path(self._hands(q, self.parents)), np.unwrap(orbits)
         for stride in (_AT_WORK, 1):
-            found, _ = self._elbow_free(hands, _OFFSETS, keep, ends, own, stride)
+            found, _ = path.with_free_elbow(_OFFSETS, keep, (_OFFSETS == 0.0, None), own, stride)
             if found is None or self.free(found):
                 return found
         return None
-
-    def _elbow_free(
-        self,
-        hands: Array,
-        angles: Array,
-        keep: Keep,
-        ends: tuple[Array, Array | None],
-        own: ArrayLike = 0.0,
-        stride: int = 1,
-    ) -> tuple[Array | None, int]:
-        """Frames (N + 1, 3, 4) for hands (N + 1, 4, 4), each with one of some elbow angles (M,), changed the least.
-
-        Angles are added to those of `own` (N + 1,). `ends` are masks (M,) of angles for the first and last frame, which
-        count as free. Without one for the last the hand is at work there. Passes are made in strides.
-        """
-        count, at_work, own = len(self.times), ends[1] is None, np.broadcast_to(own, len(self.times))
-        each = Keep(*(np.asarray(v)[:, None] for v in keep))
-        out = self.ik.solve(self.parents[:, None], hands[:, None], own[:, None] + angles, each)
-        fits = out.reached & (out.excess.max(axis=-1) <= EPS)
-        fits[0], fits[-1] = ends[0], fits[-1] if at_work else ends[1]
-        free, checks = fits.copy(), 0
-        # coarse strides first: one frame without any free angle ends the attempt; a hand at work touches something,
-        # which only exact tests decide
-        for k in range(1, _FAR_APART + 1, stride):
-            frames = np.arange(k, count if at_work else count - 1, _FAR_APART)
-            frame, angle = np.nonzero(fits[frames])
-            rotations, when = out.rotations[frames[frame], angle], self._when(self.times[frames[frame]])
-            free[frames[frame], angle] = self.check.free_batch(rotations, when, exact=at_work)
-            checks += len(frame)
-            if not free[frames].any(axis=1).all():
-                return None, checks
-        if at_work:  # angles that stay free, where there are any: few frames were tested, and smoothing cuts corners
-            lasting = minimum_filter1d(free, 2 * _EVEN + 1, axis=0, mode="nearest")
-            free[1:] = np.where(lasting[1:].any(axis=1, keepdims=True), lasting[1:], free[1:])
-        chosen = _least(angles, free)
-        if chosen is None:
-            return None, checks
-        # Elbow angles on a grid would jerk: smooth them over neighbouring frames, and blend from and to both ends.
-        window = np.hanning(2 * _EVEN + 3)[1:-1]
-        even = np.convolve(np.pad(angles[chosen], _EVEN, mode="edge"), window / window.sum(), "valid")
-        near = smoothstep(np.arange(count) / (2.0 * _EVEN))
-        a, b = angles[chosen[0]], angles[chosen[-1]]
-        even = b + near[::-1] * (a + near * (even - a) - b)
-        eased = self.ik.solve(self.parents, hands, own + even, keep)
-        if not (eased.reached.all() and (eased.excess.max(axis=1) <= EPS).all()):
-            return None, checks
-        return eased.rotations, checks + count
 
     def planned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
         """The most natural of a few searched paths or, if none resembles human reaches, of the straight path with an
@@ -345,6 +297,9 @@ class ArmPaths:
         pairs = self.check.verdict(q, t)[1]
         return pairs[0] if pairs else None
 
+    def _hand_path(self, hands: Array) -> HandPath:
+        return HandPath(self.ik, self.check, self.parents, hands, self._when(self.times))
+
     def _when(self, times: Array) -> Array:
         return np.asarray(times) if self.moving else np.zeros(len(np.atleast_1d(times)))
 
@@ -381,21 +336,3 @@ def _pinned(q: Array, start: Array, goal: Array) -> Array:
     """Frames whose first and last are exactly the requested ones."""
     q[0], q[-1] = start, goal
     return q
-
-
-def _least(angles: Array, free: Array) -> list[int] | None:
-    """Indices of free angles, one per frame, with the smallest total change; None where there is no such sequence."""
-    apart = np.abs(angles[:, None] - angles[None, :])
-    step = np.where(apart <= _TURN, apart**2, np.inf)
-    cost = np.where(free[0], 0.0, np.inf)
-    came = np.zeros(free.shape, dtype=np.int64)
-    for k in range(1, len(free)):
-        through = cost[:, None] + step
-        came[k] = np.argmin(through, axis=0)
-        cost = np.where(free[k], through[came[k], np.arange(len(angles))], np.inf)
-        if not np.isfinite(cost).any():
-            return None
-    chosen = [int(np.argmin(cost))]
-    for k in range(len(free) - 1, 0, -1):
-        chosen.append(int(came[k, chosen[-1]]))
-    return chosen[::-1]

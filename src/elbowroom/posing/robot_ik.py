@@ -75,8 +75,8 @@ class RobotArmIK:
 
     @cached_property
     def _parts(self) -> tuple[Array, Array, Array, Array]:
-        """Of each joint: its frame in that before it (n, 4, 4), the axis along which it slides (n, 3), the cross
-        product with the axis about which it turns (n, 3, 3), and its square.
+        """Frames of joints in those before them (n, 4, 4), axes along which they slide (n, 3), cross products with the
+        axes about which they turn (n, 3, 3), and the squares of these.
         """
         run, joints = list(self.run), self.robot.joints
         slide = np.array([joints.kinds[j] == "slides" for j in run])[:, None]
