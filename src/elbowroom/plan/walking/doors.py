@@ -30,7 +30,7 @@ from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, joints_of, may_step
 from elbowroom.plan.places import jammed_by
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Close, Hand, Open, Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.fixtures import (
@@ -105,28 +105,37 @@ def walk_with(
     actor.q, actor.away = continuous(actor.q), True
     actor.keep(joints_of(actor, hand))
     d.world = actor.placed(d.world)
-    _clear_elbow(d, actor, hand, first)
+    _clear_elbow(d, actor, hand, first, what)
     own = actor.q[first:, list(body.chain(f"{hand}_arm").joints)]
     d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(own, "ik"))
     d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(body.parents))))
     require_free(d, (begin, actor.now), what)
 
 
-def _clear_elbow(d: Director, actor: Actor, hand: str, first: int) -> None:
-    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place, where it can."""
-    limb = f"{hand}_arm"
-    arm, times = list(actor.body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
-    check, q = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now)), actor.q[first:]
+def _clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) -> None:
+    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place.
+
+    Raises `PlanningFailure` where it stays in the trunk, which does not give way.
+    """
+    limb, body, q = f"{hand}_arm", actor.body, actor.q[first:]
+    arm, times = list(body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
+    check = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now))
     if between_free(check, q[:, arm], times):
         return
-    T = actor.body.transforms(actor.root[first:], q)
-    paths = ArmPaths(actor.body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings)
-    around = paths.around(q[:, arm])
+    T = body.transforms(actor.root[first:], q)
+    around = ArmPaths(body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings).around(q[:, arm])
     if around is not None:
         actor.q[first:, arm] = around
         actor.q = continuous(actor.q)
         actor.keep(tuple(arm))
         d.world = actor.placed(d.world)
+        return
+    limbs = {j for chain in body.chains.values() for j in body.subtree(chain.joints[0])}
+    trunk = {f"{actor.who}.{shape.name}" for shape in body.shapes if shape.joint not in limbs}
+    for k in np.flatnonzero(~check.free_batch(q[:, arm], times))[:1]:
+        pair = check.blame(q[k, arm], float(times[k]))
+        if pair is not None and trunk & set(pair):
+            raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")
 
 
 def comes_straight_off(joint: Joint, T_thing_hand: Array) -> bool:
