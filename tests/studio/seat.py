@@ -199,7 +199,7 @@ class Seat:
         self.window.mouse.down()
 
     def look_closer(self, place: Array) -> None:
-        """Look at `place` (3,) from near, above the timeline: from afar a handle's arrows and arcs share some pixels."""
+        """Look at `place` (3,) from near, above the timeline: from afar a handle's arrows and arcs are too close."""
         (client,) = self.page.server.get_clients().values()
         away = client.camera.position - place
         client.camera.position = eye = place + _NEAR_M * away / np.linalg.norm(away)

@@ -84,8 +84,7 @@ def walk_with(
     made = walk_course(body, replace(going, steps=_STEPS), options, feet)
     made = made.with_(root=made.root + np.array([0.0, 0.0, floor]))
     clip = led_over(made, actor.pose)
-    clip = held(clip, landed(clip) + 1)
-    # the other hand may hold something
+    clip = held(clip, landed(clip) + 1)  # and with what the other hand may hold:
     busy = held(led_over(made.with_(rotations=actor.keeping(made.rotations)), actor.pose), len(clip))
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / path.length
     gone = np.interp(share * paths[-1], paths, states)
@@ -113,10 +112,8 @@ def walk_with(
 
 
 def _clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) -> None:
-    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place.
-
-    Raises `PlanningFailure` where it stays in the trunk, which does not give way.
-    """
+    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place; raises
+    `PlanningFailure` where it stays in the trunk, which does not give way."""
     limb, body, q = f"{hand}_arm", actor.body, actor.q[first:]
     arm, times = list(body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
     check = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now))
@@ -130,12 +127,11 @@ def _clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) ->
         actor.keep(tuple(arm))
         d.world = actor.placed(d.world)
         return
+    k = int(np.argmin(check.free_batch(q[:, arm], times)))
+    pair = check.blame(q[k, arm], float(times[k]))
     limbs = {j for chain in body.chains.values() for j in body.subtree(chain.joints[0])}
-    trunk = {f"{actor.who}.{shape.name}" for shape in body.shapes if shape.joint not in limbs}
-    for k in np.flatnonzero(~check.free_batch(q[:, arm], times))[:1]:
-        pair = check.blame(q[k, arm], float(times[k]))
-        if pair is not None and trunk & set(pair):
-            raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")
+    if pair is not None and any(f"{actor.who}.{s.name}" in pair for s in body.shapes if s.joint not in limbs):
+        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")
 
 
 def comes_straight_off(joint: Joint, T_thing_hand: Array) -> bool:
@@ -393,14 +389,10 @@ def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait, but: Collect
     for name in sorted(first, key=lambda n: first[n]):
         door = doors[name]
         end = max(door.joint.range, key=abs)
-        if np.isfinite(_past(paths, _moved(door, end), gait).costs_to(spot.place, start[None])[0]):
+        past = WalkPaths(paths.columns.with_mesh(_moved(door, end)), paths.character, gait)
+        if np.isfinite(past.costs_to(spot.place, start[None])[0]):
             return Open(who=actor.who, fixture=name, to=end)
     return None
-
-
-def _past(paths: WalkPaths, leaf: Mesh, gait: Gait) -> WalkPaths:
-    """Path search with a door leaf in place."""
-    return WalkPaths(paths.columns.with_mesh(leaf), paths.character, gait)
 
 
 def _is_door(fixture: Fixture) -> bool:
