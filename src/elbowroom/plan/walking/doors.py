@@ -83,8 +83,7 @@ def walk_with(
     options = WalkOptions(fps=fps, seed=d.settings.seed, library=library)
     made = walk_course(body, replace(going, steps=_STEPS), options, feet)
     made = made.with_(root=made.root + np.array([0.0, 0.0, floor]))
-    clip = led_over(made, actor.pose)
-    clip = held(clip, landed(clip) + 1)  # and with what the other hand may hold:
+    clip = held(clip := led_over(made, actor.pose), landed(clip) + 1)  # and with what the other hand may hold:
     busy = held(led_over(made.with_(rotations=actor.keeping(made.rotations)), actor.pose), len(clip))
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / path.length
     gone = np.interp(share * paths[-1], paths, states)
