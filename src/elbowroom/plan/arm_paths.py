@@ -224,8 +224,7 @@ class ArmPaths:
         )
         if done.frames is None:
             return None
-        # a joint slows down before its limit
-        eased = soften(self.check, np.array(done.frames), self.times, base).rotations
+        eased = soften(self.check, np.array(done.frames), self.times, base).rotations  # before a joint's limit
         frames, _ = self._drawn_in(_pinned(np.array(eased), start, goal))
         return LimbTrajectory(frames, "plan", time.perf_counter() - begun, checks=done.checks)
 

@@ -63,9 +63,9 @@ _NEARLY = np.radians(5.0)
 # Mean speed of a moved fixture, m/s, and the shortest time, seconds.
 _PULL, _LEAST = 0.32, 0.6
 
-# Grasps with which a fixture is moved on a walk without success, before another walk is tried, in all and of one hand:
-# steps decide, and grasps of one hand are alike.
-_LED, _LED_BY_ONE = 3, 2
+# Grasps of each hand with which a fixture is moved on a walk without success, before another walk is tried: its steps
+# decide, and grasps of one hand are alike.
+_LED = 2
 
 # Cost of pressing with stretched fingers rather than with the index finger alone.
 _FLAT = 0.5
@@ -89,7 +89,7 @@ def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> N
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
     options = varied(d, reachable_grasps(d, actor, task.fixture, asked, what))
-    d.first(options, do) if lead is None else d.first(_few_of_each_hand(options), do, _LED)
+    d.first(options if lead is None else _few_of_each_hand(options), do)
 
 
 def _few_of_each_hand(options: Iterable[ReachableGrasp]) -> Iterator[ReachableGrasp]:
@@ -97,7 +97,7 @@ def _few_of_each_hand(options: Iterable[ReachableGrasp]) -> Iterator[ReachableGr
     seen: Counter[str] = Counter()
     for option in options:
         seen[option.hand] += 1
-        if seen[option.hand] <= _LED_BY_ONE:
+        if seen[option.hand] <= _LED:
             yield option
 
 

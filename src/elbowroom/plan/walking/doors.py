@@ -30,7 +30,7 @@ from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, joints_of, may_step
 from elbowroom.plan.places import jammed_by
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Close, Hand, Open, Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.fixtures import (
@@ -83,9 +83,7 @@ def walk_with(
     options = WalkOptions(fps=fps, seed=d.settings.seed, library=library)
     made = walk_course(body, replace(going, steps=_STEPS), options, feet)
     made = made.with_(root=made.root + np.array([0.0, 0.0, floor]))
-    clip = led_over(made, actor.pose)
-    clip = held(clip, landed(clip) + 1)
-    # the other hand may hold something
+    clip = held(clip := led_over(made, actor.pose), landed(clip) + 1)  # and with what the other hand may hold:
     busy = held(led_over(made.with_(rotations=actor.keeping(made.rotations)), actor.pose), len(clip))
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / path.length
     gone = np.interp(share * paths[-1], paths, states)
@@ -105,28 +103,34 @@ def walk_with(
     actor.q, actor.away = continuous(actor.q), True
     actor.keep(joints_of(actor, hand))
     d.world = actor.placed(d.world)
-    _clear_elbow(d, actor, hand, first)
+    _clear_elbow(d, actor, hand, first, what)
     own = actor.q[first:, list(body.chain(f"{hand}_arm").joints)]
     d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(own, "ik"))
     d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(body.parents))))
     require_free(d, (begin, actor.now), what)
 
 
-def _clear_elbow(d: Director, actor: Actor, hand: str, first: int) -> None:
-    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place, where it can."""
-    limb = f"{hand}_arm"
-    arm, times = list(actor.body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
-    check, q = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now)), actor.q[first:]
+def _clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) -> None:
+    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place; raises
+    `PlanningFailure` where it stays in the trunk, which does not give way."""
+    limb, body, q = f"{hand}_arm", actor.body, actor.q[first:]
+    arm, times = list(body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
+    check = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now))
     if between_free(check, q[:, arm], times):
         return
-    T = actor.body.transforms(actor.root[first:], q)
-    paths = ArmPaths(actor.body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings)
-    around = paths.around(q[:, arm])
+    T = body.transforms(actor.root[first:], q)
+    around = ArmPaths(body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings).around(q[:, arm])
     if around is not None:
         actor.q[first:, arm] = around
         actor.q = continuous(actor.q)
         actor.keep(tuple(arm))
         d.world = actor.placed(d.world)
+        return
+    k = int(np.argmin(check.free_batch(q[:, arm], times)))
+    pair = check.blame(q[k, arm], float(times[k]))
+    limbs = {j for chain in body.chains.values() for j in body.subtree(chain.joints[0])}
+    if pair is not None and any(f"{actor.who}.{s.name}" in pair for s in body.shapes if s.joint not in limbs):
+        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")
 
 
 def comes_straight_off(joint: Joint, T_thing_hand: Array) -> bool:
@@ -384,14 +388,10 @@ def _door_before(d: Director, actor: Actor, spot: Spot, gait: Gait, but: Collect
     for name in sorted(first, key=lambda n: first[n]):
         door = doors[name]
         end = max(door.joint.range, key=abs)
-        if np.isfinite(_past(paths, _moved(door, end), gait).costs_to(spot.place, start[None])[0]):
+        past = WalkPaths(paths.columns.with_mesh(_moved(door, end)), paths.character, gait)
+        if np.isfinite(past.costs_to(spot.place, start[None])[0]):
             return Open(who=actor.who, fixture=name, to=end)
     return None
-
-
-def _past(paths: WalkPaths, leaf: Mesh, gait: Gait) -> WalkPaths:
-    """Path search with a door leaf in place."""
-    return WalkPaths(paths.columns.with_mesh(leaf), paths.character, gait)
 
 
 def _is_door(fixture: Fixture) -> bool:
