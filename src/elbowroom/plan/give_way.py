@@ -1,4 +1,4 @@
-"""Idle limbs that give way to a planned motion; hands at work stay where they are."""
+"""Idle limbs, and elbows of hands at work, that give way to a planned motion; hands at work stay where they are."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from elbowroom.character.skeleton import Pose
+from elbowroom.finish.settle import between_free
+from elbowroom.geometry.rotations import continuous
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
+from elbowroom.plan.arm_paths import ArmPaths
 from elbowroom.plan.director import Director
 from elbowroom.plan.edit import changed_by
 from elbowroom.plan.freeing import free_arm
@@ -128,3 +132,28 @@ def _take_over(d: Director, actor: Actor, done: RepairResult) -> None:
     d.world = actor.placed(d.world)
     d.edits += done.edits
     d.allow([contact for edit in done.edits for contact in edit.contacts])
+
+
+def clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) -> None:
+    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place.
+
+    Raises `PlanningFailure` where it stays in the trunk, which does not give way.
+    """
+    limb, body, q = f"{hand}_arm", actor.body, actor.q[first:]
+    arm, times = list(body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
+    check = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now))
+    if between_free(check, q[:, arm], times):
+        return
+    T = body.transforms(actor.root[first:], q)
+    around = ArmPaths(body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings).around(q[:, arm])
+    if around is not None:
+        actor.q[first:, arm] = around
+        actor.q = continuous(actor.q)
+        actor.keep(tuple(arm))
+        d.world = actor.placed(d.world)
+        return
+    k = int(np.argmin(check.free_batch(q[:, arm], times)))
+    pair = check.blame(q[k, arm], float(times[k]))
+    limbs = {j for chain in body.chains.values() for j in body.subtree(chain.joints[0])}
+    if pair is not None and any(f"{actor.who}.{s.name}" in pair for s in body.shapes if s.joint not in limbs):
+        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")

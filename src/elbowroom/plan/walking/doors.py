@@ -12,7 +12,6 @@ from typing import get_args
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.settle import between_free
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import UP, Array, angle_between, continuous
 from elbowroom.geometry.transforms import apply, inverse
@@ -24,13 +23,13 @@ from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, WalkOptions, inner_ra
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
+from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director
-from elbowroom.plan.give_way import require_free
+from elbowroom.plan.give_way import clear_elbow, require_free
 from elbowroom.plan.hands import arms_of, beyond_reach, held_by, joints_of, may_step
 from elbowroom.plan.places import jammed_by
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Hand, Open, Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.fixtures import (
@@ -50,7 +49,6 @@ from elbowroom.plan.walking.paths import Gait, WalkPaths
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, stepped_back, walk_to
 from elbowroom.posing.grasps import handles_of
 from elbowroom.posing.whole_body import FEET, WholeBody
-from elbowroom.world.fast import LimbCheck
 from elbowroom.world.things import Fixture, Joint
 
 # Speed of a walker who moves a door, m/s, and number of steps relative to usual ones: people take small ones.
@@ -83,7 +81,9 @@ def walk_with(
     options = WalkOptions(fps=fps, seed=d.settings.seed, library=library)
     made = walk_course(body, replace(going, steps=_STEPS), options, feet)
     made = made.with_(root=made.root + np.array([0.0, 0.0, floor]))
-    clip = held(clip := led_over(made, actor.pose), landed(clip) + 1)  # and with what the other hand may hold:
+    clip = led_over(made, actor.pose)
+    clip = held(clip, landed(clip) + 1)
+    # the same with what the other hand may hold
     busy = held(led_over(made.with_(rotations=actor.keeping(made.rotations)), actor.pose), len(clip))
     share = going.along(np.arange(len(clip)) / fps - STANDS_S) / path.length
     gone = np.interp(share * paths[-1], paths, states)
@@ -103,34 +103,11 @@ def walk_with(
     actor.q, actor.away = continuous(actor.q), True
     actor.keep(joints_of(actor, hand))
     d.world = actor.placed(d.world)
-    _clear_elbow(d, actor, hand, first, what)
+    clear_elbow(d, actor, hand, first, what)
     own = actor.q[first:, list(body.chain(f"{hand}_arm").joints)]
     d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(own, "ik"))
     d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(body.parents))))
     require_free(d, (begin, actor.now), what)
-
-
-def _clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) -> None:
-    """Move the elbow of a hand at work out of the way from frame `first` on, the hand in place; raises
-    `PlanningFailure` where it stays in the trunk, which does not give way."""
-    limb, body, q = f"{hand}_arm", actor.body, actor.q[first:]
-    arm, times = list(body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
-    check = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now))
-    if between_free(check, q[:, arm], times):
-        return
-    T = body.transforms(actor.root[first:], q)
-    around = ArmPaths(body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings).around(q[:, arm])
-    if around is not None:
-        actor.q[first:, arm] = around
-        actor.q = continuous(actor.q)
-        actor.keep(tuple(arm))
-        d.world = actor.placed(d.world)
-        return
-    k = int(np.argmin(check.free_batch(q[:, arm], times)))
-    pair = check.blame(q[k, arm], float(times[k]))
-    limbs = {j for chain in body.chains.values() for j in body.subtree(chain.joints[0])}
-    if pair is not None and any(f"{actor.who}.{s.name}" in pair for s in body.shapes if s.joint not in limbs):
-        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")
 
 
 def comes_straight_off(joint: Joint, T_thing_hand: Array) -> bool:
