@@ -120,9 +120,11 @@ def test_it_is_put_on_a_table_upright(body: str, hand: str, tmp_path: Path) -> N
     assert plan.world.frame("bottle", plan.world.span[1])[2, 2] > 0.999
 
 
-def test_a_mug_is_put_in_easy_reach_and_the_hand_is_at_ease_afterwards(tmp_path: Path) -> None:
-    scene = "scene: {meshes: [{maker: table, name: table, at: [0, -0.75, 0]}]}"
+@pytest.mark.parametrize("kind", ["scene", "object"])
+def test_a_mug_is_put_in_easy_reach_and_the_hand_is_at_ease_afterwards(kind: str, tmp_path: Path) -> None:
+    scene = "scene: {meshes: [{maker: table, name: table, at: [0, -0.75, 0]}]}" if kind == "scene" else ""
     mug, task = "bottle: {mesh: {maker: mug}, mass: 0.3}", "put: {who: ann, object: bottle, onto: table}"
+    mug += "" if kind == "scene" else "\n  table: {mesh: {maker: table}, at: [0, -0.75, 0]}"
     plan = plan_storyboard(board("  ann: {body: woman}", tmp_path, thing=mug, scene=scene, task=task))
     assert plan.status == "found", plan.why
     assert any("nearer to the edge of table" in note for note in plan.world.notes)

@@ -213,9 +213,12 @@ def held_grasp(body: Body, hand: str, thing: Thing, *, released: bool) -> Grasp 
         return all(ground.back(scene, grasp.T_thing_hand, shape, _UP) == 0.0 for shape in shapes)
 
     def best() -> Grasp | None:
-        held = list(filter(holds, _for_holding(body, hand, thing, released))) if released else []
-        free = next(filter(stands_free, held), None)
-        return free or next(filter(holds, _for_holding(body, hand, thing, released)), None)
+        first = None
+        for grasp in filter(holds, _for_holding(body, hand, thing, released)):
+            if not released or stands_free(grasp):
+                return grasp
+            first = first or grasp
+        return first
 
     return kept(thing, ("held", body, hand, released), best)
 

@@ -9,7 +9,7 @@ from itertools import islice, product
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.mesh import highest
+from elbowroom.geometry.mesh import Mesh, highest
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.departure import stance_of
@@ -23,7 +23,7 @@ from elbowroom.plan.verbs.put import posture_to_put
 from elbowroom.plan.walking.approach import WORTH_IT, spots_for
 from elbowroom.plan.walking.stances import standing_at, suited_first
 from elbowroom.world.columns import LAYER_M, columns_of
-from elbowroom.world.pairs import FLOOR
+from elbowroom.world.pairs import FLOOR, moves
 from elbowroom.world.world import World
 
 # Directions from the middle of a surface to its edges; metres between samples on the way there.
@@ -52,7 +52,9 @@ def within_reach(d: Director, task: Put) -> Put:
     Unchanged where no better place is known, or the task leaves no choice.
     """
     actor = d.actor(task.who)
-    if task.onto not in d.world.static or task.to is not None or task.support is not None or not may_step(actor, task):
+    if task.to is not None or task.support is not None or not may_step(actor, task):
+        return task
+    if _furniture(d.world, task.onto, actor.now) is None:
         return task
     if d.whole_body == "at once" or d.settings.tier == "ik":
         return task
@@ -77,6 +79,16 @@ def within_reach(d: Director, task: Put) -> Put:
     note = f"{task.object} is put nearer to the edge of {task.onto}, at {place}: its middle {why}."
     d.world = d.world.with_(notes=(*d.world.notes, note))
     return chosen
+
+
+def _furniture(world: World, name: str | None, t: float) -> Mesh | None:
+    """Static mesh or object of a name that rests all the time, as it is at a time; None for anything else."""
+    if name is None or name in world.static:
+        return None if name is None else world.static[name]
+    thing = world.objects.get(name)
+    if thing is None or moves(world, name, thing):
+        return None
+    return thing.mesh.moved(world.frame(name, t))
 
 
 def _bow(d: Director, actor: Actor, task: Put) -> float:
@@ -142,7 +154,8 @@ def _on_the_way(d: Director, actor: Actor, task: Put) -> Iterator[Put]:
 
 def _nearer_an_edge(d: Director, actor: Actor, task: Put) -> Iterator[Put]:
     """The task with places near the edges of a surface, those near the actor first; wide objects stand out over it."""
-    mesh, start = d.world.static[str(task.onto)], stance_of(actor.body, actor.pose)[0]
+    mesh, start = _furniture(d.world, task.onto, actor.now), stance_of(actor.body, actor.pose)[0]
+    assert mesh is not None
     middle = surface_at(d.world, str(task.onto), actor.now, None, np.zeros(3))
     triangles, thing = mesh.vertices[mesh.faces], d.world.objects[task.object].mesh
     radius = float(np.linalg.norm(thing.vertices[:, :2] - thing.bounds.mean(axis=0)[:2], axis=1).max())
