@@ -84,7 +84,7 @@ def hand_over_standing(d: Director, task: Handover) -> None:
         except PlanningFailure as failure:
             if failure.status != "target-out-of-reach":
                 raise
-            far.append(_too_far(d, failure, task, T_meet))
+            far.append(_too_far(d, failure, task, T_meet) if failure.missing > 0.0 else failure)
             raise far[-1] from None
 
     def _meet(T_meet: Array) -> None:
