@@ -25,6 +25,7 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.own_pairs import of_one_body
 from elbowroom.world.pairs import FLOOR, Pair
 from elbowroom.world.played import played
+from elbowroom.world.skin_excess import skin_excess
 from elbowroom.world.world import World
 
 # Distances up to which clearances are searched, metres, first and second.
@@ -91,6 +92,8 @@ class Certificate:
         if self.evidence.floor is not None:
             said.append(f"in the floor{recorded} up to {_mm(deep['floor'])}" if "floor" in deep else "above the floor")
         said.append(f"self-contact{recorded} up to {_mm(deep['self'])}" if "self" in deep else "no self-collision")
+        if self.evidence.skin is not None:
+            said.append(str(self.evidence.skin))
         return "; ".join(said)
 
     @property
@@ -168,6 +171,7 @@ def certify(
     nearest, others = (Clearance() if free else _worst(collisions)), None
     if free and clearance:
         nearest, others = _clearance(proof, measured, close, tolerance)
+    skin = skin_excess(exact, base.times) if contacts == "always" and during is None else None
     return Certificate(
         free,
         not unproven,
@@ -184,7 +188,7 @@ def certify(
         base.fps,
         None if during is None else (float(stage.knots[0]), float(stage.knots[-1])),
         others,
-        evidence_of(exact),
+        evidence_of(exact, skin),
         base.digest,
     )
 
