@@ -32,7 +32,7 @@ from elbowroom.world.evidence import Excused, dropped_mask
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Keyed, places
 from elbowroom.world.played import PlayedWorld, played
-from elbowroom.world.robots import robots_as_things
+from elbowroom.world.robots import of_one_robot, robots_as_things
 from elbowroom.world.things import Hold, Linked, Thing
 from elbowroom.world.world import World
 
@@ -189,7 +189,7 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
         objects,
         None if np.isnan(floor) else floor,
         contacts=contacts_of(proof.allowed),
-        linked=tuple(Linked(a, b, during) for (a, b), during in _rows(file, "linked")),
+        linked=tuple(filter(of_one_robot, (Linked(a, b, during) for (a, b), during in _rows(file, "linked")))),
         fps=fps,
         times=frozen(times),
     )
