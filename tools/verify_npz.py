@@ -936,34 +936,19 @@ class Rules:
         return len(parents) if shared is None else ways[0].index(shared) + ways[1].index(shared)
 
     def _linked(self) -> None:
-        """Objects that are joined: links of one robot, and what a gripper holds, which goes along with it."""
+        """Objects that are joined: links of one robot."""
         file = self.scene.file
         pairs, spans = file.table("linked_pair", 2, "U"), file.table("linked_during", 2)
         if len(pairs) != len(spans):
             raise BadFile(f"{file.path} needs an interval for each pair of linked objects.")
-        rows = [(str(a), str(b), (float(x), float(y))) for (a, b), (x, y) in zip(pairs, spans, strict=True)]
-        for a, b, during in rows:
+        for a, b in ((str(a), str(b)) for a, b in pairs):
             if not self.kind.get(a, "object") == self.kind.get(b, "object") == "object":
                 self.report.add((a, b), "linked, and not two objects")
                 continue
-            grips = [x for x, y, when in rows if y == b and when == during and _robot(x) == _robot(a)]
             if _robot(a) and _robot(a) == _robot(b):
                 self.ignored.add(frozenset((a, b)))
-            elif _robot(a) and any(self._rigid(grip, b, during) for grip in grips):
-                self.excused.setdefault(frozenset((a, b)), []).append(during)
             else:
-                self.report.add((a, b), "linked, and neither links of one robot nor held by one")
-
-    def _rigid(self, a: str, b: str, during: tuple[float, float]) -> bool:
-        """Whether one object goes along with another, but for the frames at which it is taken and left."""
-        one, other = (self.by_name.get(name, []) for name in (a, b))
-        if not one or not other:
-            return True
-        frames = self.scene.frames
-        inside = frames[(frames > during[0]) & (frames < during[1])][1:-1]
-        samples = np.searchsorted(self.scene.times, inside)
-        apart = [np.linalg.inv(one[0].at(int(i))) @ other[0].at(int(i)) for i in samples]
-        return not apart or bool(np.ptp(apart, axis=0).max() < RIGID)
+                self.report.add((a, b), "linked, and no links of one robot")
 
     def _holds(self) -> list[tuple[str, str, str, tuple[float, float]]]:
         file = self.scene.file
@@ -981,10 +966,8 @@ class Rules:
             a, b = b, a
         parts = self.by_name.get(a, [])
         if not parts or self.kind[a] != "body" or self.kind.get(b) != "object":
-            if frozenset((a, b)) not in self.excused and not (_robot(a) and self._rigid(a, b, during)):
-                self.report.add((a, b), "excused, and no part of a body with an object")
-                return False
-            return True
+            self.report.add((a, b), "excused, and no part of a body with an object")
+            return False
         part = parts[0]
         for object, by, hand, (begin, end) in holds:
             if object != b or by != part.owner:

@@ -163,3 +163,48 @@ def test_damaged_files_are_told(tmp_path: Path, change: tuple[str, str], said: s
         read_urdf(path)
     with pytest.raises(BadFile, match="does not exist"):
         read_urdf(tmp_path / "none.urdf")
+
+
+def seen_alone(text: str, link: str) -> str:
+    """The text with the link's collision made a visual, as many files have it."""
+    at = text.index(f'<link name="{link}">')
+    end = text.index("</link>", at)
+    own = text[at:end].replace(
+        '<visual><geometry><mesh filename="package://nowhere/seen.dae"/></geometry></visual>', ""
+    )
+    return text[:at] + own.replace("collision>", "visual>") + text[end:]
+
+
+def test_links_that_are_only_shown_collide_as_shown(tmp_path: Path):
+    path = write_robot(tmp_path)
+    whole = read_urdf(path)
+    text = seen_alone(seen_alone(urdf_text(), "fore"), "hand")
+    # a second visual of the same link counts, too
+    text = text.replace(
+        '<link name="hand">', '<link name="hand"><visual><geometry><sphere radius="0.03"/></geometry></visual>'
+    )
+    path.write_text(text)
+    robot = read_urdf(path)
+    mine, theirs = ({s.name: s for s in r.shapes if s.kind != "sphere"} for r in (robot, whole))
+    assert set(mine) == set(theirs)
+    assert [s.name for s in robot.shapes].count("hand") == 2
+    np.testing.assert_allclose(mine["fore"].mesh.bounds, theirs["fore"].mesh.bounds)
+    np.testing.assert_allclose(mine["hand"].T_joint_shape, theirs["hand"].T_joint_shape)
+    (note,) = [note for note in robot.notes if "visual shape" in note]
+    assert "'fore', 'hand'" in note and "2 links have" in note and not whole.notes
+    clip = RobotClip(robot, np.zeros(1), robot.rest.root[None], robot.rest.q[None])
+    middle = robot.T_rest[mine["fore"].joint] @ mine["fore"].T_joint_shape @ [0.0, 0.0, 0.1, 1.0]
+    world = World(floor=None).with_character("r", clip).with_static("post", sphere(0.01, middle[:3]))
+    assert any("r.fore" in pair for pair in (hit.pair for hit in ExactWorld(world).collisions(0.0)))
+
+
+def test_a_link_whose_mesh_is_missing_is_refused_by_name(tmp_path: Path):
+    path = write_robot(tmp_path)
+    for text in (urdf_text(), seen_alone(urdf_text(), "fore")):
+        path.write_text(text.replace("meshes/fore.stl", "meshes/gone.stl"))
+        with pytest.raises(BadFile, match=r"link 'fore': the mesh 'package://arms/meshes/gone.stl' was not found"):
+            read_urdf(path)
+    path.write_text(seen_alone(urdf_text(), "fore").replace("fore.stl", "fore.glb"))
+    (tmp_path / "arms" / "meshes" / "fore.glb").write_bytes(b"")
+    with pytest.raises(BadFile, match="unsupported format"):
+        read_urdf(path)

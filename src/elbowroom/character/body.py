@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -111,7 +112,8 @@ class Marker:
 class Body(ABC):
     """Common base of persons and robots: names, chains, collision shapes, masses.
 
-    Its joints are in parent-first order, joint 0 is the root. `transforms` places them, whatever kind they are.
+    Its joints are in parent-first order, joint 0 is the root. `transforms` places them, whatever kind they are. `front`
+    is the direction faced at rest; robots look along x.
     """
 
     name: str
@@ -121,6 +123,7 @@ class Body(ABC):
     base: Base = "walks"
     roles: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    front: Array = field(default_factory=lambda: frozen([1.0, 0.0, 0.0]))
 
     def chain(self, name: str) -> Chain:
         """A chain by name, e.g. 'right_arm'."""
@@ -156,6 +159,31 @@ class Body(ABC):
     def hand(self, hand: str) -> tuple[int, Array]:
         """Joint and `T_joint_hand` (4, 4) of a hand: 'left' or 'right' of a person, a robot's gripper."""
 
+    @cached_property
+    def pelvis(self) -> int:
+        """Joint whose frame is the body's: the one that carries legs and spine; the root where none is known."""
+        return self.roles.get("pelvis", 0)
+
+    @cached_property
+    def stem(self) -> tuple[int, ...]:
+        """Joints from the root to the pelvis, both included, which turn as one.
+
+        Many imported rigs have more than one: a root on the ground, or a joint that shares the hips' skin with the
+        pelvis. A turn of the pelvis alone would twist that skin.
+        """
+        chain = [self.pelvis]
+        while chain[0] > 0:
+            chain.insert(0, int(self.parents[chain[0]]))
+        return tuple(chain)
+
+    def turned(self, T: Array) -> Array:
+        """Rotation (..., 3, 3) of the body from rest, that of its pelvis, with joints at T (..., J, 4, 4)."""
+        return np.asarray(T[..., self.pelvis, :3, :3] @ self.T_rest[self.pelvis, :3, :3].T)
+
+    def facing(self, T: Array) -> Array:
+        """Facing direction with joints at T (..., J, 4, 4): horizontal unit vectors (..., 3), 0 if it is vertical."""
+        return np.asarray(normalize((self.turned(T) @ self.front) * [1.0, 1.0, 0.0]))
+
     def subtree(self, joint: int) -> tuple[int, ...]:
         """A joint and everything that hangs on it."""
         return subtree(self.parents, joint)
@@ -190,11 +218,12 @@ class Character(Body):
         except KeyError:
             raise UnknownName(f"body part of {self.name}", name, self.roles) from None
 
-    def facing(self, T: Array) -> Array:
-        """Facing direction with joints at T (..., J, 4, 4): horizontal unit vectors (..., 3)."""
-        pelvis = self.roles.get("pelvis", 0)  # the first joint of imported rigs may not turn with the body
-        front = T[..., pelvis, :3, :3] @ self.T_rest[pelvis, :3, :3].T @ self.front
-        return np.asarray(normalize(front * [1.0, 1.0, 0.0]))
+    def root_under(self, pelvis: Array, rotations: Array) -> Array:
+        """Positions (N, 3) of the root that put the pelvis at (N, 3), with local rotations (N, J, 4)."""
+        if self.pelvis == 0:
+            return pelvis
+        T = self.skeleton.forward(np.zeros((len(rotations), 3)), rotations)
+        return np.asarray(pelvis - T[:, self.pelvis, :3, 3])
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from elbowroom.world.contacts import Contact, Kind
 from elbowroom.world.evidence import Excused
 from elbowroom.world.pairs import Pair
 from elbowroom.world.played import PlayedWorld
+from elbowroom.world.robots import of_one_robot
 from elbowroom.world.things import Hold, Linked
 from elbowroom.world.world import World
 
@@ -179,7 +180,7 @@ def _with_extras(world: World, story: dict[str, Any]) -> World:
         world = _with_contact(world, entry)
     linked = [(_words(e, "a", "b"), _during(e)) for e in _entries(story.get("linked"))]
     links = tuple(Linked(ab[0], ab[1], during) for ab, during in linked if ab is not None and during is not None)
-    return world.with_(linked=links)
+    return world.with_(linked=tuple(filter(of_one_robot, links)))
 
 
 def story_floor(story: dict[str, Any]) -> float | Literal["auto"] | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Character
+from elbowroom.character.body import Character, Skin
 from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
@@ -19,6 +19,7 @@ from elbowroom.files.atomic import writing
 from elbowroom.files.edits import Edited, npz_arrays, read_npz_edits
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_skin import read_skin, skin_arrays
 from elbowroom.files.proof import Proof, contacts_of, proof_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
@@ -31,7 +32,7 @@ from elbowroom.world.evidence import Excused, dropped_mask
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Keyed, places
 from elbowroom.world.played import PlayedWorld, played
-from elbowroom.world.robots import robots_as_things
+from elbowroom.world.robots import of_one_robot, robots_as_things
 from elbowroom.world.things import Hold, Linked, Thing
 from elbowroom.world.world import World
 
@@ -78,6 +79,9 @@ def write_npz(
         arrays[f"hold/{i}/leads"] = np.array(hold.leads)
     for name, motion in world.characters.items():
         arrays |= {f"char/{plain(name)}/{key}": value for key, value in _character(name, motion, times).items()}
+    arrays |= skin_arrays(
+        {plain(name): m.body for name, m in world.characters.items() if isinstance(m.body, Character)}
+    )
     for name, mesh in world.static.items():
         at = f"static/{plain(name)}"
         arrays |= {f"{at}/vertices": mesh.vertices, f"{at}/faces": mesh.faces}
@@ -168,7 +172,8 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
         raise BadFile(file.path, "needs increasing times, 1 / fps apart", where="times, fps")
     if len(file.names("char")) > _MOST_CHARACTERS:
         raise BadFile(file.path, f"contains more than {_MOST_CHARACTERS} characters")
-    characters = {name: _clip(file, name, fps, times) for name in file.names("char")}
+    skins: dict[str, Skin] = {}
+    characters = {name: _clip(file, name, fps, times, skins) for name in file.names("char")}
     static = {name: file.mesh(f"static/{name}") for name in file.names("static")}
     objects = {}
     for name in file.names("object"):
@@ -184,7 +189,7 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
         objects,
         None if np.isnan(floor) else floor,
         contacts=contacts_of(proof.allowed),
-        linked=tuple(Linked(a, b, during) for (a, b), during in _rows(file, "linked")),
+        linked=tuple(filter(of_one_robot, (Linked(a, b, during) for (a, b), during in _rows(file, "linked")))),
         fps=fps,
         times=frozen(times),
     )
@@ -249,7 +254,7 @@ def _with_holds(file: Arrays, world: PlayedWorld) -> PlayedWorld:
     return replace(world, holds=tuple(holds))
 
 
-def _clip(file: Arrays, name: str, fps: float, times: Array) -> Clip:
+def _clip(file: Arrays, name: str, fps: float, times: Array, skins: dict[str, Skin]) -> Clip:
     at = f"char/{name}"
     names = [str(n) for n in file.get(f"{at}/joint_names", 1, kind="U")]
     count = len(names)
@@ -262,8 +267,9 @@ def _clip(file: Arrays, name: str, fps: float, times: Array) -> Clip:
         raise BadFile(file.path, str(error).rstrip("."), where=f"character '{name}'") from None
     character = as_character(skeleton, name=name)
     shapes = _shapes(file, at, count)
-    # limits are found anew, but the skeleton, the shapes and what is a hand are the file's own
-    character = character.with_(skeleton=skeleton, shapes=shapes, roles=_roles(file, at, count) or character.roles)
+    # limits are found anew, but the skeleton, the shapes, the skin and what is a hand are the file's own
+    roles = _roles(file, at, count) or character.roles
+    character = character.with_(skeleton=skeleton, shapes=shapes, roles=roles, skin=read_skin(file, name, count, skins))
     root = file.get(f"{at}/root", 2, (len(times), 3))
     source = Source(path=str(file.path), format="NPZ")
     return Clip(character, fps, root, rotations, float(times[0]), name, source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree
@@ -23,6 +24,7 @@ _LARGEST = 16 * 1024**2  # bytes
 _LARGEST_MESH = 64 * 1024**2  # bytes of one mesh file; those of robots have one or two megabytes
 _MESHES = (".stl", ".dae", ".obj", ".ply")  # others that Pinocchio knows name further files, as glTF does
 _MOST_LINKS = 200  # a humanoid with hands has 50 to 120; Pinocchio's time grows with their cube: 0.5 s for 200
+_NAMED = 6  # links that a note names
 _MOST_SHAPES = 2000  # collision shapes of all links
 _SIDES = 32  # of the polygon that stands for a circle
 _FARTHEST = 1e6  # metres
@@ -40,6 +42,8 @@ _NUMBERS = {
     "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
     "limit": dict.fromkeys(("lower", "upper", "effort", "velocity"), 1),
 }
+# Mark of a link that the file gives no collision shape.
+_SEEN_ALONE = "elbowroom-seen-alone"
 _JOINTS = ("revolute", "continuous", "prismatic", "fixed")
 
 
@@ -53,24 +57,33 @@ def read_urdf(
 
     Mesh files are looked up beside the file; `package://NAME/…` in `packages` (folders that hold a folder NAME, or are
     called so) and in the folders above the file. `base` says how the robot as a whole moves: not at all, rolling on the
-    floor, or freely. Cylinders become convex meshes around them, meshes count as their convex hulls. On wheels, an arm
-    of six joints or more without a link `grip` gets one at the tip of its tool (`character.gripper`).
+    floor, or freely. Cylinders become convex meshes around them, meshes count as their convex hulls. A link without a
+    collision shape has its visual one, with a note. On wheels, an arm of six joints or more without a link `grip` gets
+    one at the tip of its tool (`character.gripper`).
     """
     path = Path(path)
     tree = _parsed(path)
+    seen = _seen_alone(tree)
     folders = [Path(p) for p in packages]
-    for mesh in tree.iter("mesh"):
-        mesh.set("filename", str(_resolved(mesh.get("filename", ""), path, folders)))
+    for link in tree.findall("link"):
+        for mesh in link.iter("mesh"):
+            file = _resolved(mesh.get("filename", ""), path, folders, f"link '{shown(link.get('name', ''))}'")
+            mesh.set("filename", str(file))
     _check_joints(tree, path)
     _check_shapes(tree, path)
     robot = _robot(path, ElementTree.tostring(tree, encoding="unicode"), tree.get("name") or path.stem, base)
+    if seen:
+        named = ", ".join(f"'{shown(name)}'" for name in seen[:_NAMED]) + (", …" if len(seen) > _NAMED else "")
+        have = "1 link has" if len(seen) == 1 else f"{len(seen)} links have"
+        note = f"{have} no collision shape in {path.name}; the visual shape is used: {named}."
+        robot = replace(robot, notes=(*robot.notes, note))
     return with_grip(robot) if base == "wheels" else robot
 
 
 def mesh_files(path: Path, packages: Sequence[Path] = ()) -> list[Path]:
     """Files of meshes that a URDF file needs; they are not read."""
-    names = [mesh.get("filename", "") for mesh in _parsed(path).iter("mesh")]
-    return [_resolved(name, path, list(packages)) for name in names]
+    links = _parsed(path).findall("link")
+    return [_resolved(mesh.get("filename", ""), path, list(packages)) for link in links for mesh in link.iter("mesh")]
 
 
 def _parsed(path: Path) -> ElementTree.Element:
@@ -82,13 +95,24 @@ def _parsed(path: Path) -> ElementTree.Element:
         raise BadFile(path, f"is not valid XML ({error})", f"line {line}" if line else "") from None
     if tree.tag != "robot":
         raise BadFile(path, f"describes a <{tree.tag}>", would_do="a URDF describes a <robot>")
-    for visual in [(link, v) for link in tree.iter("link") for v in link.findall("visual")]:
-        visual[0].remove(visual[1])  # their files need not exist
+    for link in tree.findall("link"):
+        for visual in link.findall("visual"):
+            link.remove(visual)  # their files need not exist
+            if link.find("collision") is None or link.get(_SEEN_ALONE):
+                link.set(_SEEN_ALONE, "yes")
+                shape = ElementTree.SubElement(link, "collision")
+                shape.extend(part for part in visual if part.tag in ("origin", "geometry"))
     return tree
 
 
-def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
-    """The file that a mesh's name means."""
+def _seen_alone(tree: ElementTree.Element) -> list[str]:
+    """Names of the links whose shapes are those they are shown with; the mark is taken away again."""
+    marked = [link for link in tree.findall("link") if link.attrib.pop(_SEEN_ALONE, "")]
+    return [link.get("name", "") for link in marked]
+
+
+def _resolved(name: str, path: Path, packages: list[Path], where: str = "") -> Path:
+    """The file that a mesh's name means, of the link `where`."""
     tried = name.removeprefix("file://")
     if name.startswith(("package://", "model://")):
         package, _, rest = name.partition("://")[2].partition("/")
@@ -100,11 +124,10 @@ def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
         if place.exists():
             check_regular(place, _LARGEST_MESH)
             if place.suffix.lower() not in _MESHES:
-                raise BadFile(
-                    path, f"the mesh '{name}' has an unsupported format", would_do=f"{', '.join(_MESHES)} are read"
-                )
+                kinds = f"{', '.join(_MESHES)} are read"
+                raise BadFile(path, f"the mesh '{shown(name, 200)}' has an unsupported format", where, kinds)
             return place.resolve()
-    raise BadFile(path, f"the mesh '{name}' was not found", would_do="put it there, or give packages")
+    raise BadFile(path, f"the mesh '{shown(name, 200)}' was not found", where, "put it there, or give packages")
 
 
 def _check_joints(tree: ElementTree.Element, path: Path) -> None:

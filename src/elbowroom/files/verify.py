@@ -13,22 +13,17 @@ from elbowroom.errors import BadFile
 from elbowroom.files.open import open_file
 from elbowroom.files.proof import Proof, contacts_of
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import inverse
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.contacts import Caps
 from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair
-from elbowroom.world.paths import places
 from elbowroom.world.played import PlayedWorld
-from elbowroom.world.things import Linked
 
 # Samples a second.
 RATE = 1000.0
 # Metres: a depth that is measured otherwise than the proof did may differ by as much.
 _SLACK = 1e-4
-# Numbers of a transform between two objects that go along with each other change by less.
-_RIGID = 1e-3
 # Metres, or of a quaternion's numbers: GLB has numbers of 32 bits, and frames at another rate than planned lie between.
 _ROUNDING = 1e-4
 
@@ -107,26 +102,12 @@ def verify(path: str | Path, progress: Callable[[float], None] | None = None) ->
     on, proof = read_played(path)
     if not on.characters and not on.objects:
         raise BadFile(path, "contains nothing that moves")
-    links = tuple(link for link in on.linked if _goes_along(on, link))
-    world = replace(on, contacts=contacts_of(proof.allowed), caps=_caps(proof), linked=links, notes=())
+    world = replace(on, contacts=contacts_of(proof.allowed), caps=_caps(proof), notes=())
     times = np.arange(on.times[0], on.times[-1] + 0.5 / RATE, 1.0 / RATE)
     violations = _sampled(world, np.minimum(times, on.times[-1]), progress)
     certificate = certify(world, own_contacts=False, standing=False)
     layers = open_file(path).edited
     return Verified(Path(path), proof, len(times), violations, certificate, layers.edits, layers.off(on))
-
-
-def _goes_along(world: PlayedWorld, link: Linked) -> bool:
-    """Return whether two objects may be joined as stored: links of one robot, or an object that moves along rigidly."""
-    if link.a not in world.objects or link.b not in world.objects:
-        return False
-    robots = [name.rpartition(".")[0] for name in (link.a, link.b)]
-    if robots[0] and robots[0] == robots[1]:
-        return True
-    times = world.times[(world.times > link.during[0]) & (world.times < link.during[1])]
-    a, b = (places(world.objects[name].path, times) for name in (link.a, link.b))
-    together = inverse(a) @ b
-    return len(times) == 0 or bool(np.abs(together - together[:1]).max() < _RIGID)
 
 
 def _caps(proof: Proof) -> Caps:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +14,8 @@ from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion import upper
+from elbowroom.locomotion.figure import SIDES, figure
 from elbowroom.locomotion.room import gap, lowest, part
 from elbowroom.locomotion.steps import Steps
 from elbowroom.motion.clip import Clip
@@ -36,6 +39,9 @@ _BESIDE = {
     "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
     "hand": ("pelvis", "spine1", "spine2", "thigh", "shin"),
 }
+_LEGS = ("thigh", "shin")
+# Abduction of arms that are held out, radians: with more, they would no longer seem to hang.
+_HELD_OUT = np.radians(30.0)
 # metres that a foot moves along the floor next to its stance, and height over the floor below which that counts
 _SLIDES_M, _BEARS_M = 0.0006, 0.004
 # seconds before landing and after leaving in which it brakes for that
@@ -152,23 +158,55 @@ def _missing(character: Character, T: Array, side: str) -> Array:
     """Abduction (N,) that an arm needs, radians, for T (N, J, 4, 4); 0 where it is clear."""
     shoulder, axis = T[:, character.role(f"{side}_upper_arm"), :3, 3], _axis(character, T, side)
     need = np.zeros(len(T))
-    for name, others in _BESIDE.items():
-        joint = character.role(f"{side}_{name}")
-        mine = part(character, tuple(character.skeleton.subtree(joint)) if name == "hand" else (joint,), T)
-        if mine is None:
-            continue
+    for joints, others in _kept_apart(character, side):
+        mine = part(character, joints, T)
+        assert mine is not None
         way = np.cross(axis, mine.middle - shoulder)
         lever = np.linalg.norm(way, axis=1)
         for other in others:
-            role = f"{side}_{other}" if other in ("thigh", "shin") else other
-            its = part(character, (character.roles[role],), T) if role in character.roles else None
-            if its is not None:
-                distance, towards = gap(mine, its, MARGIN)
-                # metres of clearance per radian: little where the arm is in front of or behind what it is near
-                gain = np.maximum(-np.sum(way * towards, axis=1), _LEAST_GAIN * lever)
-                short = MARGIN - distance
-                need = np.maximum(need, np.where(short > _ENOUGH, short / gain, 0.0))
+            its = part(character, (other,), T)
+            assert its is not None
+            distance, towards = gap(mine, its, MARGIN)
+            # metres of clearance per radian: little where the arm is in front of or behind what it is near
+            gain = np.maximum(-np.sum(way * towards, axis=1), _LEAST_GAIN * lever)
+            short = MARGIN - distance
+            need = np.maximum(need, np.where(short > _ENOUGH, short / gain, 0.0))
     return need
+
+
+def _kept_apart(character: Character, side: str) -> Iterator[tuple[tuple[int, ...], list[int]]]:
+    """Joints of each part of an arm, and those beside it that abduction keeps it off."""
+    for name, other in _separable(character):
+        joint = character.role(f"{side}_{name}")
+        yield (
+            character.subtree(joint) if name == "hand" else (joint,),
+            [character.role(f"{side}_{o}" if o in _LEGS else o) for o in other],
+        )
+
+
+@lru_cache(maxsize=32)
+def _separable(character: Character) -> list[tuple[str, list[str]]]:
+    """Parts of arms with those beside them that are apart when both arms are held out.
+
+    What overlaps even then is one flesh, such as an upper arm and a trunk whose armpits share their skin.
+    """
+    body = figure(character)
+    turns: dict[str, Array] = {}
+    out = replace(upper.hanging(1), abduction=np.array([_HELD_OUT]))
+    for side in SIDES:
+        turns |= upper.arm(body, side, out, rot.IDENTITY[None], rot.IDENTITY[None])
+    T = character.skeleton.forward(*body.assemble(turns, np.zeros((1, 3))))
+
+    def apart(side: str, name: str, other: str) -> bool:
+        roles = f"{side}_{name}", f"{side}_{other}" if other in _LEGS else other
+        if roles[1] not in character.roles:
+            return False
+        mine, its = (part(character, (character.role(role),), T) for role in roles)
+        return mine is not None and its is not None and float(gap(mine, its, MARGIN)[0][0]) > 0.0
+
+    return [
+        (name, [o for o in beside if all(apart(side, name, o) for side in SIDES)]) for name, beside in _BESIDE.items()
+    ]
 
 
 def _axis(character: Character, T: Array, side: str) -> Array:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
-from elbowroom.character.rig_geometry import ancestors
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
@@ -127,12 +125,12 @@ def led_over(clip: Clip, pose: Pose) -> Clip:
     legs, rest = smootherstep(t / _LEGS_S), smootherstep(t / _REST_S)
     after = clip.world()
     leg_joints = {j for side in SIDES for j in character.subtree(character.role(f"{side}_thigh"))}
-    pelvis = character.role("pelvis")
-    fast = [*leg_joints, pelvis, *ancestors(character.skeleton, pelvis)]
+    fast = [*leg_joints, *character.stem]
     share = np.where(np.isin(np.arange(len(character.parents)), fast), legs[:, None], rest[:, None])
     q = rot.slerp(pose.rotations[None], clip.rotations, share)
-    _pelvis_between(character, q, rot.from_matrix(T[:, :3, :3]), rot.from_matrix(after[..., :3, :3]), legs)
-    root = pose.root + legs[:, None] * (clip.root - pose.root)
+    _stem_between(character, q, rot.from_matrix(T[:, :3, :3]), rot.from_matrix(after[..., :3, :3]), legs)
+    hips = T[character.pelvis, :3, 3]
+    root = character.root_under(hips + legs[:, None] * (after[:, character.pelvis, :3, 3] - hips), q)
     feet = {}
     for side in SIDES:
         joint = character.role(f"{side}_foot")
@@ -146,18 +144,20 @@ def led_over(clip: Clip, pose: Pose) -> Clip:
     return clip.with_(root=root, rotations=rot.continuous(q))
 
 
-def _pelvis_between(character: Character, q: Array, before: Array, after: Array, share: Array) -> None:
-    """Turn a pelvis that is not the root of its rig, so that it goes from one world rotation to another.
+def _stem_between(character: Character, q: Array, before: Array, after: Array, share: Array) -> None:
+    """Turn the pelvis from one world rotation to another, and the joints above it with it.
 
-    The heading may be in the root before and in the pelvis after: with both blended apart the body would turn about.
-    Joint rotations q (N, J, 4) are changed; world rotations of joints before (J, 4) and after (N, J, 4).
+    A recording may have the heading in the pelvis alone, a walk has it in the root: joints blended one by one would
+    turn the body about. Rotations q (N, J, 4) are changed; world rotations of joints before (J, 4), after (N, J, 4).
     """
-    pelvis = character.role("pelvis")
-    above = ancestors(character.skeleton, pelvis)
-    if not above:
+    stem = list(character.stem)
+    if len(stem) == 1:
         return
-    parent = reduce(rot.multiply, (q[:, j] for j in sorted(above)))
-    q[:, pelvis] = rot.multiply(rot.conjugate(parent), rot.slerp(before[pelvis], after[:, pelvis], share))
+    pelvis = rot.slerp(before[stem[-1]], after[:, stem[-1]], share)
+    was, then = (rot.multiply(rot.conjugate(x[..., stem[-1:], :]), x[..., stem, :]) for x in (before, after))
+    world = rot.multiply(pelvis[:, None], rot.slerp(was, then, share[:, None]))
+    q[:, 0] = world[:, 0]
+    q[:, stem[1:]] = rot.multiply(rot.conjugate(world[:, :-1]), world[:, 1:])
 
 
 def leaned(clip: Clip, pose: Pose, weights: Array) -> Clip:
@@ -169,10 +169,8 @@ def leaned(clip: Clip, pose: Pose, weights: Array) -> Clip:
     if not len(rows):
         return clip
     character, w = clip.character, weights[rows, None]
-    pelvis, base = character.role("pelvis"), figure(character).rotations[character.role("pelvis")]
     T = clip.world()
-    turn = rot.multiply(rot.from_matrix(T[:, pelvis, :3, :3]), rot.conjugate(base))
-    heading = np.unwrap(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:, :2]))
+    heading = np.unwrap(headings_of(character, T))
     turned = rot.about(rot.UP, heading[rows] - heading[0])
     root, q = np.array(clip.root), np.array(clip.rotations)
     root[rows] += w * rot.rotate(turned, pose.root - clip.root[0])

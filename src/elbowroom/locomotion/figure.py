@@ -75,28 +75,22 @@ class Figure:
         turns: for each role the rotation (N, 4) or (4,) against its parent in the standing figure's axes (the pelvis:
         against the world); root: position of the pelvis joint, (N, 3).
         """
-        skeleton = self.character.skeleton
-        role_of = {j: role for role, j in self.character.roles.items()}
-        n = len(root)
-        local = np.empty((n, len(skeleton), 4))
+        skeleton, stem = self.character.skeleton, self.character.stem
+        role_of = {0: "pelvis"} | {j: role for role, j in self.character.roles.items() if j not in stem}
+        local = np.empty((len(root), len(skeleton), 4))
         for j in range(len(skeleton)):
             p = int(skeleton.parents[j])
             turn = turns.get(role_of.get(j, ""), rot.IDENTITY)
             own = self.rotations[j]
             before = rot.IDENTITY if p < 0 else rot.conjugate(self.rotations[p])
             local[:, j] = rot.multiply(rot.multiply(before, turn), own)
-        pelvis = self.character.role("pelvis")
-        if pelvis == 0:
-            return root, local
-        # Joints above the pelvis are fixed relative to it, so the root follows.
-        T = skeleton.forward(np.zeros((n, 3)), local)
-        return root - T[:, pelvis, :3, 3], local
+        return self.character.root_under(root, local), local
 
     @cached_property
     def but_legs(self) -> tuple[int, ...]:
         """Joints other than those of pelvis and legs, whose rotations may be clamped without moving a foot."""
         legs = {j for side in SIDES for j in self.character.skeleton.subtree(self.character.role(f"{side}_thigh"))}
-        return tuple(j for j in range(len(self.positions)) if j not in legs and j != self.character.role("pelvis"))
+        return tuple(j for j in range(len(self.positions)) if j not in legs and j not in self.character.stem)
 
     def clip(
         self, turns: Mapping[str, Array], root: Array, fps: float, name: str, clamped: Collection[int] = ()

@@ -15,7 +15,7 @@ import numpy as np
 from elbowroom.character.anatomy_rest import angle_about
 from elbowroom.character.body import Character
 from elbowroom.character.hands import FINGERS, relaxed_bend
-from elbowroom.character.rig_geometry import ancestors, between
+from elbowroom.character.rig_geometry import between
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.motion.clip import Clip
@@ -71,17 +71,15 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
     skeleton = character.skeleton
     W_rest = skeleton.orientations(skeleton.rest)
     role_of = {j: role for role, j in character.roles.items()}
-    carriers = _carriers_of_the_pelvis(character)
     W = np.zeros((len(clip), len(skeleton), 4))
     for j, parent in enumerate(skeleton.parents):
         role = role_of.get(j, "")
-        turn = _turn_of(role, source.roles, turns) if role else named.get(skeleton.names[j])
+        if j in character.stem:
+            turn = _turn_of("pelvis", source.roles, turns)
+        else:
+            turn = _turn_of(role, source.roles, turns) if role else named.get(skeleton.names[j])
         if role.endswith("_forearm") and turn is not None:
             turn = _with_the_palm(role, source, character, turns, turn)
-        if turn is None and j in carriers:
-            turn = _turn_of("pelvis", source.roles, turns)
-            if turn is not None and not carriers[j]:
-                turn = rot.about(UP, rot.heading(turn))
         if turn is not None:
             W[:, j] = rot.multiply(turn, rot.multiply(corrections.get(role, facing), W_rest[j]))
         elif is_finger(role):
@@ -99,18 +97,6 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
     end = np.array([start[0], start[1], floor + ankle_height(character)])
     root = end + scale * (hips - start) - _hip_centre(character, there)
     return Carried(root, q, scale, _notes(source, character))
-
-
-def _carriers_of_the_pelvis(character: Character) -> dict[int, bool]:
-    """Joints above the pelvis, and whether they are near enough to be part of it.
-
-    A root on the ground only turns with the body's heading.
-    """
-    skeleton = character.skeleton
-    p = skeleton.T_rest[:, :3, 3]
-    pelvis = character.roles.get("pelvis", 0)
-    near = 0.15 * max(float(np.ptp(p[:, 2])), 1e-3)
-    return {j: bool(np.linalg.norm(p[j] - p[pelvis]) < near) for j in ancestors(skeleton, pelvis)}
 
 
 def leg_length(character: Character) -> float:
@@ -141,7 +127,7 @@ def _hip_centre(character: Character, positions: Array) -> Array:
     """Middle between the hips (T, 3), or the pelvis or root where they were not found."""
     hips = [character.roles[f"{s}_thigh"] for s in SIDES if f"{s}_thigh" in character.roles]
     if len(hips) < 2:
-        hips = [character.roles.get("pelvis", 0)]
+        hips = [character.pelvis]
     return positions[:, hips].mean(axis=1)
 
 

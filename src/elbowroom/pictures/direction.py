@@ -183,7 +183,8 @@ class Direction:
         who = _followed(world, camera, times, far)
         if who is not None:
             motion = world.characters[who]
-            self._track = _smooth(joint_transforms(motion, times)[:, 0, :3, 3] * [1.0, 1.0, 0.0], times)
+            hips = joint_transforms(motion, times)[:, motion.body.pelvis, :3, 3]
+            self._track = _smooth(hips * [1.0, 1.0, 0.0], times)
             body = (body_points(motion, times) - self._track[:, None, :]).reshape(-1, 3)
             return np.concatenate([body, *self._taken_along(world, who)])
         if camera.follow is None and not world.characters and len(clouds) == 1:

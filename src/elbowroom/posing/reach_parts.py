@@ -14,7 +14,7 @@ from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, from_matrix, multiply, normalize, rotate
+from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, from_matrix, normalize, rotate
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.soles import Sole
 from elbowroom.posing.balance import AROUND, contact_points, edges, feet_of
@@ -293,8 +293,6 @@ def _forefoot(T: Array, sole: Sole) -> Array:
 
 def _facing(body: Character, T: Array) -> Array:
     """Front, left and up (3, 3) of a standing body with joints at (J, 4, 4), by its pelvis."""
-    pelvis = body.roles.get("pelvis", 0)
-    turn = multiply(from_matrix(T[pelvis, :3, :3]), conjugate(from_matrix(body.T_rest[pelvis, :3, :3])))
-    front = rotate(turn, body.front) * [1.0, 1.0, 0.0]
-    front = normalize(front if np.linalg.norm(front) > 1e-6 else np.asarray(body.front) * [1.0, 1.0, 0.0])
+    front = body.facing(T)
+    front = front if front.any() else normalize(body.front * [1.0, 1.0, 0.0])
     return np.stack([front, np.cross(_UP, front), _UP])

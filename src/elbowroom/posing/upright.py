@@ -19,16 +19,17 @@ _FORWARDS, _INWARDS, _DOWN = 0.52, 0.04, 0.22
 _BACK, _LEANS = 0.5, 0.06
 # Diameter that the hand closes around, metres.
 _WIDTH = 0.024
+# A body lies down where less than this share of its front is horizontal: 78° from upright.
+_LEVEL = 0.2
 
 
 def facing_of(clip: Clip) -> Array:
     """Horizontal unit vectors (N, 3) in which a body faces by frame."""
     body = clip.character
-    front = rot.rotate(clip.rotations[:, 0], rot.rotate(rot.conjugate(body.skeleton.rest[0]), body.front))
-    front[:, 2] = 0.0
-    if (np.linalg.norm(front, axis=1) < 0.2).any():
+    front = body.turned(clip.world()) @ body.front
+    if (np.linalg.norm(front[:, :2], axis=1) < _LEVEL).any():
         raise BadValue(f"nothing can be carried upright while {body.name} lies down.")
-    return np.asarray(rot.normalize(front))
+    return np.asarray(rot.normalize(front * [1.0, 1.0, 0.0]))
 
 
 def carried_upright(clip: Clip, hand: str) -> Clip:

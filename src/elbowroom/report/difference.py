@@ -131,8 +131,10 @@ def _alike(subject: Subject, original: Array, roles: tuple[str, ...]) -> Array:
     """Similarity of a limb's joint angles (T,), 1 if equal."""
     rows = [subject.character.roles[r] for r in roles if r in subject.character.roles]
     turn = rot.multiply(rot.conjugate(original[:, rows]), subject.clip.rotations[:, rows])
-    if 0 in rows:  # where the whole body faces is its place, not its posture
-        turn[:, rows.index(0)] = _tilt(original[:, 0], subject.clip.rotations[:, 0])
+    body = subject.character
+    if body.pelvis in rows:  # where the whole body faces is its place, not its posture
+        before, now = (body.skeleton.orientations(q)[:, body.pelvis] for q in (original, subject.clip.rotations))
+        turn[:, rows.index(body.pelvis)] = _tilt(before, now)
     angle = np.sqrt(np.mean(np.linalg.norm(rot.log(turn), axis=-1) ** 2, axis=1))
     return np.asarray(0.5 ** ((angle / _HALF) ** 2))
 

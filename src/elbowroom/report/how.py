@@ -47,7 +47,8 @@ HOW = {
         " thighs and arms may brush the own body. Amber: less clearance, or not proven. Red: collisions."
     ),
     "limits": (
-        "Excess of each joint over the human range of motion, in degrees. Green: at most"
+        "Excess of each joint over the human range of motion, in degrees; of the waist, of the chest's turn against the"
+        " hips, and of joints that share the hips, whatever limits a rig's joints have. Green: at most"
         f" {np.degrees(PAST[0]):.0f}°. Amber: at most {np.degrees(PAST[1]):.0f}°. Red: more."
     ),
     "balance": (

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from elbowroom.character.limits import pose_excess
+from elbowroom.character.range_of_motion import RANGES
+from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.quality import BEYOND
 from elbowroom.report.parts import Measure, Moment, light_of, listed
@@ -17,6 +19,10 @@ from elbowroom.report.people import Subject
 # and recorded rigs place their joints as far off.
 PAST = (float(np.radians(5.0)), float(np.radians(15.0)))
 _LISTED = 4
+# Turn of the chest against the hips, radians: that of all joints of the trunk together.
+_WAIST_RAD = float(np.radians(sum(RANGES[part].turns_out for part in ("spine1", "spine2", "chest"))))
+# Turn of two joints that share the skin of the hips, radians: that of the lowest joint of the spine.
+_HIPS_RAD = float(np.radians(RANGES["spine1"].turns_out))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,11 +61,14 @@ class Limits(Measure):
 
 
 def limits_of(subject: Subject) -> Limits:
-    """Measure violations of joint limits."""
+    """Measure violations of joint limits, and of the turn of hips and trunk against each other."""
     limits = subject.character.limits
     rows = [j for j, limit in enumerate(limits) if limit is not None]
     excess = pose_excess(limits, subject.clip.rotations)[:, rows] if rows else np.zeros((len(subject.clip), 0))
     names = tuple(subject.joint(j) for j in rows)
+    if "chest" in subject.character.roles:
+        rows, names = [*rows, subject.character.pelvis], (*names, "waist")
+        excess = np.column_stack([excess, waist_excess(subject)])
     common: dict[str, Any] = {"times": subject.times, "joints": names, "excess": excess}
     if not rows:
         return Limits(light="none", says="No joint ranges are known for this rig.", **common)
@@ -81,16 +90,35 @@ def limits_of(subject: Subject) -> Limits:
         light=light,
         says=says,
         headline="all within range" if peak <= BEYOND else f"{np.degrees(peak):.1f}° past, {names[joint]}",
-        moments=_moments(subject, names, excess),
+        moments=_moments(subject, rows, names, excess),
         figures={"frames with a joint out of range": f"{100 * share:.0f} %"},
         **common,
     )
 
 
-def _moments(subject: Subject, names: tuple[str, ...], excess: Array) -> tuple[Moment, ...]:
+def waist_excess(subject: Subject) -> Array:
+    """Turn of the chest against the hips, and of joints that share the hips, beyond what spines do, radians (T,).
+
+    It sees joints without a limit of their own: a spine of many bones, or a rig whose root carries part of the hips.
+    """
+    body = subject.character
+    chest = body.roles["chest"]
+    carrying = {shape.joint for shape in body.shapes}
+    rest = rot.from_matrix(body.T_rest[:, :3, :3])
+
+    def turn(joint: int) -> Array:
+        return rot.multiply(rot.from_matrix(subject.T[:, joint, :3, :3]), rot.conjugate(rest[joint]))
+
+    back = rot.conjugate(turn(body.pelvis))
+    over = [np.abs(rot.heading(rot.multiply(back, turn(chest)))) - _WAIST_RAD]
+    for joint in carrying.intersection(body.stem) - {body.pelvis}:
+        over.append(np.abs(rot.heading(rot.multiply(back, turn(joint)))) - _HIPS_RAD)
+    return np.maximum(np.max(over, axis=0), 0.0)
+
+
+def _moments(subject: Subject, rows: list[int], names: tuple[str, ...], excess: Array) -> tuple[Moment, ...]:
     """Moments of the joints that are furthest out of range."""
     out = []
-    rows = [j for j, limit in enumerate(subject.character.limits) if limit is not None]
     for k in np.argsort(-excess.max(axis=0))[:_LISTED]:
         frame = int(np.argmax(excess[:, k]))
         if excess[frame, k] > BEYOND:

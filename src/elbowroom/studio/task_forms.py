@@ -11,6 +11,7 @@ import numpy as np
 from elbowroom.errors import BadValue
 from elbowroom.plan.hands import holder_of
 from elbowroom.studio.studio import Studio
+from elbowroom.world.extent import facing, joint_transforms
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -183,13 +184,12 @@ def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]
         return [round(float(x), 3) for x in np.asarray(place)[:3, 3] + [0.15, 0.0, 0.0]]
     hand = args.get("hand", "right")
     T = world.hand(args["who"], hand, min(t, world.span[1]))
-    body = world.body(args["who"])
     motion = world.motion(args["who"])
-    root = body.transforms(*motion.sample([t]))[0, 0]
-    front = root[:3, :3] @ body.T_rest[0, :3, :3].T @ np.asarray(getattr(body, "front", [0.0, -1.0, 0.0]))
+    front = facing(motion, t)
     point = T[:3, 3] + 0.25 * front + [0.0, 0.0, 0.2]
     if verb == "go":
-        point = root[:3, 3] * [1.0, 1.0, 0.0] + front + [0.0, 0.0, world.floor or 0.0]
+        stands = joint_transforms(motion, t)[0, motion.body.pelvis, :3, 3]
+        point = stands * [1.0, 1.0, 0.0] + front + [0.0, 0.0, world.floor or 0.0]
     return [round(float(x), 3) for x in point]
 
 

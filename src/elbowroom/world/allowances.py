@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from elbowroom.character.body import Body, Character
 from elbowroom.motion.clip import Clip
 from elbowroom.world.contacts import DECLARED, Contact, Kind
 from elbowroom.world.exact import ExactWorld
@@ -53,8 +52,8 @@ def is_foot(part: Part) -> bool:
 
 
 def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()) -> list[str]:
-    """Set the allowances of a world: its own contacts, hands on what they hold, and those of `recorded` clips except
-    where `changed`.
+    """Set the allowances of a world: its own contacts, hands and grippers on what they hold, and those of `recorded`
+    clips except where `changed`.
 
     All depths are cut to the caps of the world. Returns sentences on contacts that were requested deeper.
     """
@@ -64,7 +63,7 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
         exact.contacts[k] = tuple(replace(c, depth=min(c.depth, cap)) for c, cap in zip(contacts, caps, strict=True))
         both = zip(contacts, caps, strict=True)
         notes += [_cut_short(c, cap) for c, cap in both if c.why == DECLARED and c.depth > cap]
-    held = [k for k in exact.off if isinstance(_holder(exact, k), Character)]
+    held = [k for k in exact.off if exact.parts[int(exact.index[k, 0])].kind == "body"]
     for k in held:
         a, b = exact.pairs[k]
         made = [Contact(a, b, during, "grip", cap_of(exact, k, recorded), HELD) for during in exact.off[k]]
@@ -80,12 +79,6 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
             made = [Contact(a, b, during, "touch", depth, RECORDED) for during in outside(spans)]
             exact.contacts[k] = (*exact.contacts.get(k, ()), *made)
     return list(dict.fromkeys(notes))
-
-
-def _holder(exact: ExactWorld, k: int) -> Body | None:
-    """The body that holds the object of a pair, None for links of robots."""
-    part = exact.parts[int(exact.index[k, 0])]
-    return exact.world.body(part.owner) if part.kind == "body" else None
 
 
 def own_pairs(exact: ExactWorld, who: str) -> list[int]:

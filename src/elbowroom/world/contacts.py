@@ -53,7 +53,7 @@ class Contact:
     """A pair that may touch during an interval of seconds, to a depth in metres.
 
     Names are those of collision pairs: 'ann.left_foot', 'ann' for any part of her, an object, a static mesh, 'floor'.
-    `shift`, in metres along the axes of the world, proves a contact of two meshes if it is already
+    `shift` of `who`, in metres along the axes of the world, proves a contact of two meshes if it is already
     known: see `certificate_shifts`.
     """
 

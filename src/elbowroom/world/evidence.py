@@ -82,7 +82,7 @@ def dropped_mask(mesh: Mesh, name: str, floor: float | None) -> NDArray[np.bool_
 
 @dataclass(frozen=True)
 class Excused:
-    """Link of a robot and its held object, which do not count as a collision during the hold."""
+    """Two objects that were declared to be joined for a time, and do not count as a collision meanwhile."""
 
     pair: Pair
     during: Interval
@@ -92,7 +92,7 @@ class Excused:
 class Evidence:
     """Geometry and pairs that were not checked, or not in full.
 
-    `ignored` are neighbours in one body that never count; `excused` are robots' links and what they hold. `caps` are
+    `ignored` are neighbours in one body that never count; `excused` are objects joined for a time. `caps` are
     the deepest overlaps that could have been allowed, `floor` the height of the ground, metres. `scene` says whether
     there is anything to meet but the floor and oneself; `left_out` is what was dropped from meshes, and what has no
     inside; `skin` is the skin outside the proven shapes, None where it was not measured or none is shown.
@@ -121,9 +121,11 @@ class Evidence:
 def evidence_of(exact: ExactWorld, skin: SkinExcess | None = None) -> Evidence:
     """Exclusions of a proof in a world, and the skin that was measured for it."""
     world = exact.world
-    excused = [Excused(exact.pairs[k], during) for k, spans in sorted(exact.off.items()) for during in spans]
+    off = [Excused(exact.pairs[k], during) for k, spans in sorted(exact.off.items()) for during in spans]
+    excused = [e for e in off if np.isfinite(e.during).any()]
+    joined = [e.pair for e in off if e not in excused]  # links of a robot that a file has as objects
     return Evidence(
-        exact.ignored,
+        (*exact.ignored, *joined),
         tuple(dict.fromkeys(excused)),
         world.caps,
         world.floor,

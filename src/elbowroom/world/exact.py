@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Body
+from elbowroom.character.body import Body, Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
@@ -81,7 +81,7 @@ class ExactWorld:
         self.contacts: dict[int, tuple[Contact, ...]] = {}
         for contact in world.contacts:
             for k in self._pairs.covered(contact).tolist():
-                self.contacts[k] = (*self.contacts.get(k, ()), contact)
+                self.contacts[k] = (*self.contacts.get(k, ()), self._pairs.oriented(contact, k))
         self.time = float("nan")
 
     @property
@@ -107,16 +107,26 @@ class ExactWorld:
 
     @cached_property
     def by_shift(self) -> NDArray[np.bool_]:
-        """Pairs (P,) of two surfaces: depths of those have no bound, so what lets them touch is proven by a shift."""
-        curved = np.array([not form.convex for form in self.placed.forms] + [False])
-        return np.asarray(curved[self.index].all(axis=1))
+        """Pairs (P,) of two surfaces: depths of those have no bound, so what lets them touch is proven by a shift.
+
+        Links of robots count as surfaces, because files play them as meshes.
+        """
+        links = {name for name in self.world.characters if not isinstance(self.world.body(name), Character)}
+        link = np.array([p.kind == "body" and p.owner in links for p in self.parts])
+        return np.asarray(self._curved[self.index].any(axis=1) & (self._curved | link)[self.index].all(axis=1))
 
     @cached_property
     def by_separation(self) -> NDArray[np.bool_]:
         """Pairs (P,) of a convex part and a surface, whose depth is bounded by a shift that parts them."""
-        curved = np.array([not form.convex for form in self.placed.forms] + [False])
         solid = np.array([p.kind != "floor" for p in self.parts])
-        return np.asarray((curved[self.index].sum(axis=1) == 1) & solid[self.index].all(axis=1))
+        one = self._curved[self.index].sum(axis=1) == 1
+        return np.asarray(one & solid[self.index].all(axis=1) & ~self.by_shift)
+
+    @cached_property
+    def _curved(self) -> NDArray[np.bool_]:
+        """Parts that are surfaces; the floor, where there is one, comes last."""
+        curved = [not form.convex for form in self.placed.forms]
+        return np.array(curved + [False] * (len(self.parts) - len(curved)), dtype=bool)
 
     # where everything is
 

@@ -105,10 +105,8 @@ def box_corners(bounds: Array) -> Array:
 
 def facing(motion: Motion, times: ArrayLike) -> Array:
     """Horizontal direction (3,) faced on average; at the middle time where a body turns right round."""
-    body = motion.body
-    T = joint_transforms(motion, times)[:, 0, :3, :3]
-    front = body.front if isinstance(body, Character) else np.array([1.0, 0.0, 0.0])  # robots look along x
-    fronts = (T @ body.T_rest[0, :3, :3].T @ front) * [1.0, 1.0, 0.0]
+    body, T = motion.body, joint_transforms(motion, times)
+    fronts = (body.turned(T) @ body.front) * [1.0, 1.0, 0.0]
     for direction in (fronts.mean(axis=0), fronts[len(fronts) // 2]):
         length = float(np.linalg.norm(direction))
         if length > 0.3:

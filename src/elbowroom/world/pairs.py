@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, overload
 
@@ -117,6 +117,13 @@ class Pairs:
         rows = low < len(self.number)
         found = self.number[low[rows], high[rows]]
         return np.unique(found[found >= 0]).astype(np.int64)
+
+    def oriented(self, contact: Contact, pair: int) -> Contact:
+        """The contact with its shift as that of the first part of a pair."""
+        if contact.shift is None or self.index[pair, 0] in self._called(contact.who):
+            return contact
+        x, y, z = contact.shift
+        return replace(contact, shift=(-x, -y, -z))
 
     def _called(self, name: str) -> NDArray[np.int64]:
         """Indices of the parts that a name of a contact means."""

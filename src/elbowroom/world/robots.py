@@ -14,7 +14,7 @@ from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
 from elbowroom.motion.clip import Motion
 from elbowroom.world.exact import own_pairs_of
-from elbowroom.world.pairs import holding_joints, shapes_of
+from elbowroom.world.pairs import shapes_of
 from elbowroom.world.things import Linked, Thing
 from elbowroom.world.world import World
 
@@ -38,7 +38,7 @@ class JointPath:
 def robots_as_things(world: World) -> World:
     """The same world with every robot as one object for each joint that carries shapes, named 'robot.joint'.
 
-    What robots hold keeps its way. Links that never collide, and a gripper and what it holds, are `linked`.
+    What robots hold keeps its way. Links of a robot that never collide with each other are `linked`.
     """
     robots = {name: m for name, m in world.characters.items() if not isinstance(m.body, Character)}
     if not robots:
@@ -57,14 +57,16 @@ def robots_as_things(world: World) -> World:
         pairs = {(shapes[a].joint, shapes[b].joint) for a, b in np.argwhere(np.triu(~counts, 1)).tolist()}
         titles = body.joint_names
         linked += [Linked(f"{name}.{titles[a]}", f"{name}.{titles[b]}") for a, b in sorted(pairs) if a != b]
-        for hold in (h for h in world.holds if h.by == name):
-            grips, during = sorted(holding_joints(body, hold.hand)), world.held_during(hold)
-            if during is not None:
-                linked += [Linked(f"{name}.{body.joint_names[j]}", hold.object, during) for j in grips]
     people = {name: m for name, m in world.characters.items() if name not in robots}
     holds = tuple(h for h in world.holds if h.by in people)
     present = tuple(link for link in linked if link.a in objects and link.b in objects)
     return replace(world, characters=people, objects=objects, holds=holds, linked=present)
+
+
+def of_one_robot(link: Linked) -> bool:
+    """Return whether two objects are named as links of one robot: the only ones that a file may declare as joined."""
+    one, other = (name.rpartition(".")[0] for name in (link.a, link.b))
+    return one != "" and one == other
 
 
 def file_names(world: World) -> dict[str, str]:

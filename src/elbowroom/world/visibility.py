@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elbowroom.character.body import Body, Character
+from elbowroom.character.body import Body
 from elbowroom.character.hands import grip_frame
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
@@ -224,8 +224,7 @@ def _face(name: str, body: Body, T: Array) -> _Spot:
     head = body.roles["head"]
     eyes = [body.roles[f"{side}_eye"] for side in ("left", "right") if f"{side}_eye" in body.roles]
     points = T[..., :3, 3][:, eyes or [head]].mean(axis=1, keepdims=True)
-    front = body.front if isinstance(body, Character) else np.array([1.0, 0.0, 0.0])
-    fronts = T[:, [head], :3, :3] @ (body.T_rest[head, :3, :3].T @ front)
+    fronts = T[:, [head], :3, :3] @ (body.T_rest[head, :3, :3].T @ body.front)
     return _Spot(2.2, points + _SKIN * fronts, fronts, owner=name)
 
 

@@ -227,7 +227,7 @@ def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> l
 def _knee_bent_too_far(world: World, episode: CollisionEpisode) -> bool:
     """Return whether two parts of one leg collide, or one with the pelvis."""
     body = world.body(episode.who)
-    leg = {k for j in body.chains[episode.limb].joints for k in body.subtree(j)} | {body.roles.get("pelvis", 0)}
+    leg = {k for j in body.chains[episode.limb].joints for k in body.subtree(j)} | {body.pelvis}
     own = {f"{episode.who}.{shape.name}" for shape in body.shapes if shape.joint in leg}
     return any(own.issuperset(pair) for pair in episode.pairs)
 

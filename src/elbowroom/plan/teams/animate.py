@@ -303,7 +303,7 @@ def swaying_frames(carrier: Carrier, grips: Grips, count: int, seed: int) -> Fra
     q = np.array(still.rotations)
     over = multiply(turn, multiply(multiply(ease.rotations[:, 0], conjugate(ease.rotations[0, 0])), conjugate(turn)))
     q[:, 0] = slerp(q[:, 0], multiply(over, q[:, 0]), share)
-    joints = [body.role(role) for role in ("pelvis", *_TRUNK[:3], "neck", "head") if body.roles.get(role, 0) > 0]
+    joints = [body.role(role) for role in (*_TRUNK[:3], "neck", "head") if role in body.roles]
     over = multiply(conjugate(ease.rotations[0, joints]), ease.rotations[:, joints])
     q[:, joints] = slerp(q[:, joints], multiply(q[:, joints], over), share[:, None])
     T = np.asarray(carrier.d.world.frame(carrier.thing, actor.now))

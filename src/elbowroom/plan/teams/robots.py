@@ -170,8 +170,8 @@ class RobotCarrier:
         rows = np.concatenate([self._reached(on[0], base, exact), on[1:]])
         times = now + np.arange(1, len(rows) + 1) / self.fps
         self._add(times, np.tile(base, (len(rows), 1, 1)), rows)
-        end = float(times[-1])
-        self.d.allow(hand_contacts(self.d.world, self.who, self.ik.hand, self.thing, (now, end), PRESS))
+        end, straight_on = float(times[-1]), float(times[-len(on)])
+        self.d.allow(hand_contacts(self.d.world, self.who, self.ik.hand, self.thing, (straight_on, end), PRESS))
         self._require_free((now, end))
         T_hold = inverse(self.T_thing_grip)
         self.d.world = self.d.world.with_hold(self.thing, self.who, self.ik.hand, (end, FOREVER), T_hold, leads=False)
@@ -276,7 +276,8 @@ class RobotCarrier:
             fold = smootherstep(np.arange(1, count + 1) / count)[:, None]
             rows = np.concatenate([rows, rows[-1] + fold * (self.folded - rows[-1])])
         times = now + np.arange(1, len(rows) + 1) / self.fps
-        self.d.allow(hand_contacts(self.d.world, self.who, self.ik.hand, self.thing, (now, float(times[-1])), PRESS))
+        off = float(times[len(steps) - 1])
+        self.d.allow(hand_contacts(self.d.world, self.who, self.ik.hand, self.thing, (now, off), PRESS))
         self._add(times, np.tile(base, (len(rows), 1, 1)), rows)
         self._require_free((now, float(times[-1])))
 
