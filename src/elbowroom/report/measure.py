@@ -14,6 +14,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.layers import to_clip
 from elbowroom.report.balance import Balance, balance_of
+from elbowroom.report.bearing import bearing_of
 from elbowroom.report.clearance import Clearance, clearance_of
 from elbowroom.report.difference import Difference, difference_of
 from elbowroom.report.footing import Feet, Footing, bearing_height, feet_of_person, floating_of, gaps_of, sinking_of
@@ -23,6 +24,7 @@ from elbowroom.report.how import TITLES, thresholds
 from elbowroom.report.limits import Limits, limits_of
 from elbowroom.report.parts import Light, Measure, worst
 from elbowroom.report.people import Subject, leads_marked, subject_of
+from elbowroom.report.physics import Physics, physics_of
 from elbowroom.report.recorded import Recorded, recorded_of
 from elbowroom.report.speed import Speed, speed_of
 from elbowroom.report.torque import Torque, torque_of
@@ -31,7 +33,7 @@ from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 
 # Of the facts for JSON; it grows when a name in them changes its meaning or goes.
-LAYOUT = 3
+LAYOUT = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class Person:
     speed: Speed
     hands: Hands
     torque: Torque | Measure
+    physics: Physics | Measure
     recorded: Recorded | None = None
     difference: Difference | None = None
 
@@ -203,6 +206,8 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
     ground = _ground(world, subject)
     balance: Measure = _unmeasured(_why_no_forces(subject, ground))
     torque: Measure = balance
+    physics: Measure = balance
+    gaps = None
     feet: Measure = _unmeasured("No feet were found in the rig.")
     floating = sinking = feet
     if subject.contacts is not None:
@@ -213,7 +218,9 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         stages.report(f"forces on {subject.name}")
         forces = forces_of(subject, loads, ground)
         torque = torque_of(subject, forces, notes)
-        balance = balance_of(subject, forces, world.contacts) if subject.contacts is not None else feet
+        bearing = bearing_of(subject, world.floor, world.contacts)
+        physics = physics_of(subject, forces, bearing, gaps)
+        balance = balance_of(subject, forces, bearing) if subject.contacts is not None else feet
     stages.report(f"joint limits of {subject.name}")
     limits = limits_of(subject)
     stages.report(f"speed of {subject.name}")
@@ -231,6 +238,7 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         speed=speed,
         hands=hands,
         torque=torque,
+        physics=physics,
         recorded=recorded_of(world, subject),
         difference=None if original is None else difference_of(subject, original, change_meant),
     )

@@ -15,6 +15,7 @@ from elbowroom.report.footing import SLIDE, Feet, Footing
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
 from elbowroom.report.parts import Cell, Measure, light_of, table
+from elbowroom.report.physics import Physics
 from elbowroom.report.plots import Area, Band, Curve, GroundTrack, Stretch, plan, plot
 from elbowroom.report.recorded import FITS_M, Recorded
 from elbowroom.report.speed import Speed
@@ -249,6 +250,33 @@ def _torque(m: Torque) -> str:
     return shown + table(("joint", "peak", "of strength", "variation (r.m.s.)", "at"), rows)
 
 
+def _physics(m: Physics) -> str:
+    wrong = [Stretch(during, "bad") for during, _ in m.spans()]
+    shown = plot(
+        m.times,
+        [Curve("missing", 100.0 * m.help, 0), Curve("within the accuracy", 100.0 * m.allowed, 5)],
+        "% of the weight",
+        stretches=wrong,
+        moments=m.moments,
+        low=0.0,
+        high=20.0,
+        most=200.0,
+        label="Force that no push of the ground can give",
+    )
+    shown += plot(
+        m.times,
+        [Curve("needed", m.bears, 1), Curve("found", m.push[..., 2].sum(axis=1) / m.weight, 0)],
+        "times the weight",
+        stretches=wrong,
+        low=0.0,
+        high=1.5,
+        digits=2,
+        label="Upward push of the ground",
+    )
+    worst = sorted(m.spans(), key=lambda s: s[0][0] - s[0][1])[:_MOST]
+    return shown + table(("infeasible", "because"), [(Cell.span(*during), Cell(why)) for during, why in worst])
+
+
 def _recorded(m: Recorded) -> str:
     return plot(
         m.times,
@@ -291,6 +319,7 @@ _BODIES: dict[type[Measure], Callable[[Any], str]] = {
     Speed: _speed,
     Hands: _hands,
     Torque: _torque,
+    Physics: _physics,
     Recorded: _recorded,
     Difference: _difference,
 }
