@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from elbowroom.report.limits import Limits, limits_of
 from elbowroom.report.parts import Light, Measure, worst
 from elbowroom.report.people import Subject, leads_marked, subject_of
 from elbowroom.report.physics import Physics, physics_of
+from elbowroom.report.published import published_of
 from elbowroom.report.recorded import Recorded, recorded_of
 from elbowroom.report.speed import Speed, speed_of
 from elbowroom.report.torque import Torque, torque_of
@@ -75,6 +77,12 @@ class Report:
     title: str = "motion"
     notes: tuple[str, ...] = field(default=())
     blends: tuple[Edit, ...] = ()
+
+    @cached_property
+    def published(self) -> Mapping[str, Mapping[str, Any]]:
+        """Measures in the definitions of others, by name of each character with feet."""
+        found = {person.name: published_of(self.world, person.name) for person in self.people}
+        return {name: values for name, values in found.items() if values is not None}
 
     @property
     def light(self) -> Light:
@@ -130,7 +138,9 @@ class Report:
             "span_s": list(self.span),
             "clearance": facts_of(self.clearance),
             "characters": {
-                p.name: {"frames": p.frames, "fps": p.fps} | {key: facts_of(m) for key, m in p.measures.items()}
+                p.name: {"frames": p.frames, "fps": p.fps}
+                | {key: facts_of(m) for key, m in p.measures.items()}
+                | {"published": self.published.get(p.name)}
                 for p in self.people
             },
             "robots": list(self.others),

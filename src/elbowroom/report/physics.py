@@ -189,8 +189,11 @@ class _Found:
 
 @dataclass(frozen=True)
 class _Needed:
-    """Wrench that the world must supply in a frame: force and moment about the centre of mass (6,), in weights; the levers
-    (P, 3) and velocities (P, 2) of the points that can supply it, and what may be missing."""
+    """Wrench that the world must supply in a frame: force and moment about the centre of mass (6,), in weights.
+
+    `arms` (P, 3) are the levers of the points that can supply it and `slides` (P, 2) their velocities, m/s; `allowed`
+    is what may be missing.
+    """
 
     wrench: Array
     arms: Array
