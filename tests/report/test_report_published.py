@@ -165,6 +165,6 @@ def test_far_from_the_origin_and_one_frame_are_measured():
 
 def test_the_json_and_the_page_have_them():
     found = report(World().with_character("ann", still(person())))
-    facts = found.facts()["characters"]["ann"]["published"]
+    facts = found.facts()["published"]["ann"]
     assert {(source, key) for source in facts for key in facts[source] if key != "fps"} == set(PUBLISHED)
     assert "Published measures" in page(found, pictures=0)

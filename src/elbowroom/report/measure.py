@@ -138,11 +138,10 @@ class Report:
             "span_s": list(self.span),
             "clearance": facts_of(self.clearance),
             "characters": {
-                p.name: {"frames": p.frames, "fps": p.fps}
-                | {key: facts_of(m) for key, m in p.measures.items()}
-                | {"published": self.published.get(p.name)}
+                p.name: {"frames": p.frames, "fps": p.fps} | {key: facts_of(m) for key, m in p.measures.items()}
                 for p in self.people
             },
+            "published": dict(self.published),
             "robots": list(self.others),
             "thresholds": thresholds(),
             "notes": list(self.notes),
