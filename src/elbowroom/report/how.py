@@ -12,6 +12,7 @@ from elbowroom.report.difference import ALIKE, ALIKE_LIMB, CHANGED
 from elbowroom.report.footing import FLOAT, SINK, SLIDE
 from elbowroom.report.hands import PEAKS
 from elbowroom.report.limits import PAST
+from elbowroom.report.own import DEPTH
 from elbowroom.report.physics import FRICTION, HELP, LONGEST_S, MOST_WEIGHTS, SLIDING_FRICTION
 from elbowroom.report.physics import SHARES as INFEASIBLE
 from elbowroom.report.recorded import FITS_M, OFF_M
@@ -20,6 +21,7 @@ from elbowroom.report.torque import EFFORT
 
 TITLES = {
     "clearance": "Clearance",
+    "own": "Self-penetration",
     "limits": "Joint limits",
     "balance": "Balance",
     "feet": "Foot sliding",
@@ -48,6 +50,12 @@ HOW = {
         " held objects and other allowed contacts do not count, the floor only where something penetrates it. Green: no"
         f" collision at any time, and at least {1000 * NEAR:.0f} mm of clearance to other characters and objects;"
         " thighs and arms may brush the own body. Amber: less clearance, or not proven. Red: collisions."
+    ),
+    "own": (
+        "Depth in millimetres of the deepest limb in the rest of the body: forearms and hands in anything but their own"
+        " arm, upper arms in legs, head or the other arm, legs in each other. Folds of flesh do not count. Collision"
+        f" shapes stand off the skin, so limbs of recorded people overlap, too. Green: at most {1000 * DEPTH[0]:.0f}"
+        f" mm. Amber: {1000 * DEPTH[1]:.0f} mm. Red: more. {_SIZES}"
     ),
     "limits": (
         "Excess of each joint over the human range of motion, in degrees. Green: at most"
@@ -128,6 +136,7 @@ def thresholds() -> dict[str, dict[str, Any]]:
     degrees = [round(float(np.degrees(p)), 1) for p in PAST]
     return {
         "clearance": {"near_m": NEAR},
+        "own": {"depth_m": list(DEPTH)},
         "limits": {"past_deg": degrees},
         "balance": {
             "standing_outside_m": list(STANDING),

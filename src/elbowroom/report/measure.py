@@ -23,6 +23,7 @@ from elbowroom.report.forces import ENOUGH, forces_of, loads_of, weighed
 from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.how import TITLES, thresholds
 from elbowroom.report.limits import Limits, limits_of
+from elbowroom.report.own import Own, own_of
 from elbowroom.report.parts import Light, Measure, worst
 from elbowroom.report.people import Subject, leads_marked, subject_of
 from elbowroom.report.physics import Physics, physics_of
@@ -45,6 +46,7 @@ class Person:
     name: str
     frames: int
     fps: float
+    own: Own
     limits: Limits
     balance: Balance | Measure
     feet: Feet | Measure
@@ -90,6 +92,11 @@ class Report:
         return worst(*(m.light for *_, m in self.measures))
 
     @property
+    def collides(self) -> bool:
+        """Return whether anybody collides, with something else or deeply with the own body."""
+        return "bad" in (self.clearance.light, *(p.own.light for p in self.people))
+
+    @property
     def span(self) -> tuple[float, float]:
         """Start and end of the motion, seconds."""
         return self.world.span
@@ -110,11 +117,10 @@ class Report:
             if m.light in names:
                 name = f"{who}'s {TITLES[key].lower()}" if len(self.people) > 1 and who else TITLES[key].lower()
                 names[m.light].append(f"{name} ({m.headline})" if m.headline else name)
-        proven = self.clearance.certificate
-        if proven.collisions:
+        if self.clearance.hits:
             words = [f"{self.clearance.says.partition(':')[0]}."]
         else:
-            words = ["No collision was found." if proven.unproven else "No collisions."]
+            words = ["No collision was found." if self.clearance.undecided else "No collisions."]
         words += [f"Bad: {', '.join(names['bad'])}."] if names["bad"] else []
         words += [f"Needs review: {', '.join(names['look'])}."] if names["look"] else []
         if len(words) == 1:
@@ -178,10 +184,12 @@ def report(
     before = _originals(world, original)
     stages.report("foot contacts")
     subjects = {name: subject_of(name, motion) for name, motion in world.characters.items()}
-    people = tuple(_person(world, s, before.get(s.name), change_meant) for s in subjects.values() if s is not None)
+    clearance = clearance_of(world, certificate, own_contacts)
+    known = [s for s in subjects.values() if s is not None]
+    people = tuple(_person(world, s, own_of(s, clearance), before.get(s.name), change_meant) for s in known)
     return Report(
         world=world,
-        clearance=clearance_of(world, certificate, own_contacts),
+        clearance=clearance,
         people=people,
         others=tuple(name for name, s in subjects.items() if s is None),
         title=title,
@@ -209,7 +217,7 @@ def _originals(world: World, original: World | Mapping[str, Motion] | Motion | N
     return {n: m if isinstance(m, Clip) else to_clip(m) for n, m in people.items()}
 
 
-def _person(world: World, subject: Subject, original: Clip | None, change_meant: bool = False) -> Person:
+def _person(world: World, subject: Subject, own: Own, original: Clip | None, change_meant: bool = False) -> Person:
     stages.report(f"loads of {subject.name}")
     loads, notes = loads_of(world, subject)
     ground = _ground(world, subject)
@@ -229,7 +237,8 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         torque = torque_of(subject, forces, notes)
         bearing = bearing_of(subject, world.floor, world.contacts)
         physics = physics_of(subject, forces, bearing, gaps)
-        balance = balance_of(subject, forces, bearing) if subject.contacts is not None else feet
+        feasible = physics.light in ("good", "look")
+        balance = balance_of(subject, forces, bearing, feasible) if subject.contacts is not None else feet
     stages.report(f"joint limits of {subject.name}")
     limits = limits_of(subject)
     stages.report(f"speed of {subject.name}")
@@ -239,6 +248,7 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         name=subject.name,
         frames=len(subject.clip),
         fps=subject.clip.fps,
+        own=own,
         limits=limits,
         balance=balance,
         feet=feet,

@@ -14,6 +14,7 @@ from elbowroom.report.difference import Difference
 from elbowroom.report.footing import SLIDE, Feet, Footing
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
+from elbowroom.report.own import DEPTH, Own
 from elbowroom.report.parts import Cell, Measure, light_of, table
 from elbowroom.report.physics import Physics
 from elbowroom.report.plots import Area, Band, Curve, GroundTrack, Stretch, plan, plot
@@ -40,7 +41,7 @@ def body(measure: Measure) -> str:
 def _clearance(m: Clearance) -> str:
     if not (np.isfinite(m.distance).any() or np.isfinite(m.own).any()):
         return ""
-    hits = [Stretch(d, "bad") for d in merged([c.during for c in m.certificate.collisions], 0.0)]
+    hits = [Stretch(d, "bad") for d in merged([c.during for c in m.hits], 0.0)]
     hits += [Stretch(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
     curves = [Curve("to other characters and objects", _near(1000.0 * m.distance), 0)]
     if np.isfinite(m.own).any():
@@ -63,6 +64,25 @@ def _clearance(m: Clearance) -> str:
         for p, d, t in m.nearest()
     ]
     return shown + table(("part", "closest to", "distance", "at"), rows)
+
+
+def _own(m: Own) -> str:
+    green, amber = (1000.0 * m.size * limit for limit in DEPTH)
+    shown = plot(
+        m.times,
+        [Curve("deepest limb", 1000.0 * m.depth)],
+        "mm",
+        bands=[Band(green, amber, "look"), Band(amber, 1e6, "bad")],
+        moments=m.moments,
+        low=0.0,
+        high=1.1 * green,
+        label="Depth of limbs in the body",
+    )
+    rows = [
+        (Cell(plain(pair.a)), Cell(plain(pair.b)), Cell(f"{1000 * depth:.0f} mm", True), Cell.at(t))
+        for pair, depth, t in m.deepest()
+    ]
+    return shown + table(("part", "in", "depth", "at"), rows)
 
 
 def _near(millimetres: Array) -> Array:
@@ -312,6 +332,7 @@ def _difference(m: Difference) -> str:
 
 _BODIES: dict[type[Measure], Callable[[Any], str]] = {
     Clearance: _clearance,
+    Own: _own,
     Limits: _limits,
     Balance: _balance,
     Feet: _feet,
