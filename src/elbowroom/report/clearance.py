@@ -148,6 +148,8 @@ def _span(world: World) -> tuple[float, float]:
 # Nearer than this is worth a look, metres: a sleeve, a mesh finer than the collision shapes, a render at another rate.
 # Not so for the own body and what is in its hands: thighs brush each other in every walk.
 NEAR = 0.005
+# Floors of recordings lie off and lean by up to this under a clip, metres: what is in them no deeper is worth a look.
+_OFF_M = 0.060
 _LISTED = 4
 
 
@@ -235,7 +237,9 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
     nearest = smallest(times, distance, pairs)
     alone = _alone(world)
     excused = _excused(world) if own_contacts else set()
-    hits = tuple(c for c in proven.collisions if frozenset(c.pair) not in excused)
+    hits = tuple(
+        c for c in proven.collisions if frozenset(c.pair) not in excused and not (own_contacts and _shallow(world, c))
+    )
     unproven = any(frozenset(u.pair) not in excused for u in proven.unproven)
     light, says = _verdict(hits, unproven, proven.continuous, nearest)
     if alone and light == "good":
@@ -278,6 +282,12 @@ def _excused(world: World) -> set[frozenset[str]]:
     return out
 
 
+def _shallow(world: World, c: Collision) -> bool:
+    """Return whether recorded people without a scene are no deeper in the floor than floors of recordings lie off."""
+    alone = not (world.static or world.things) and set(c.who) <= recorded_people(world)
+    return alone and FLOOR in c.pair and c.depth_m is not None and c.depth_m <= _OFF_M
+
+
 def _touches(proven: Certificate) -> str:
     deepest = max((a.depth_m for a in proven.allowed), default=0.0)
     return (
@@ -309,6 +319,9 @@ def _verdict(
         return "good", f"No collisions, {how}, and the clearance is over {100 * REACH:.0f} cm."
     distance, (a, b), _ = nearest
     near = f"{plain(a)} passes {plain(b)} at {1000 * distance:.1f} mm"
+    if distance < 0.0:
+        deep = f"{plain(a)} is {-1000 * distance:.0f} mm in {plain(b)}"
+        return "look", f"No collisions, {how}, apart from the floor, which lies or leans as in recordings: {deep}."
     if distance < NEAR:
         return "look", f"No collisions, {how}, but the clearance is small: {near}."
     return "good", f"No collisions, {how}; minimum clearance: {near}."
@@ -319,6 +332,8 @@ def _headline(hits: tuple[Collision, ...], unproven: bool, nearest: Tightest | N
         return counted(len(hits), "collision")
     if unproven:
         return "not proven"
+    if nearest is not None and nearest[0] < 0.0:
+        return f"{-1000 * nearest[0]:.0f} mm in the floor"
     return "free" if nearest is None else f"clear by {1000 * nearest[0]:.1f} mm"
 
 

@@ -8,20 +8,20 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply
-from elbowroom.motion.contacts import Contacts, Flags, Step, steps
-from elbowroom.motion.soles import SIDES, Sole
+from elbowroom.motion.contacts import Contacts, Step, steps
+from elbowroom.motion.soles import SIDES
 from elbowroom.motion.stance import slid_so_far, slide_ways
-from elbowroom.posing.balance import feet_of
+from elbowroom.report.ground import Gaps
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, scaled_limits, worst
 from elbowroom.report.people import Subject
-from elbowroom.world.world import World
 
 # How far a foot may slide in one step, metres: good up to, worth a look up to. A step of 68 recorded clips as they were
 # captured slides by 23 mm in the median, the worst step of 17 clips in 20 by less than the second.
 SLIDE = (0.010, 0.070)
+# Time within which a foot that slides further than the second is bad, seconds: feet of people who sit or push for long
+# creep as far unseen.
+_STEP_S = 3.0
 # Dots of the way that a foot has slid in a picture, at most.
 _DOTS = 40
 
@@ -88,7 +88,9 @@ def feet_of_person(subject: Subject) -> Feet:
         says = "No foot ever carries the body, so none can slide."
         return Feet(light="none", says=says, headline="never on the ground", **common)
     k = int(np.argmax(slides))
-    light = light_of(float(slides[k]), *(s * subject.size for s in SLIDE))
+    green, amber = (s * subject.size for s in SLIDE)
+    fast = max(float(_slid_within(way, round(_STEP_S * subject.clip.fps))) for way in ways)
+    light = worst(light_of(float(slides[k]), green, np.inf), light_of(fast, green, amber))
     figures = {"steps": str(len(found)), "median sliding": f"{1000 * float(np.median(slides)):.1f} mm"}
     return Feet(
         light=light,
@@ -97,6 +99,15 @@ def feet_of_person(subject: Subject) -> Feet:
         moments=_moments(subject, contacts, found, slides, ways),
         figures=figures | scaled_limits(SLIDE, subject.size, "mm"),
         **common,
+    )
+
+
+def _slid_within(way: Array, frames: int) -> float:
+    """Greatest distance, metres, that a foot gets on its way (N, 2) within some frames."""
+    lags = {max(1, round(share * frames)) for share in (0.25, 0.5, 0.75, 1.0)} | {len(way) - 1}
+    return max(
+        (float(np.linalg.norm(way[n:] - way[:-n], axis=-1).max()) for n in lags if 0 < n <= min(frames, len(way) - 1)),
+        default=0.0,
     )
 
 
@@ -130,37 +141,10 @@ def _moments(
 FLOAT = (0.030, 0.060)
 # How far a sole may be in what it stands on or in the floor, metres: good up to, worth a look up to.
 SINK = (0.030, 0.060)
-# Surfaces up to this far above a foot that carries the body are what it stands on and has sunk into, metres.
-_ABOVE = 0.08
 # Shortest event that is judged, seconds: toes of recorded feet dip for less when they push off, which is worth a look.
 _LASTS = 0.2
 # Longest event that counts as a jump of the motion, seconds.
 _SHORT = 0.04
-# Floors of recordings are planes that lean and lie off 0 by up to this, radians and metres, while steps are off the
-# plane by less than the last, metres: set by 70 recorded clips, of which most lean by 0.2 to 1.2 degrees.
-_LEANS, _FLOOR_OFF_M, _OFF_PLANE_M = float(np.radians(2.5)), 0.060, 0.035
-# Distance at which a slope is as stiff as a step, metres.
-_STIFF_M = 0.3
-
-
-@dataclass(frozen=True, eq=False)
-class Gaps:
-    """Height of the lowest point of each sole (T, 2) over the ground, metres, left and right; negative in it.
-
-    The ground of a supporting foot is the surface below it; that of a foot in the air is the floor. NaN if there is
-    none. `stance` (T, 2) marks supporting feet, `over` (S,) is the median height of the foot over its ground in each
-    step. `leaning` (T, 2) is the height of the recorded floor under the feet over the level one, 0 where it is not
-    known to lean or lie elsewhere, and `lean` its slope, radians. `firm` (T, 2) is `gap` without the toes, which give
-    way.
-    """
-
-    gap: Array
-    firm: Array
-    stance: Flags
-    steps: tuple[Step, ...]
-    over: Array
-    leaning: Array
-    lean: float = 0.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -186,47 +170,6 @@ class Footing(Measure):
         """Curves for JSON."""
         named = {f"{side}_{self.name}_m": listed(self.off[:, k]) for k, side in enumerate(SIDES)}
         return {"times_s": listed(self.times)} | named
-
-
-def gaps_of(subject: Subject, world: World) -> Gaps:
-    """Compute the heights of a character's soles above the ground."""
-    contacts = subject.contacts
-    assert contacts is not None
-    parts = np.stack([_lowest(subject.T, sole) for sole in feet_of(subject.character)], axis=1)
-    low = parts.min(axis=-1)
-    stance = np.stack([contacts.foot(side) for side in SIDES], axis=1)
-    ground = np.full(low.shape, np.nan if world.floor is None else world.floor)
-    found = steps(contacts)
-    over = np.full(len(found), np.nan)
-    for k, step in enumerate(found):
-        inside, side = slice(step.first, step.last + 1), SIDES.index(step.side)
-        at = _stands_at(contacts, step)
-        ground[inside, side] = ground_under(at, world.floor, _meshes(world, 0.5 * (step.strike + step.off), at))
-        over[k] = np.median(low[inside, side] - ground[inside, side])
-    leaning, lean = np.zeros(low.shape), 0.0
-    if subject.clip.source.format and not (world.static or world.things) and len(found):
-        leaning, lean = _recorded_floor(subject, contacts, found, over)
-    return Gaps(low - ground, parts[..., 0] - ground, stance, found, over, leaning, lean)
-
-
-def _recorded_floor(subject: Subject, contacts: Contacts, found: tuple[Step, ...], over: Array) -> tuple[Array, float]:
-    """Height (T, 2) under the feet of the plane that all steps stand on, over the level floor, and its slope, radians;
-    0 where no plane fits them."""
-    places = np.array([_stands_at(contacts, step)[:2] for step in found])
-    weight = np.sqrt([step.last - step.first + 1 for step in found])[:, None]
-    middle = np.average(places, axis=0, weights=weight[:, 0] ** 2)
-    rows = np.column_stack([np.ones(len(places)), places - middle])
-    # a little stiffness, because steps in a row say nothing of the slope to the side
-    stiff = np.diag([0.0, *2 * (_STIFF_M * float(weight.mean()),)])
-    known = np.linalg.lstsq(np.vstack([rows * weight, stiff]), np.append(over * weight[:, 0], np.zeros(3)), rcond=None)[
-        0
-    ]
-    slope, off = float(np.hypot(*known[1:])), np.abs(over - rows @ known)
-    size = subject.size
-    if not (abs(known[0]) <= _FLOOR_OFF_M * size and slope <= _LEANS and off.max() <= _OFF_PLANE_M * size):
-        return np.zeros((len(contacts.on), 2)), 0.0
-    feet = contacts.points[..., :2].reshape(len(contacts.on), 2, 2, 2).mean(axis=2)
-    return known[0] + (feet - middle) @ known[1:], slope
 
 
 def floating_of(subject: Subject, gaps: Gaps) -> Footing:
@@ -310,62 +253,6 @@ def _deepest(deep: Array, frames: float) -> tuple[int, int, float]:
     lasting = scipy.ndimage.minimum_filter1d(np.nan_to_num(deep), max(1, round(frames)), axis=0, mode="nearest")
     frame, side = (int(i) for i in np.unravel_index(int(np.argmax(lasting)), lasting.shape))
     return frame, side, float(lasting[frame, side])
-
-
-def ground_under(at: Array, floor: float | None, meshes: list[Mesh]) -> float:
-    """Height of the floor, or of the highest surface of meshes under a place (3,) and at most a little above it; NaN
-    where there is neither."""
-    highest = -np.inf if floor is None else floor
-    for mesh in meshes:
-        low, high = mesh.bounds
-        if np.all(at[:2] >= low[:2]) and np.all(at[:2] <= high[:2]) and low[2] <= at[2] + _ABOVE:
-            corners = mesh.vertices[mesh.faces]
-            a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-            area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
-            flat = np.abs(area) > 1e-12  # what stands upright has no height at a place
-            to = at[:2] - a[flat, :2]
-            s = (to[:, 0] * v[flat, 1] - to[:, 1] * v[flat, 0]) / area[flat]
-            t = (to[:, 1] * u[flat, 0] - to[:, 0] * u[flat, 1]) / area[flat]
-            z = (a[flat, 2] + s * u[flat, 2] + t * v[flat, 2])[(s >= 0.0) & (t >= 0.0) & (s + t <= 1.0)]
-            highest = max(highest, float(z[z <= at[2] + _ABOVE].max(initial=highest)))
-    return highest if np.isfinite(highest) else float("nan")
-
-
-def _meshes(world: World, time: float, at: Array) -> list[Mesh]:
-    """Meshes that can be stood on at a time: static ones, and objects near a point (3,)."""
-    out = list(world.static.values())
-    for thing in world.things.values():
-        T = np.asarray(thing.path(time))
-        reach = float(np.linalg.norm(thing.mesh.vertices, axis=-1).max(initial=0.0))
-        if np.linalg.norm(T[:3, 3] - at) <= reach + _ABOVE:
-            out.append(thing.mesh.moved(T))
-    return out
-
-
-def bearing_height(contacts: Contacts) -> Array:
-    """Height (T,) of the ground under the feet, metres: constant in each step, interpolated in the air."""
-    total, count = np.zeros(len(contacts.on)), np.zeros(len(contacts.on))
-    for step in steps(contacts):
-        total[step.first : step.last + 1] += _stands_at(contacts, step)[2]
-        count[step.first : step.last + 1] += 1
-    known = np.flatnonzero(count)
-    if not len(known):
-        return np.full(len(count), contacts.floor)
-    return np.interp(np.arange(len(count)), known, total[known] / count[known])
-
-
-def _stands_at(contacts: Contacts, step: Step) -> Array:
-    """Centre (3,) of the bearing points of a step."""
-    columns = [0, 1] if step.side == "left" else [2, 3]
-    inside = slice(step.first, step.last + 1)
-    return np.asarray(np.median(contacts.points[inside][:, columns][contacts.on[inside][:, columns]], axis=0))
-
-
-def _lowest(T: Array, sole: Sole) -> Array:
-    """Heights of the lowest points of a sole behind and before the ball (T, 2) for joints at T (T, J, 4, 4), metres."""
-    toes = sole.toes if sole.toes >= 0 else sole.foot
-    parts = apply(T[:, sole.foot], sole.outline), apply(T[:, toes], sole.toe_outline)
-    return np.stack([points[..., 2].min(axis=1, initial=np.inf) for points in parts], axis=-1)
 
 
 def _moment(subject: Subject, frame: int, side: str, where: str, much: float, limits: tuple[float, float]) -> Moment:

@@ -18,8 +18,9 @@ from elbowroom.report.balance import Balance, balance_of
 from elbowroom.report.bearing import bearing_of
 from elbowroom.report.clearance import Clearance, clearance_of
 from elbowroom.report.difference import Difference, difference_of
-from elbowroom.report.footing import Feet, Footing, bearing_height, feet_of_person, floating_of, gaps_of, sinking_of
+from elbowroom.report.footing import Feet, Footing, feet_of_person, floating_of, sinking_of
 from elbowroom.report.forces import ENOUGH, forces_of, loads_of, weighed
+from elbowroom.report.ground import bearing_height, gaps_of
 from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.how import TITLES, thresholds
 from elbowroom.report.limits import Limits, limits_of
