@@ -148,6 +148,28 @@ def _guards(arm: str, other: str) -> bool:
     return own or (far and (bool(hand_of(other)) or what in ("forearm", "upper_arm")))
 
 
+def limbs_apart(one: str, other: str) -> bool:
+    """Return whether an overlap of two segments, by role, is of limbs through each other and no fold of flesh.
+
+    These are a forearm or hand in anything but its own arm, an upper arm in a leg, the head or the other arm, and a leg
+    in the other one.
+    """
+    if never_ignored(one, other):
+        return True
+    (side, kind), (other_side, other_kind) = _limb(one), _limb(other)
+    return (side, kind) != (other_side, other_kind) and "trunk" not in (kind, other_kind)
+
+
+def _limb(role: str) -> tuple[str, str]:
+    """Side and kind of the limb of a role: arm, leg, head, or the trunk with the shoulders."""
+    side, _, part = role.partition("_")
+    if side not in ("left", "right"):
+        return "", "head" if role == "head" else "trunk"
+    if part in ("thigh", "shin", "foot", "toes"):
+        return side, "leg"
+    return side, "trunk" if part in ("clavicle", "eye") else "arm"
+
+
 def _steps_apart(body: Body) -> NDArray[np.int32]:
     """Distance between joints along the skeleton, in joints, (J, J).
 
