@@ -52,7 +52,8 @@ _LISTS = {
     "ignored": "the ignored pairs",
     "caps_m": "the caps",
 }
-# What of a mesh decides where it is.
+# What of a node decides where it is, and what of a mesh.
+_PLACE = ("translation", "rotation", "scale", "matrix", "weights", "extensions")
 _SHAPE = ("POSITION", "JOINTS_0", "WEIGHTS_0", "JOINTS_1", "WEIGHTS_1")
 
 
@@ -158,9 +159,7 @@ def _tops(nodes: Nodes) -> dict[int, str]:
 def _node(nodes: Nodes, i: int) -> dict[str, Any]:
     """A node without references: its name, place, and the name of its parent."""
     values = nodes.parts[i].values
-    kept: dict[str, Any] = {
-        key: values[key] for key in ("translation", "rotation", "scale", "matrix", "weights") if key in values
-    }
+    kept: dict[str, Any] = {key: values[key] for key in _PLACE if key in values}
     above = nodes.parents[i]
     return {"name": nodes.name(i), "above": nodes.name(above) if above >= 0 else "", **kept}
 
@@ -171,6 +170,8 @@ def _arrays(container: Container, nodes: Nodes, i: int) -> Iterable[tuple[str, N
     part = nodes.parts[i]
     mesh, skin = part.index("mesh", len(meshes), "mesh", -1), part.index("skin", len(skins), "skin", -1)
     for primitive in meshes[mesh].parts("primitives", "primitive") if mesh >= 0 else ():
+        mode = json.dumps(_floats({key: v for key, v in primitive.values.items() if key in ("mode", "extensions")}))
+        yield "primitive", np.array(mode)
         attributes = primitive.part("attributes")
         for key in _SHAPE:
             if attributes is not None and key in attributes:
