@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Body, Character
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.contacts import Contact
 from elbowroom.world.pairs import OwnPairs, hand_of, shapes_of
@@ -94,14 +95,13 @@ _TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
 def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[int, int]]]) -> OwnPairs:
     """Pairs of one body's parts; `overlap` finds those of some pairs that overlap in an ordinary pose."""
     shapes = shapes_of(body)
-    kin = _steps_apart(body)
     counts = np.zeros((len(shapes), len(shapes)), dtype=bool)
     near: list[tuple[int, int]] = []
     for a, b in combinations(range(len(shapes)), 2):
         (p, one), (q, other) = shapes[a], shapes[b]
         same_hand = hand_of(one) and hand_of(one) == hand_of(other)
         counts[a, b] = p.joint != q.joint and not same_hand
-        if counts[a, b] and kin[p.joint, q.joint] <= _KIN and not never_ignored(one, other):
+        if counts[a, b] and close_kin(body, p.joint, q.joint) and not never_ignored(one, other):
             near.append((a, b))
     ignored = tuple(sorted(overlap(near)))
     for a, b in ignored:
@@ -168,6 +168,11 @@ def _limb(role: str) -> tuple[str, str]:
     if part in ("thigh", "shin", "foot", "toes"):
         return side, "leg"
     return side, "trunk" if part in ("clavicle", "eye") else "arm"
+
+
+def close_kin(body: Body, joint: int, other: int) -> bool:
+    """Return whether two joints are so near along the skeleton that their shapes overlap in ordinary poses."""
+    return bool(kept(body, "steps apart", lambda: _steps_apart(body))[joint, other] <= _KIN)
 
 
 def _steps_apart(body: Body) -> NDArray[np.int32]:
