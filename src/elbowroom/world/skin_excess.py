@@ -25,6 +25,7 @@ from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR, shapes_of
 from elbowroom.world.paths import Interval, holds_at
+from elbowroom.world.world import Record
 
 # Excess that is not listed, metres: half a sleeve, and as deep as a contact may be.
 LISTED_M = 0.005
@@ -167,45 +168,54 @@ def _listed(exact: ExactWorld, person: _Person, worst: Array, times: Array) -> I
     for s in np.flatnonzero(worst.max(axis=0) > LISTED_M).tolist():
         rows = np.flatnonzero(worst[:, s] > LISTED_M)
         at = int(np.argmax(worst[:, s]))
+        near = np.unique(person.cover.near[person.cover.near[:, 0] == s])
+        parts = person.parts[near[near >= 0]]  # those that may hold the vertices of s
+        meets = np.isin(exact.index, parts).any(axis=1) & ~np.isin(exact.index, person.parts).all(axis=1)
+        pairs = np.flatnonzero(meets)
         enters: dict[str, float] = {}
-        for n in rows[_close(exact, person, s, worst[rows, s], times[rows])].tolist():
-            for thing, depth in _entered(exact, person, s, float(worst[n, s]), float(times[n])):
+        for n in rows[_close(exact, parts, pairs, worst[rows, s], times[rows])].tolist():
+            for thing, depth in _entered(exact, person, s, parts, pairs, float(worst[n, s]), float(times[n])):
                 enters[thing] = max(enters.get(thing, 0.0), depth)
         during = (float(times[rows[0]]), float(times[min(rows[-1] + 1, len(times) - 1)]))
         name = exact.parts[person.parts[s]].name
         yield SkinPart(name, float(worst[at, s]), float(times[at]), during, tuple(enters.items()))
 
 
-def _near(exact: ExactWorld, person: _Person, s: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Parts of the world that may hold the vertices of shape s, and the pairs of those with what is not of the body."""
-    near = np.unique(person.cover.near[person.cover.near[:, 0] == s])
-    parts = person.parts[near[near >= 0]]
-    meets = np.isin(exact.index, parts).any(axis=1) & ~np.isin(exact.index, person.parts).all(axis=1)
-    return parts, np.flatnonzero(meets)
-
-
-def _close(exact: ExactWorld, person: _Person, s: int, beyond: Array, times: Array) -> NDArray[np.bool_]:
-    """Mask (N,) of times at which other things may be nearer to a part than its skin stands out, (N,) metres."""
-    parts, pairs = _near(exact, person, s)
-    other = np.setdiff1d(exact.index[pairs], parts)
-    kinds = {exact.parts[i].kind for i in other.tolist()}
-    if kinds & {"thing", "body"}:
-        return np.ones(len(times), dtype=bool)
+def _close(
+    exact: ExactWorld, parts: NDArray[np.int64], pairs: NDArray[np.int64], beyond: Array, times: Array
+) -> NDArray[np.bool_]:
+    """Mask (N,) of times at which balls around parts come nearer to other things than the skin stands out, (N,) m."""
     close = np.zeros(len(times), dtype=bool)
-    T = person.motion.body.transforms(*person.motion.sample(times))
+    others = np.setdiff1d(exact.index[pairs], parts).tolist()
+    if not others:
+        return close
+    record = exact.world.record(times)
+    balls = {i: _ball(exact, i, record) for i in parts.tolist()}
+    for i in others:
+        if exact.parts[i].kind in ("thing", "body"):
+            balls[i] = _ball(exact, i, record)
     for part in parts.tolist():
-        shape, (low, high) = exact.parts[part].shape, exact.placed.forms[part].bounds
-        assert shape is not None
-        placed = T[:, shape.joint] @ shape.T_joint_shape
-        center = placed[:, :3, :3] @ (0.5 * (low + high)) + placed[:, :3, 3]
-        radius = 0.5 * float(np.linalg.norm(high - low)) + beyond
-        for i in other.tolist():
+        center, radius = balls[part]
+        for i in others:
             if exact.parts[i].kind == "floor":
-                close |= center[:, 2] - radius < exact.placed.height
+                close |= center[:, 2] - radius - beyond < exact.placed.height
+            elif i in balls:
+                close |= np.linalg.norm(center - balls[i][0], axis=1) < radius + balls[i][1] + beyond
             else:
                 gap = np.maximum(np.maximum(exact.placed.low[i] - center, center - exact.placed.high[i]), 0.0)
-                close |= np.linalg.norm(gap, axis=1) < radius
+                close |= np.linalg.norm(gap, axis=1) < radius + beyond
     return close
+
+
+def _ball(exact: ExactWorld, i: int, record: Record) -> tuple[Array, float]:
+    """Centres (N, 3) and radius of a ball around a moving part of the world, metres."""
+    part = exact.parts[i]
+    if part.shape is None:
+        T = record.things[part.owner]
+    else:
+        T = record.joints[part.owner][:, part.shape.joint] @ part.shape.T_joint_shape
+    low, high = exact.placed.forms[i].bounds
+    return T[:, :3, :3] @ (0.5 * (low + high)) + T[:, :3, 3], 0.5 * float(np.linalg.norm(high - low))
 
 
 def _joined(found: list[SkinPart]) -> Iterator[SkinPart]:
@@ -220,9 +230,16 @@ def _joined(found: list[SkinPart]) -> Iterator[SkinPart]:
         yield SkinPart(name, worst.beyond_m, worst.at_s, during, tuple(sorted(enters.items(), key=lambda e: -e[1])))
 
 
-def _entered(exact: ExactWorld, person: _Person, s: int, beyond: float, t: float) -> Iterator[tuple[str, float]]:
-    """Other things nearer to a part than its skin stands out at a time, and the depth that leaves, metres."""
-    parts, pairs = _near(exact, person, s)
+def _entered(
+    exact: ExactWorld,
+    person: _Person,
+    s: int,
+    parts: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    beyond: float,
+    t: float,
+) -> Iterator[tuple[str, float]]:
+    """Other things nearer to parts than the skin of s stands out at a time, and the depth that leaves, metres."""
     exact.place(t)
     for k in exact.near(beyond, pairs).tolist():
         a, b = exact.index[k].tolist()
