@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rooted import rooted, wrung
 
 from elbowroom.character.body import Character
 from elbowroom.character.human import human
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.open import open_file
+from elbowroom.files.save import save
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.transforms import facing as way
 from elbowroom.locomotion.departure import led_over, walk_from
@@ -27,6 +27,7 @@ from elbowroom.report.limits import limits_of
 from elbowroom.report.people import Subject
 from elbowroom.world.extent import facing
 from elbowroom.world.world import World
+from tools.rooted import rooted, wrung
 
 RIGS = ("rocketbox_male_adult_01.fbx", "rocketbox_male_adult_01.glb", "rocketbox_male_child_01.glb",
         "quaternius_worker.glb", "CesiumMan.glb", "RiggedFigure.glb", "RobotExpressive.glb")  # fmt: skip
@@ -88,6 +89,19 @@ def test_a_recording_with_its_heading_in_the_pelvis_leads_over_without_a_swirl()
     assert (fronts @ way(float(np.radians(170.0)))).min() > np.cos(np.radians(25.0))
     hips = blended.world()[:, 1, :3, 3] - walk.world()[:, 1, :3, 3]
     assert np.linalg.norm(hips, axis=1).max() < 0.02
+
+
+@pytest.mark.parametrize("suffix", ["glb", "npz", "bvh"])
+def test_files_keep_the_turn(tmp_path: Path, suffix: str) -> None:
+    clip = walked(rooted(), float(np.pi))
+    path = tmp_path / f"walk.{suffix}"
+    save([path], World(floor=0.0).with_character("who", clip))
+    back = open_file(path).clip()
+    assert back.character.joint_names[:2] == ("Bip01", "pelvis")
+    check_turns_as_a_whole(back, float(np.pi))
+    for role in ("pelvis", "head", "left_hand", "right_foot"):
+        here, there = (c.world()[-1, c.character.role(role), :3, 3] for c in (back, clip))
+        np.testing.assert_allclose(here, there, atol=1e-4)
 
 
 def test_the_report_sees_a_wrung_waist() -> None:
