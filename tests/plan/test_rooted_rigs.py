@@ -91,6 +91,18 @@ def test_a_recording_with_its_heading_in_the_pelvis_leads_over_without_a_swirl()
     assert np.linalg.norm(hips, axis=1).max() < 0.02
 
 
+@pytest.mark.parametrize("at", ["hips", "ground"])
+def test_a_posture_is_turned_about_its_pelvis(at: str) -> None:
+    body = rooted(at)
+    ease = at_ease(body)
+    pose = Pose.of(ease.root[0] + [3.0, 1.0, 0.0], ease.rotations[0])
+    turn = rot.multiply(rot.about([0.0, 0.0, 1.0], 1.1), rot.about([1.0, 0.0, 0.0], 0.4))
+    before, after = body.skeleton.at(pose), body.skeleton.at(body.turned_by(turn, pose))
+    middle = before[body.pelvis, :3, 3]
+    assert body.stem == (0, 1)
+    np.testing.assert_allclose(after[:, :3, 3], middle + rot.rotate(turn, before[:, :3, 3] - middle), atol=1e-9)
+
+
 @pytest.mark.parametrize("suffix", ["glb", "npz", "bvh"])
 def test_files_keep_the_turn(tmp_path: Path, suffix: str) -> None:
     clip = walked(rooted(), float(np.pi))
