@@ -1,8 +1,10 @@
 """Random small worlds that try to get a wrong 'free', each written and checked by tools/verify_npz.py.
 
-    python benchmarks/adversary.py --count 20000 --boards 40 --processes 2 [--first 0] [--kind bullet]
+    python benchmarks/adversary.py --count 20000 --boards 40 --changes 2000 --processes 2 [--first 0] [--kind bullet]
+                                   [--minutes 10]
 
-With --boards, so many storyboards are run by the command line, too. Prints, by kind: cases, how many were called free,
+With --boards, so many storyboards are run by the command line, too; with --changes, so many written files are changed
+at random, and 'free' means that a change was not noticed. Prints, by kind: cases, how many were called free,
 how many of those wrongly; how many that are clear were not called free; and the seeds of all wrong ones. Exit code 1
 where a 'free' is wrong.
 """
@@ -21,6 +23,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from adversary.boards import judge_board
+from adversary.tampering import judge_change
 from adversary.verdicts import Verdict, judge
 from adversary.worlds import case
 from elbowroom.geometry import kept as on_disk
@@ -35,6 +38,13 @@ def judged(seeds: list[int], kind: str = "") -> list[Verdict]:
         return [judge(case(seed, kind), Path(folder)) for seed in seeds]
 
 
+def changes_judged(seeds: list[int]) -> list[Verdict]:
+    """Verdicts on changed files of some seeds; 'free' means that a change was not noticed."""
+    on_disk._store = lambda path, arrays: None
+    with TemporaryDirectory() as folder:
+        return [judge_change(case(seed), Path(folder)) for seed in seeds]
+
+
 def boards_judged(seeds: list[int]) -> list[Verdict]:
     """Verdicts on the storyboards of some seeds."""
     with TemporaryDirectory() as folder:
@@ -46,13 +56,17 @@ def all_judged(told: argparse.Namespace) -> Iterator[list[Verdict]]:
     seeds = range(told.first, told.first + told.count)
     chunks = [list(seeds[k : k + CHUNK]) for k in range(0, told.count, CHUNK)]
     boards = [[told.first + k] for k in range(told.boards)]
+    changed = range(told.first, told.first + told.changes)
+    changes = [list(changed[k : k + CHUNK]) for k in range(0, told.changes, CHUNK)]
     if told.processes == 1:
         yield from (judged(chunk, told.kind) for chunk in chunks)
+        yield from map(changes_judged, changes)
         yield from map(boards_judged, boards)
         return
     pool = ProcessPoolExecutor(told.processes)
     try:
         yield from pool.map(judged, chunks, [told.kind] * len(chunks))
+        yield from pool.map(changes_judged, changes)
         yield from pool.map(boards_judged, boards)
     finally:
         pool.shutdown(cancel_futures=True)
@@ -63,6 +77,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--boards", type=int, default=0)
+    parser.add_argument("--changes", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many minutes")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--kind", default="")
@@ -84,6 +100,9 @@ def main() -> int:
                 print(f"wrong free: seed {v.seed} ({v.kind}): {v.found[0]}", flush=True)
             strict += [v] if v.too_strict else []
             refused[v.refused.partition(", ")[2]] += bool(v.refused)
+            if time.perf_counter() - began > 60.0 * told.minutes:
+                print(f"stopped after {told.minutes:g} minutes")
+                break
             if told.progress and table["all", "cases"] % 100 == 0:
                 done = f"{table['all', 'cases']} cases, {len(wrong)} wrong"
                 print(f"{done}, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)

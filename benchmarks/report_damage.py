@@ -1,14 +1,16 @@
 """Whether the report is right: clips with a defect of known size against what it says of them, and recorded walks as
 they were captured against an independent calculation.
 
-    python benchmarks/report_damage.py [--only damage recorded] [--every N]
+    python benchmarks/report_damage.py [--only damage recorded verdicts] [--every N]
 
-Prints two tables as Markdown. Recorded clips need the folder with real files (ELBOWROOM_DATA).
+Prints three tables as Markdown; the last one has the verdicts on all recorded clips as they are. Recorded clips need
+the folder with real files (ELBOWROOM_DATA).
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
@@ -22,6 +24,7 @@ from elbowroom.motion.edit import without_lead
 from elbowroom.report import Report, report
 from elbowroom.report.balance import OUTSIDE
 from elbowroom.report.how import TITLES
+from elbowroom.report.shots import anchor, worst_moments
 from repair_clips import CLIPS, DATA, read
 from report_damage_cases import STANDING, WALKING, Damage, alone, levelled
 from report_independent import furthest_slide, sole_points, zero_moment_point, zmp_margin
@@ -93,6 +96,33 @@ def recorded_rows(every: int = 1) -> Iterator[tuple[str, ...]]:
         )
 
 
+def verdict_rows(every: int = 1) -> Iterator[tuple[str, ...]]:
+    """Clip, verdict, red lights with their figures, amber ones, and whether a picture shows each red one."""
+    paths = sorted(p for p in (DATA / "mocap").glob("*_*/**/*") if p.suffix in (".bvh", ".amc"))
+    lights: dict[str, Counter[str]] = {}
+    seen: set[str] = set()
+    for path in [p for p in paths if not (p.stem in seen or seen.add(p.stem))][::every]:
+        found = report(alone(without_lead(read(str(path.relative_to(DATA / "mocap"))))))
+        measures = [(key, m) for _, key, m in found.measures]
+        for key, m in measures:
+            lights.setdefault(key, Counter())[_LIGHTS[m.light]] += 1
+        red = [f"{TITLES[key].lower()}: {m.headline}" for key, m in measures if m.light == "bad"]
+        amber = [TITLES[key].lower() for key, m in measures if m.light == "look"]
+        shown = {where for _, where, light in worst_moments(found) if light == "bad"}
+        pictures = sum(
+            anchor("" if key == "clearance" else "ann", key) in shown for key, m in measures if m.light == "bad"
+        )
+        yield path.stem, found.verdict[0], "; ".join(red), ", ".join(amber), f"{pictures} of {len(red)}"
+    for key, counts in lights.items():
+        yield (
+            f"all: {TITLES[key].lower()}",
+            "",
+            "",
+            ", ".join(f"{counts[c]} {c}" for c in ("green", "amber", "red")),
+            "",
+        )
+
+
 def _cause(found: Report, key: str, clip: Clip, outside: float) -> str:
     """What the report says of a red light, and what was worked out independently where that can be."""
     measure = {k: m for _, k, m in found.measures}[key]
@@ -104,6 +134,9 @@ def _cause(found: Report, key: str, clip: Clip, outside: float) -> str:
     elif key == "balance":
         other = f" ({100 * outside:.0f} %)"
     return f"{TITLES[key].lower()}: {measure.headline}{other}"
+
+
+_TABLES = ("damage", "recorded", "verdicts")
 
 
 def _worst(found: Report) -> str:
@@ -121,11 +154,13 @@ def table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=("damage", "recorded"), default=["damage", "recorded"])
+    parser.add_argument("--only", nargs="+", choices=_TABLES, default=list(_TABLES))
     parser.add_argument("--every", type=int, default=1, help="of recorded walks")
     told = parser.parse_args()
     if "damage" in told.only:
         table(("clip", "damage", "measure", "true", "measured", "error", "light", "verdict"), damage_rows())
+    if "verdicts" in told.only:
+        table(("clip", "verdict", "red", "amber", "red ones with a picture"), verdict_rows(told.every))
     if "recorded" in told.only:
         head = ("clip", "balance", "foot sliding", "floating", "sinking", "joint limits", "speed and jerk")
         table(

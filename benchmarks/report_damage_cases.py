@@ -67,7 +67,7 @@ def levelled(clip: Clip) -> Clip:
     return moved(clip, -np.interp(np.arange(len(clip)), frames, heights)[:, None] * UP)
 
 
-def _across(clip: Clip) -> Array:
+def across(clip: Clip) -> Array:
     """Unit vector (3,) across the way of a walk, along the floor."""
     way = (clip.root[-1] - clip.root[0]) * [1.0, 1.0, 0.0]
     return np.asarray(np.cross(UP, way / np.linalg.norm(way)))
@@ -80,7 +80,7 @@ def _longest(clip: Clip) -> float:
 
 def skate_sideways(clip: Clip, speed: float = 0.4) -> Damage:
     """The whole body drifts aside evenly while it walks."""
-    made = moved(clip, np.outer(clip.times - clip.times[0], speed * _across(clip)))
+    made = moved(clip, np.outer(clip.times - clip.times[0], speed * across(clip)))
     return Damage(f"drifts sideways, {speed:g} m/s", "feet", alone(made), speed * _longest(clip), _slide)
 
 
@@ -114,7 +114,7 @@ def one_foot_drags(clip: Clip, far: float = 0.20) -> Damage:
     mine = [s for s in steps(contacts, "left") if s.whole]
     frames = [s.first + share * (s.last - s.first) for s in mine for share in (0.15, 0.85)]
     values = [v for _ in mine for v in (0.0, far)]
-    off = np.outer(np.interp(np.arange(len(clip)), frames, values), _across(clip))
+    off = np.outer(np.interp(np.arange(len(clip)), frames, values), across(clip))
     return Damage("left foot drags in each step", "feet", alone(_with_left_foot(clip, off)), far, _slide)
 
 
@@ -145,7 +145,7 @@ def one_foot_sinks(clip: Clip, depth: float = 0.09) -> Damage:
 def pops(clip: Clip, leap: float = 0.12) -> Damage:
     """One frame is elsewhere."""
     way = np.zeros((len(clip), 3))
-    way[len(clip) // 2] = leap * _across(clip)
+    way[len(clip) // 2] = leap * across(clip)
 
     def read(report: Report) -> float:
         return max(p.leap for p in report.people[0].speed.pops)
@@ -170,7 +170,7 @@ def elbow_past_its_range(clip: Clip, past: float = float(np.radians(25.0))) -> D
 
 def through_a_wall(clip: Clip, depth: float = 0.06) -> Damage:
     """A wall beside the way is as far in as the body gets furthest aside, less a depth."""
-    aside = _across(clip)
+    aside = across(clip)
     T = clip.world()
     far = -np.inf
     for shape in clip.character.shapes:

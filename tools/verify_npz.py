@@ -11,6 +11,7 @@ Between frames joints are slerped the shorter way and the root is lerped; object
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 import sys
@@ -34,11 +35,12 @@ Array = NDArray[np.float64]
 RATE_HZ = 1000.0
 SLACK_M = 1e-4  # overlaps up to this are rounding
 FLOOR = "floor"
+CHANGED = "changed since it was certified: "
 
 # Hard limits in metres of what a file may allow, whatever it says.
 FEET_IN_FLOOR_M = 0.05
 OTHERS_IN_FLOOR_M = 0.011
-SELF_M = 0.10
+SELF_M = 0.10  # of a recorded body
 CONTACT_M = 0.005
 
 DROPPED_ABOVE_FLOOR_M = 0.005  # a face that counts as the floor ends no higher above it
@@ -75,7 +77,8 @@ class Violation:
         """One line for people."""
         when = "" if np.isnan(self.at) else f" at {self.at:.4f} s"
         deep = "" if np.isnan(self.depth) else f", {1000.0 * self.depth:.2f} mm"
-        return f"{' and '.join(n for n in self.pair if n)}{when}{deep}: {self.why}"
+        names = " and ".join(n for n in self.pair if n)
+        return f"{names}{when}{deep}: {self.why}" if names else self.why
 
 
 @dataclass
@@ -1060,6 +1063,73 @@ def _robot(name: str) -> str:
     return name.partition(".")[0] if "." in name else ""
 
 
+# ---------------------------------------------------------------- what was certified
+
+GROUPS = {"char": "character", "object": "object", "static": "static mesh"}
+ARRAYS = {
+    "times": "the frames",
+    "fps": "the frames",
+    "floor": "the floor",
+    "allowed": "the allowed overlaps",
+    "excused": "the excused pairs",
+    "ignored": "the ignored pairs",
+    "linked": "the linked objects",
+    "hold": "the holds",
+    "base": "the edits",
+    "edit": "the edits",
+}
+
+
+def content_of(file: Arrays, evidence: dict[str, Any]) -> dict[str, str]:
+    """Digest of each part of a file: SHA-256 over keys, types, shapes and numbers of its arrays, 32 digits."""
+    shas: dict[str, Any] = {}
+
+    def sha(part: str) -> Any:
+        return shas.setdefault(part, hashlib.sha256())
+
+    for key in sorted(file.all):
+        if key != "evidence":
+            group, _, rest = key.partition("/")
+            part = ARRAYS.get(group if rest else group.partition("_")[0], f"array '{key}'")
+            part = f"{GROUPS[group]} '{rest.partition('/')[0]}'" if group in GROUPS else part
+            array = np.ascontiguousarray(file.all[key], file.all[key].dtype.newbyteorder("<"))
+            sha(part).update(f"{key} {array.dtype.str} {array.shape}\n".encode())
+            sha(part).update(array.tobytes())
+    for key in sorted(evidence):
+        if key != "content":
+            text = json.dumps(floats(evidence[key]), sort_keys=True)
+            sha("the caps" if key == "caps_m" else "the evidence").update(f"{key} {text}\n".encode())
+    return {part: found.hexdigest()[:32] for part, found in shas.items()}
+
+
+def floats(value: Any) -> Any:
+    """Plain data with all numbers as floats."""
+    if isinstance(value, dict):
+        return {key: floats(v) for key, v in value.items()}
+    if isinstance(value, list):
+        return [floats(v) for v in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def check_content(file: Arrays, report: Report) -> None:
+    """Compare a file that says it is proven with the digests of what was certified."""
+    try:
+        evidence = json.loads(file.text("evidence") or "{}")
+    except json.JSONDecodeError:
+        raise BadFile(f"{file.path} has an evidence that is no JSON.") from None
+    if not isinstance(evidence, dict) or evidence.get("status") != "proven":
+        report.notes.append("the file does not say that it is proven.")
+        return
+    stored, now = evidence.get("content"), content_of(file, evidence)
+    if not isinstance(stored, dict) or not stored:
+        report.add(("", ""), CHANGED + "everything (the file does not store what was certified)")
+        return
+    for part in sorted({*stored, *now}):
+        if stored.get(part) != now.get(part):
+            how = "added" if part not in stored else "changed" if part in now else "removed"
+            report.add(("", ""), f"{CHANGED}{part} ({how})")
+
+
 # ---------------------------------------------------------------- the check
 
 
@@ -1069,8 +1139,10 @@ def verify(path: str | Path, rate: float = RATE_HZ, slack: float = SLACK_M, *, f
     With `first`, the first violation ends the search.
     """
     report = Report()
-    scene = Scene(Arrays(Path(path)), rate, report)
+    file = Arrays(Path(path))
+    scene = Scene(file, rate, report)
     rules = Rules(scene, report)
+    check_content(file, report)
     report.samples = len(scene.times)
     for a, b in combinations(scene.parts, 2):
         if first and report.violations:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from adversary.boards import judge_board
+from adversary.tampering import judge_change
 from adversary.verdicts import Verdict, judge
 from adversary.worlds import KINDS, case
 
@@ -45,3 +46,9 @@ def test_what_the_command_writes_as_proven_is_clear(tmp_path: Path) -> None:
     walked, still = judge_board(1, tmp_path), judge_board(3, tmp_path)
     assert walked.free and not walked.found
     assert not still.wrong and not still.refused
+
+
+def test_no_change_of_a_file_goes_unnoticed(tmp_path: Path) -> None:
+    judged = [judge_change(case(seed), tmp_path) for seed in range(12)]
+    assert [(v.seed, v.found[0]) for v in judged if v.wrong] == []
+    assert sum(not v.refused for v in judged) > 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,10 @@ import numpy as np
 
 from adversary.worlds import Case
 from elbowroom.errors import ElbowroomError
+from elbowroom.files.npz import write_npz
 from elbowroom.files.open import open_file
 from elbowroom.files.save import save
+from elbowroom.files.verify import read_played
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
@@ -72,6 +73,8 @@ def judge(case: Case, folder: Path) -> Verdict:
             save([way], world, case.fps)
             world = open_file(way).world()
         free = certify_and_save(world, case.fps, path)
+        if case.as_glb and free:
+            free = played_as_glb(world, case.fps, path)
     except ElbowroomError as error:
         return Verdict(case.seed, case.kind, refused=str(error))
     rate = sampling_rate(path)
@@ -83,10 +86,17 @@ def certify_and_save(world: World, fps: float | None, path: Path) -> bool:
     """Whether the file of a world says that it is proven; it is written either way."""
     certificate = certify(world, fps)
     save([path], world, fps, certificate=certificate)
-    with np.load(path) as file:
-        status = json.loads(str(file["evidence"]))["status"]
+    status = read_played(path)[1].status
     assert (status == "proven") == certificate.free, f"certified {certificate.free}, but the file is {status}"
     return certificate.free
+
+
+def played_as_glb(world: World, fps: float | None, path: Path) -> bool:
+    """Write what a GLB of a world plays to an NPZ with its proof, and return whether that says 'proven'."""
+    (glb,) = save([path.with_suffix(".glb")], world, fps, certificate=certify(world, fps))
+    on, proof = read_played(glb)
+    write_npz(path, on, on.fps, proof)
+    return proof.status == "proven"
 
 
 def sampling_rate(path: Path) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from adversary import makers as make
 from elbowroom.character.human import human
+from elbowroom.files.far import near_origin
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, merge
@@ -20,6 +21,8 @@ from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.extent import frame_times
 from elbowroom.world.paths import Fall, Keyed, KeyedState, Still
+from elbowroom.world.played import played
+from elbowroom.world.robots import robots_as_things
 from elbowroom.world.things import Fixture, Hold, Joint
 from elbowroom.world.world import World
 
@@ -28,13 +31,17 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A world, the frame rate it is asked to be written at (None: its own), and a format that it goes through first."""
+    """A world, the frame rate it is asked to be written at (None: its own), and a format that it goes through first.
+
+    With `as_glb`, what a GLB of it plays is judged, rather than an NPZ.
+    """
 
     seed: int
     kind: str
     world: World
     fps: float | None = None
     through: str = ""
+    as_glb: bool = False
 
 
 def case(seed: int, kind: str = "") -> Case:
@@ -42,8 +49,9 @@ def case(seed: int, kind: str = "") -> Case:
     rng = np.random.default_rng([11, seed])
     kind = kind or str(rng.choice(list(KINDS), p=_SHARES))
     world = KINDS[kind](rng)
-    fps = make.frame_rate(rng) if rng.random() < 0.25 else None
-    return Case(seed, kind, world, fps, str(rng.choice(["", "glb", "npz"], p=[0.9, 0.05, 0.05])))
+    fps = make.frame_rate(rng) if rng.random() < 0.25 and kind != "far away" else None
+    through = str(rng.choice(["", "glb", "npz"], p=[0.9, 0.05, 0.05]))
+    return Case(seed, kind, world, fps, through, kind == "far away" or rng.random() < 0.05)
 
 
 def span(rng: Rng) -> float:
@@ -424,6 +432,42 @@ def machine(rng: Rng) -> World:
     return world
 
 
+def loaded_machine(rng: Rng) -> World:
+    """A robot that turns with a box, a rod or a sheet in its gripper, past something thin or into its own boom."""
+    robot = make.robot()
+    seconds = span(rng)
+    times = np.unique(np.concatenate([[0.0, seconds], rng.uniform(0.0, seconds, int(rng.integers(0, 3)))]))
+    q = np.tile(robot.rest.q, (len(times), 1))
+    q[:, 4] = rng.uniform(-2.5, 2.5, len(times))
+    q[:, 5] = rng.uniform(0.0, 0.4, len(times))
+    motion = RobotClip(robot, times, np.zeros((len(times), 3)), q)
+    world = World(floor=float(rng.choice([-0.2, -0.01]))).with_character("picker", motion)
+    loads = (box([0.1, 0.1, 0.1]), box([float(rng.uniform(0.2, 1.2)), 0.01, 0.01]), make.sheet(0.3, 0.3))
+    load = loads[int(rng.integers(len(loads)))]
+    begin, end = motion.span
+    during = (begin, end) if rng.random() < 0.5 else tuple(sorted(rng.uniform(begin, end, 2)))
+    if during[1] - during[0] < 1e-3:
+        during = (begin, end)
+    hand = make.pose_of(motion, during[0])[2]
+    place = hand @ transform([0.0, 0.0, 0.2 + float(rng.choice([0.05, 0.0, rng.uniform(-0.3, 0.3)]))], make.turn(rng))
+    world = world.with_object("load", load, Still(place)).with_hold("load", "picker", "finger", during)
+    if rng.random() < 0.7:
+        mesh, t = make.thin(rng), moment(rng, motion)
+        T, _, _ = make.beside(rng, motion, t, mesh, make.gap(rng))
+        world = world.with_static("thing", mesh.moved(T))
+    return world
+
+
+def far_away(rng: Rng) -> World:
+    """A world of another kind, 1 to 6,000 km from the origin."""
+    kinds = [kind for kind in KINDS if kind not in ("far away", "built-in person")]
+    on = played(KINDS[str(rng.choice(kinds))](rng), make.frame_rate(rng))
+    way = make.direction(rng) * [1.0, 1.0, 0.0] * make.speed(rng, 1e3, 6e6)
+    up = 0.0 if on.floor is None else float(rng.choice([0.0, rng.uniform(-400.0, 4000.0)]))
+    whole = robots_as_things(on)
+    return near_origin(whole, on.times, -np.array([way[0], way[1], up]))
+
+
 def built_in(rng: Rng) -> World:
     """The built-in person walks a few steps past something thin."""
     seconds = float(rng.uniform(0.2, 0.6))
@@ -469,7 +513,9 @@ KINDS: dict[str, Callable[[Rng], World]] = {
     "two objects": two_objects,
     "robot": machine,
     "resampled": resampled,
+    "loaded robot": loaded_machine,
+    "far away": far_away,
     "built-in person": built_in,
 }
-_WEIGHTS = np.array([2, 2, 1, 1, 1, 1, 1, 0.7, 0.8, 0.6, 1, 0.8, 1.5, 1, 0.8, 1, 0.8, 1, 0.15])
+_WEIGHTS = np.array([2, 2, 1, 1, 1, 1, 1, 0.7, 0.8, 0.6, 1, 0.8, 1.5, 1, 0.8, 1, 0.8, 1, 0.8, 1, 0.15])
 _SHARES = _WEIGHTS / _WEIGHTS.sum()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from elbowroom.cli import main
 from elbowroom.errors import BadFile
-from elbowroom.files.atomic import check_writable
+from elbowroom.files.atomic import check_writable, tidy, writing
 from elbowroom.files.save import check_outputs
 from elbowroom.report.page import check_page
 
@@ -58,3 +60,58 @@ def test_commands_look_at_outputs_first(tmp_path: Path, monkeypatch, capsys, wor
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2 and "cannot be written" in capsys.readouterr().err
+
+
+KILLED = """
+import os, signal, sys
+from elbowroom.files.atomic import writing
+with writing(sys.argv[1]) as (stand_in,):
+    stand_in.write_text("half")
+    print(stand_in, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL) if sys.argv[2] == "killed" else sys.stdin.readline()
+"""
+
+
+def started(target: Path, how: str) -> tuple[subprocess.Popen[str], Path]:
+    """A process that has begun to write a file, and the stand-in of that."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(target), how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    """Another process that is still writing keeps its stand-in, and so does everything that is not ours."""
+    running, alive = started(tmp_path / "c.glb", "running")
+    killed, left = started(tmp_path / "a-b.glb", "killed")
+    killed.wait()
+    other = tmp_path / ".c-elbowroom-zzzzzzzz-1-x.glb"
+    elsewhere = tmp_path / ".c-elbowroom-00000000-1-x.glb"
+    forgotten = tmp_path / ".d-elbowroom-00000000-1-x.glb"
+    for path in (other, elsewhere, forgotten, tmp_path / ".hidden-abc.glb"):
+        path.write_text("keep")
+    week = time.time() - 8 * 24 * 3600.0
+    os.utime(forgotten, (week, week))
+    assert left.exists() and alive.exists() and left.suffix == ".glb"
+    tidy(tmp_path)
+    assert not left.exists() and not forgotten.exists()
+    assert all(path.exists() for path in (alive, other, elsewhere, tmp_path / ".hidden-abc.glb"))
+    running.communicate("done\n")
+    assert (tmp_path / "c.glb").read_text() == "half" and not alive.exists()
+
+
+def test_the_next_file_in_a_folder_is_written_without_leftovers(tmp_path: Path) -> None:
+    killed, left = started(tmp_path / "a.txt", "killed")
+    killed.wait()
+    with writing(tmp_path / "b.txt") as (stand_in,):
+        assert not left.exists()
+        stand_in.write_text("whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"b.txt"}
+
+
+def test_names_as_long_as_a_system_takes_are_written(tmp_path: Path) -> None:
+    name = "ä" * 120 + ".glb"
+    with writing(tmp_path / name) as (stand_in,):
+        stand_in.write_text("whole")
+    assert (tmp_path / name).read_text() == "whole"

@@ -65,6 +65,20 @@ def test_edits_have_the_joints_of_their_limbs_and_the_frames_in_which_they_diffe
     assert isinstance(made, Clip) and np.array_equal(made.rotations, after.rotations)
 
 
+def test_what_a_limb_does_before_its_first_edit_belongs_to_that_edit() -> None:
+    """An arm that gives way early does so for its own edit, not for one of the other arm that begins before it."""
+    base = stroll()
+    after = turned(turned(base, "right_forearm", 20, 90), "left_forearm", 30, 140)
+    right, left = cut(base, after, [edit("right_arm", 0.3, 1.5), edit("left_arm", 1.0, 2.3)])
+    names = base.character.joint_names
+    assert [names[j] for j in right.layer.joints] == ["right_forearm"]
+    assert left.layer.during[0] == pytest.approx(31 / 60)
+    plan = Plan("found", World().with_character("ann", after), (right, left), base={"ann": base})
+    without = plan.muted(2).world.motion("ann").rotations
+    arm = base.character.role("left_forearm")
+    assert np.array_equal(without[:, arm], base.rotations[:, arm])
+
+
 def test_a_hand_that_stays_belongs_to_the_edit_that_brought_it() -> None:
     """It goes there in one edit, waits, and goes back in another: each frame has one of them."""
     base = stroll()

@@ -137,3 +137,16 @@ def test_all_stop_where_somebody_turns_back_and_only_there():
     slow = times[:-1][fast < 0.08]
     assert fast.max() < 0.8
     assert 0.05 < np.ptp(slow[(slow > 1.0) & (slow < timing.duration - 1.0)]) < 2.0
+
+
+@pytest.mark.parametrize("accel", [0.2, 0.5])
+def test_a_team_accelerates_no_more_than_it_is_told(accel: float) -> None:
+    team = space()
+    states = [team.state(np.array([-2.0 + 0.01 * k, 1.5, 0.95]), 0.0) for k in range(301)]
+    bodies = [er.preset("woman"), er.preset("man")]
+    timing = trajectory(team, np.array(states), bodies, 0.8, accel, 30.0, Settings().library)
+    times = np.arange(0.0, timing.duration, 0.02)
+    fast = np.linalg.norm(np.gradient(team.carriers(timing.at(times))[0], times, axis=0), axis=2)
+    gains = np.abs(np.gradient(fast, times, axis=0))
+    assert gains.max() <= 1.1 * accel
+    assert gains.max() >= 0.5 * accel, "nobody is slower than necessary"

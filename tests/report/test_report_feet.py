@@ -13,11 +13,13 @@ from elbowroom.character.human import human
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
+from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.soles import sole_points
 from elbowroom.motion.stance import foot_slide, stance_contacts
-from elbowroom.report.footing import Footing, feet_of_person, floating_of, gaps_of, ground_under, sinking_of
+from elbowroom.report.footing import Footing, feet_of_person, floating_of, sinking_of
+from elbowroom.report.ground import gaps_of, ground_under
 from elbowroom.report.sections import body
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -155,3 +157,41 @@ def test_the_ground_under_a_slope_is_on_the_slope():
     slope = Mesh(np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 2.0, 0.0]]), np.array([[0, 1, 2]]))
     assert ground_under(np.array([0.5, 0.5, 0.3]), 0.0, [slope]) == pytest.approx(0.25)
     assert ground_under(np.array([1.5, 1.5, 0.3]), -0.1, [slope]) == -0.1
+
+
+def recorded(clip: Clip) -> Clip:
+    """The clip as if it were read from a file."""
+    return clip.with_(source=replace(clip.source, format="bvh"))
+
+
+def leaning_walk(degrees: float, down: float = 0.0) -> Clip:
+    """A walk over a floor that leans along the way and lies lower at its middle, by metres."""
+    clip = walk(human(1.70, skin=False), 1.2, seconds=4.0, fps=60.0)
+    way = clip.root[:, 1] - clip.root[:, 1].mean()
+    return lifted(clip, lambda _: np.tan(np.radians(degrees)) * way - down)
+
+
+def test_a_recorded_floor_that_leans_is_not_bad():
+    """2.4 m of a walk on a floor of 2 degrees: 84 mm from end to end, half of it in the level floor."""
+    clip = leaning_walk(1.6, 0.04)
+    _, level = footing(clip)
+    assert level.light == "bad" and level.most > 0.06
+    _, leans = footing(recorded(clip))
+    assert leans.light == "look" and leans.most == level.most and "that the steps stand on" in leans.says
+    assert leans.figures["slope of the recorded floor"] == "1.6°"
+    box_ = {"box": box([0.1, 0.1, 0.1], at=[5.0, 5.0, 0.05])}
+    assert footing(recorded(clip), World(static=box_))[1].light == "bad"  # a scene has a floor of its own
+
+
+@pytest.mark.parametrize(("degrees", "down"), [(4.0, 0.0), (0.0, 0.09)])
+def test_floors_that_no_laboratory_has_are_bad(degrees: float, down: float):
+    _, sinking = footing(recorded(leaning_walk(degrees, down)))
+    assert sinking.light == "bad"
+
+
+def test_toes_alone_in_the_floor_are_worth_a_look():
+    clip = lifted(still(seconds=3.0), -0.025)
+    for side in ("left", "right"):
+        clip = turned(clip, f"{side}_toes", [1.0, 0.0, 0.0], np.full(len(clip), np.radians(75.0)))
+    _, sinking = footing(clip)
+    assert sinking.most > 0.06 and sinking.light == "look" and "without the toes" in sinking.says

@@ -155,3 +155,14 @@ def test_quaternions_of_other_sign_are_the_same_posture():
     q = np.array(clip.rotations)
     flipped = Clip(clip.character, clip.fps, clip.root, rot.multiply(q, -rot.IDENTITY))
     assert difference_of(subject(clip), flipped).distance.max() < 1e-9
+
+
+@pytest.mark.parametrize(("seconds", "light"), [(0.05, "look"), (0.3, "bad")])
+def test_a_joint_that_leaves_its_range_for_a_moment_is_worth_a_look(seconds: float, light: str):
+    clip = still(seconds=2.0)
+    limit = clip.character.limits[clip.character.role("left_forearm")]
+    q = np.array(clip.rotations)
+    beyond = limit.rotation([limit.flexion[1] + np.radians(30.0), 0.0, 0.5 * sum(limit.twist)])
+    q[np.abs(clip.times - 1.0) < 0.5 * seconds, clip.character.role("left_forearm")] = beyond
+    found = limits_of(subject(clip.with_(rotations=q)))
+    assert found.light == light and ("for a moment" in found.says) is (light == "look")

@@ -32,3 +32,26 @@ def swinging(angles: object, fps: float = 30.0, length: float = 1.0, radius: flo
     turns = np.tile(IDENTITY, (len(angles), 2, 1))
     turns[:, 1] = about([0.0, 0.0, 1.0], angles)
     return Clip(Character(name="arm", skeleton=skeleton, shapes=(shape,)), fps, np.zeros((len(angles), 3)), turns)
+
+
+def crossing(depths: object, thick: tuple[float, float] = (0.058, 0.058), **more: object) -> Clip:
+    """Two bars that hang 0.2 m apart from knobs; the tip of the first is in the second to depths (T,), metres.
+
+    `roles` name the bars, which have the radii `thick`.
+    """
+    roles = more.pop("roles", ("left_shin", "right_shin"))
+    names, parents = ("hub", "knob", "other knob", *roles), np.array([-1, 0, 0, 1, 2])
+    offsets = np.array([[0.0] * 3, [-0.1, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0] * 3, [0.0] * 3])
+    knobs = [Shape(names[k], k, "sphere", np.array([0.01, 0.0, 0.0])) for k in (1, 2)]
+    bars = [
+        capsule(role, k, [0.0, 0.0, -0.05], [0.0, 0.0, -length], radius)
+        for k, role, length, radius in zip((3, 4), roles, (0.4, 0.6), thick, strict=True)
+    ]
+    depths = np.asarray(depths, dtype=float)
+    turns = np.tile(IDENTITY, (len(depths), 5, 1))
+    turns[:, 3] = about([0.0, -1.0, 0.0], np.arcsin((0.2 - sum(thick) + depths) / 0.4))
+    skeleton = Skeleton(names, parents, offsets)
+    body = Character(
+        name="legs", skeleton=skeleton, shapes=(*knobs, *bars), roles=dict(zip(roles, (3, 4), strict=True))
+    )
+    return Clip(body, 30.0, np.zeros((len(depths), 3)), turns, **more)

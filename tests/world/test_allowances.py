@@ -18,7 +18,7 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import Placed
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.world import World
-from tools.simple_bodies import flying
+from tools.simple_bodies import crossing, flying
 
 ALWAYS = (-np.inf, np.inf)
 ANN = human()
@@ -55,6 +55,44 @@ def test_caps_can_be_set() -> None:
         Caps().with_changes({"hands": 0.2})
     with pytest.raises(BadValue):
         Caps(feet=-1.0)
+
+
+def crosses(depth: float, **more: object) -> bool:
+    """Whether two bars that touch each other and then cross to a depth in metres may do so."""
+    return certify(World(floor=None).with_character("it", crossing([-0.01, depth, depth], **more))).free
+
+
+@pytest.mark.parametrize(("depth", "free"), [(0.0085, True), (0.0115, False), (0.05, False)])
+def test_a_generated_motion_touches_itself_by_ten_millimetres_at_most(depth: float, free: bool) -> None:
+    world = World(floor=None).with_character("it", crossing([-0.01, depth, depth]))
+    assert not certify(world).free, "nothing is allowed that no plan asks for"
+    asked = world.with_contact(Contact("it.left_shin", "it.right_shin", ALWAYS, "touch", 1.0))
+    assert certify(asked).free == free
+
+
+@pytest.mark.parametrize(("depth", "free"), [(0.02, True), (0.05, True), (0.06, False), (0.095, False)])
+def test_recorded_shins_do_not_pass_through_each_other(depth: float, free: bool) -> None:
+    assert crosses(depth, source=RECORDED) == free
+
+
+@pytest.mark.parametrize(
+    ("roles", "thick", "depth", "free"),
+    [
+        (("left_forearm", "left_thigh"), (0.04, 0.08), 0.07, True),
+        (("left_forearm", "left_thigh"), (0.04, 0.08), 0.081, False),
+        (("left_hand", "left_thigh"), (0.02, 0.08), 0.09, True),
+        (("left_hand", "left_thigh"), (0.02, 0.06), 0.079, False),
+        (("left_toes", "right_foot"), (0.02, 0.03), 0.049, True),
+        (("left_toes", "right_shin"), (0.02, 0.03), 0.049, False),
+    ],
+)
+def test_recorded_parts_touch_by_their_thickness(roles: object, thick: object, depth: float, free: bool) -> None:
+    assert crosses(depth, source=RECORDED, roles=roles, thick=thick) == free
+
+
+def test_caps_above_the_thickness_allow_nothing_more() -> None:
+    world = World(floor=None, caps=Caps(own=0.3)).with_character("it", crossing([-0.01, 0.095], source=RECORDED))
+    assert not certify(world).free
 
 
 def test_allowed_depths_are_bounds_between_frames_too() -> None:

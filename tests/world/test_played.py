@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from adversary.makers import robot
+from elbowroom.character.body import Skin
+from elbowroom.files.save import save
+from elbowroom.files.verify import read_played
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip, Source
+from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.world.certificate import certify
+from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.paths import Keyed, KeyedState
 from elbowroom.world.played import PlayedWorld, output_rate, played
 from elbowroom.world.things import Fixture, Joint
@@ -104,3 +113,42 @@ def test_worlds_that_play_alike_have_one_digest_and_others_do_not() -> None:
     assert one != played(world, 60.0).digest
     assert one != played(world.with_static("wall", box([1.0] * 3, at=[9.0, 0.0, 0.0]))).digest
     assert certify(world).digest == one
+
+
+def test_everything_that_a_proof_depends_on_is_in_the_digest() -> None:
+    """A certificate of one body, with its contacts and caps, is none of another."""
+    clip, machine = still(), robot()
+    q = np.tile(machine.rest.q + np.array([0.0] * 4 + [0.3] * (len(machine.rest.q) - 4)), (2, 1))
+    arm = RobotClip(machine, np.array([0.0, 1.0]), np.zeros((2, 3)), q)
+    world = World().with_character("ann", clip).with_character("picker", arm)
+    one, body = played(world).digest, clip.character
+    longer = replace(body.skeleton, offsets=1.01 * body.skeleton.offsets)
+    skin = Skin(np.eye(3), np.array([[0, 1, 2]]), np.zeros((3, 1), int), np.ones((3, 1)), np.eye(4)[None])
+    wider = replace(body.shapes[0], size=1.01 * body.shapes[0].size)
+    bodies = {
+        "bones": body.with_(skeleton=longer),
+        "skin": body.with_(skin=skin),
+        "another skin": body.with_(skin=replace(skin, vertices=2.0 * np.eye(3))),
+        "shapes": body.with_(shapes=(wider, *body.shapes[1:])),
+        "roles": body.with_(roles={**body.roles, "left_foot": 0}),
+        "limits": body.with_(limits=()),
+    }
+    worlds = {what: world.with_character("ann", clip.with_(character=other)) for what, other in bodies.items()}
+    joints = replace(arm.body.joints, axes=-arm.body.joints.axes)
+    worlds["axes of a robot"] = world.with_character("picker", replace(arm, robot=replace(arm.body, joints=joints)))
+    worlds["caps"] = world.with_(caps=Caps(feet=0.06))
+    worlds["contacts"] = world.with_contact(Contact("ann", "floor", (0.0, 1.0)))
+    worlds["floor"] = world.with_(floor=0.1)
+    digests = {what: played(other).digest for what, other in worlds.items()}
+    assert one not in digests.values()
+    assert len(set(digests.values())) == len(digests)
+
+
+def test_a_certificate_is_not_saved_with_another_body(tmp_path: Path) -> None:
+    clip = still()
+    certificate = certify(World().with_character("ann", clip))
+    body = clip.character
+    longer = body.with_(skeleton=replace(body.skeleton, offsets=1.01 * body.skeleton.offsets))
+    world = World().with_character("ann", clip.with_(character=longer))
+    (path,) = save([tmp_path / "a.npz"], world, certificate=certificate)
+    assert read_played(path)[1].status == "unchecked"

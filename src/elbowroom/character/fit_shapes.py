@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from elbowroom.character.anatomy_rest import FINGERS, SIDES, anatomical_zero, facing
 from elbowroom.character.body import Skin
 from elbowroom.character.fit_shapes_skin import shapes_from_skin
+from elbowroom.character.limits import JointLimit
 from elbowroom.character.rig_geometry import UP
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.geometry.rotations import Array, from_matrix, normalize
@@ -17,16 +18,21 @@ from elbowroom.geometry.transforms import apply, inverse, transform
 
 
 def fit_shapes(
-    skeleton: Skeleton, roles: Mapping[str, int], skin: Skin | None = None, height: float | None = None
+    skeleton: Skeleton,
+    roles: Mapping[str, int],
+    skin: Skin | None = None,
+    height: float | None = None,
+    limits: Sequence[JointLimit | None] = (),
+    samples: Array | None = None,
 ) -> tuple[Shape, ...]:
     """Collision shapes per segment, named after its role, else after its joint.
 
-    With a skin they enclose, in the rest pose, every piece of it that the segment owns. Without, radii
-    follow from stature: `height` in metres, or what the length of the legs says. A part may have several
-    shapes.
+    With a skin they enclose, in the rest pose, every piece of it that the segment owns, and nearly so in other common
+    postures within the `limits` of the joints and in `samples` (N, J, 4) of a clip. Without, radii follow from stature:
+    `height` in metres, or what the length of the legs says. A part may have several shapes.
     """
     if skin is not None and len(skin.vertices):
-        return shapes_from_skin(skeleton, roles, skin)
+        return shapes_from_skin(skeleton, roles, skin, limits, samples)
     return shapes_from_bones(skeleton, roles, height)
 
 

@@ -22,7 +22,9 @@ import scipy
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Skin
+from elbowroom.character.limits import JointLimit
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.skin_cover import cover_of, outliers, postures
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
@@ -44,6 +46,7 @@ _THIN = 0.002
 # Share of the height of the ankles below which a boot that is skinned to the shin stands on the floor all the same.
 _SOLE = 0.8
 
+
 # Segments, and those that get what they share; see above.
 _YIELDING = (("foot", "{}_toes"), ("upper_arm", "chest"))
 
@@ -51,11 +54,17 @@ _YIELDING = (("foot", "{}_toes"), ("upper_arm", "chest"))
 _SKIN_OF_ROUNDING = 1e-6
 
 
-def shapes_from_skin(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> tuple[Shape, ...]:
+def shapes_from_skin(
+    skeleton: Skeleton,
+    roles: Mapping[str, int],
+    skin: Skin,
+    limits: Sequence[JointLimit | None],
+    samples: Array | None = None,
+) -> tuple[Shape, ...]:
     """One enclosing shape for each joint that owns a piece of the skin, from the disk where it was fitted before."""
     surface = (skin.vertices, skin.faces, skin.joints, skin.weights, skin.inverse_bind)
-    about = (package_sources(), *contents((skeleton, roles, surface)))
-    held = remembered("shapes", about, lambda: _as_arrays(_fitted(skeleton, roles, skin)))
+    about = (package_sources(), *contents((skeleton, roles, limits, surface, samples)))
+    held = remembered("shapes", about, lambda: _as_arrays(_fitted(skeleton, roles, skin, limits, samples)))
     corners = np.split(held["vertices"], np.cumsum(held["corners"])[:-1])
     faces = np.split(held["faces"], np.cumsum(held["triangles"])[:-1])
     return tuple(
@@ -81,20 +90,38 @@ def _as_arrays(shapes: Sequence[Shape]) -> Arrays:
     }
 
 
-def _fitted(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> list[Shape]:
-    """One enclosing shape for each joint that owns a piece of the skin."""
+def _fitted(
+    skeleton: Skeleton,
+    roles: Mapping[str, int],
+    skin: Skin,
+    limits: Sequence[JointLimit | None] = (),
+    samples: Array | None = None,
+) -> list[Shape]:
+    """One shape for each joint that owns a piece of the skin, around it at rest and nearly so in common postures."""
     names = {j: part for part, j in roles.items()}
     at_rest = skin.posed(skeleton.T_rest)
-    owner = owners(skeleton, roles, skin)
-    shapes = []
+    pieces = owned_points(at_rest, skin.faces, owners(skeleton, roles, skin), yielding(roles))
     near = _NEAR * float(np.ptp(at_rest[:, 2]))
-    pieces = owned_points(at_rest, skin.faces, owner, yielding(roles))
-    for j in sorted(pieces):
-        T = skeleton.T_rest[j]
-        points = (pieces[j] - T[:3, 3]) @ T[:3, :3]
+
+    def around(j: int) -> Shape:
         name = names.get(j, skeleton.names[j])
         most = _MOST_CORNERS_OF_FEET if name.endswith(("_foot", "_toes")) else _MOST_CORNERS
-        shapes.append(enclosing_shape(name, j, points, near, most))
+        return enclosing_shape(name, j, pieces[j], near, most)
+
+    for j in pieces:
+        T = skeleton.T_rest[j]
+        pieces[j] = (pieces[j] - T[:3, 3]) @ T[:3, :3]
+    shapes = [around(j) for j in sorted(pieces)]
+    lacking: dict[int, list[Array]] = {}
+    cover = cover_of(skeleton, shapes, skin)
+    for T in postures(skeleton, roles, limits, samples) if any(limits) else ():
+        which, points = outliers(cover, T)
+        for k in np.unique(which).tolist():
+            lacking.setdefault(k, []).append(points[which == k])
+    for k, gained in lacking.items():
+        j = shapes[k].joint
+        pieces[j] = np.concatenate([pieces[j], *gained])
+        shapes[k] = around(j)
     return shapes
 
 

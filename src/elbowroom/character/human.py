@@ -72,13 +72,14 @@ def _made(height: float, mass: float | None, sex: Sex, name: str, scales: Scales
     surface = mannequin_skin(skeleton, p) if skin else None
     roles = {joint: j for j, joint in enumerate(skeleton.names)}
     front = frozen(np.array([0.0, -1.0, 0.0]))
+    limits = limits_for(skeleton, roles, front)
     return Character(
         name=name,
         skeleton=skeleton,
         roles=roles,
-        limits=limits_for(skeleton, roles, front),
+        limits=limits,
         chains=chains_for(skeleton, roles),
-        shapes=fit_shapes(skeleton, roles, surface, p.height),
+        shapes=fit_shapes(skeleton, roles, surface, p.height, limits),
         masses=masses_for(skeleton, roles, p.height, p.mass, sex, scales),
         markers=markers_for(skeleton, roles, front, p, surface),
         skin=surface,

@@ -167,17 +167,26 @@ USED_DEG: dict[str, tuple[tuple[int, int], tuple[int, int], tuple[int, int]]] = 
 }
 
 
+# Signs of joint coordinates in the mirror: bends stay, sideways and twist change theirs.
+MIRROR = (1.0, -1.0, -1.0)
+
+
+def used_range(role: str) -> Array | None:
+    """Lowest and highest joint coordinates (2, 3) that recorded people use, radians, as of the left side; else None."""
+    side, _, part = role.partition("_")
+    known = USED_DEG.get(part if side in ("left", "right") else role)
+    return None if known is None else np.radians(known).T
+
+
 def unusual(body: Character, joints: Sequence[int], rotations: Array) -> Array:
     """Excess of joints (n,) with local rotations (T, n, 4) over commonly used ranges, radians, (T, n); 0 within."""
     out = np.zeros(rotations.shape[:-1])
     roles = {joint: role for role, joint in body.roles.items()}
     for k, joint in enumerate(joints):
-        side, _, part = roles.get(joint, "").partition("_")
-        known = USED_DEG.get(part if side in ("left", "right") else roles.get(joint, ""))
-        limit = body.limits[joint]
+        role = roles.get(joint, "")
+        known, limit = used_range(role), body.limits[joint]
         if known is None or limit is None:
             continue
-        angles = limit.coordinates(rotations[:, k]) * ((1.0, -1.0, -1.0) if side == "right" else 1.0)
-        low, high = np.radians(known).T
-        out[:, k] = np.linalg.norm(angles - np.clip(angles, low, high), axis=-1)
+        angles = limit.coordinates(rotations[:, k]) * (MIRROR if role.startswith("right_") else 1.0)
+        out[:, k] = np.linalg.norm(angles - np.clip(angles, *known), axis=-1)
     return out

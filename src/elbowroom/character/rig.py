@@ -24,6 +24,7 @@ from elbowroom.character.masses import masses_for
 from elbowroom.character.rig_geometry import ancestors, common_ancestor
 from elbowroom.character.rig_names import FINGERS, NamedPart, finger_of, part_of, wrist_after
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.visual import fitted_skin
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 
@@ -65,19 +66,21 @@ def as_character(
             markers = markers_for(skeleton, roles, front, proportions(height), skin)
         except BadValue as why:
             all_notes.append(f"Masses are unknown: {why}")
-    return Character(
+    limits = limits_for(skeleton, roles, front, recorded=True, poses=samples)
+    bare = Character(
         name=name,
         skeleton=skeleton,
         roles=roles,
-        limits=limits_for(skeleton, roles, front, recorded=True, poses=samples),
+        limits=limits,
         chains=chains_for(skeleton, roles),
-        shapes=fit_shapes(skeleton, roles, skin, height),
         masses=masses,
         markers=markers,
         skin=skin,
         front=front,
         notes=tuple(dict.fromkeys(all_notes)),
     )
+    seen = skin if skin is not None and len(skin.vertices) else fitted_skin(bare)
+    return bare.with_(shapes=fit_shapes(skeleton, roles, seen, height, limits, samples))
 
 
 def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, list[str]]:

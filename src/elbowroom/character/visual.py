@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from elbowroom.character.mannequin import mannequin_skin
 from elbowroom.character.mannequin_shapes import MIRROR
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
+from elbowroom.geometry.kept import KeptTogether
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.rotations import UP, Array, from_matrix, multiply
 from elbowroom.geometry.shapes import capsule_mesh, octahedron, shape_mesh
@@ -41,14 +41,15 @@ _NEEDED = frozenset({"pelvis", "chest", "head", *(f"{side}_{part}" for side in S
 _LEAST_RATIO = 0.4
 _MOST_RATIO = 2.5
 
-_made: WeakKeyDictionary[Character, Skin | None] = WeakKeyDictionary()
+# By skeleton and ranges of the joints: copies of a character with other shapes or clothes share one.
+_made: KeptTogether[Skin | None] = KeptTogether(64)
 
 
 def fitted_skin(character: Character) -> Skin | None:
     """The built-in person's skin on a rig; None where limbs are missing or the rig has no person's proportions."""
-    if character not in _made:
-        _made[character] = _fitted(character)
-    return _made[character]
+    owners = (character.skeleton, *(limit for limit in character.limits if limit is not None))
+    front = np.asarray(character.front).tobytes()
+    return _made.of(owners, (tuple(character.roles.items()), front), lambda: _fitted(character))
 
 
 def _fitted(character: Character) -> Skin | None:
@@ -204,12 +205,17 @@ def visible(body: Body, show: Show = "skin") -> Skin:
     if show not in SHOWS:
         raise BadValue(f"a character is shown as 'skin', 'shapes' or 'bones', not '{show}'.")
     if show == "skin" and isinstance(body, Character):
-        skin = body.skin if body.skin is not None and len(body.skin.faces) else fitted_skin(body)
+        skin = seen_skin(body)
         if skin is not None:
             return skin
     if show != "bones" and body.shapes:
         return shapes_skin(body)
     return bones_skin(body)
+
+
+def seen_skin(body: Character) -> Skin | None:
+    """Skin in which a person is shown: its own, else the built-in person's, fitted to its bones; None if that fails."""
+    return body.skin if body.skin is not None and len(body.skin.faces) else fitted_skin(body)
 
 
 def shapes_skin(body: Body, color: Color = SHAPE_COLOR) -> Skin:

@@ -138,7 +138,7 @@ def report(
     else:
         _print(found)
         print_written([output])
-    if found.clearance.light == "bad":
+    if found.collides:
         raise typer.Exit(1)
 
 

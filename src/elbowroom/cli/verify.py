@@ -26,7 +26,8 @@ def verify(
     """Check a written file again, from its contents alone: by dense samples and by a proof in continuous time.
 
     Only the contacts that the file lists are allowed. The file must claim to be proven; both checks must confirm it.
-    Exit code 0: verified; 1: a collision, a contact deeper than the file allows, or edits that do
+    A file that was changed since it was written is not verified, and every changed part is named.
+    Exit code 0: verified; 1: a collision, a contact deeper than the file allows, a change, or edits that do
     not reproduce the motion; 2: bad file; 3: no collision found, but the file does not claim to be proven, or something
     is too close to be proven.
     tools/verify_npz.py does the sampling without elbowroom. Example: elbowroom verify kitchen.glb
@@ -48,7 +49,8 @@ def verify(
 def _exit_code(found: Verified) -> int:
     if found.good:
         return 0
-    return 1 if found.violations or found.certificate.collisions or not found.whole else NOT_PROVEN
+    differs = found.changed or found.disagreements or not found.whole
+    return 1 if found.violations or found.certificate.collisions or differs else NOT_PROVEN
 
 
 def _print(found: Verified, rate: float) -> None:
@@ -63,6 +65,14 @@ def _print(found: Verified, rate: float) -> None:
     if isinstance(facts.get("caps_m"), dict):
         caps = ", ".join(f"{name} {1000 * depth:g} mm" for name, depth in facts["caps_m"].items())
         out.print(f"caps on allowed overlaps: {caps}", highlight=False, soft_wrap=True, markup=False)
+    if found.caps_changed:
+        caps = ", ".join(f"{n} {1000 * a:g} mm for {1000 * b:g} mm" for n, (a, b) in found.caps_changed.items())
+        out.print(f"caps that differ from the defaults: {caps}", style="yellow", highlight=False, soft_wrap=True)
+    if found.changed:
+        text = f"changed since it was certified: {'; '.join(found.changed)}"
+        out.print(text, style="red", highlight=False, soft_wrap=True, markup=False)
+    for text in found.disagreements:
+        out.print(f"contradicts itself: {text}", style="red", highlight=False, soft_wrap=True, markup=False)
     for n, edit in enumerate(found.edits):
         print_edit(n, edit.facts())
     if not found.whole:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import re
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from elbowroom.errors import BadFile
@@ -42,11 +47,59 @@ def check_writable(path: str | Path) -> Path:
     return target
 
 
+# Stand-ins of processes on other machines, or from before the last start of this one, count as abandoned after this
+# time, seconds: a week is longer than any motion takes.
+_ABANDONED_S = 7 * 24 * 3600.0
+# Characters of a file's name in that of its stand-in.
+_STEM = 40
+_STAND_IN = re.compile(r"\..*-elbowroom-([0-9a-f]{8})-(\d+)-[^-]*")
+# Folders that were looked through by this process.
+_tidied: set[Path] = set()
+
+
+@cache
+def _machine() -> str:
+    """Eight hexadecimal digits for this machine since its last start; process numbers are compared within it only."""
+    known = [platform.node()]
+    for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        with suppress(OSError):
+            known.append(os.readlink(path) if os.path.islink(path) else Path(path).read_text())
+    return hashlib.sha256("\n".join(known).encode()).hexdigest()[:8]
+
+
+def _runs(process: int) -> bool:
+    """Return whether a process of this machine is still running; True where that cannot be told."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def tidy(folder: Path) -> None:
+    """Remove stand-ins that killed processes left in a folder; those of running ones stay."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            named = _STAND_IN.fullmatch(entry.name)
+            if named is None:
+                continue
+            with suppress(OSError):
+                here = named[1] == _machine()
+                age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+                if entry.is_file(follow_symlinks=False) and (not _runs(int(named[2])) if here else age > _ABANDONED_S):
+                    os.unlink(entry.path)
+
+
 @contextmanager
 def writing(*paths: str | Path) -> Iterator[list[Path]]:
     """Temporary stand-ins for `paths`, moved into place together when the block ends well, deleted when it does not.
 
-    Each stand-in has the suffix of its path, so that writers that look at the suffix are content.
+    Each stand-in has the suffix of its path, so that writers that look at the suffix are content. What killed processes
+    left in the same folders is removed first.
     """
     targets = [Path(p) for p in paths]
     made: list[Path] = []
@@ -54,8 +107,12 @@ def writing(*paths: str | Path) -> Iterator[list[Path]]:
         for target in targets:
             if target.is_dir():
                 raise BadFile(target, "is a folder", would_do="give a file name")
+            if target.parent not in _tidied:
+                _tidied.add(target.parent)
+                tidy(target.parent)
+            prefix = f".{target.stem[:_STEM]}-elbowroom-{_machine()}-{os.getpid()}-"
             try:
-                handle, name = tempfile.mkstemp(suffix=target.suffix, prefix=f".{target.stem}-", dir=target.parent)
+                handle, name = tempfile.mkstemp(suffix=target.suffix, prefix=prefix, dir=target.parent)
             except OSError as error:
                 raise BadFile(target, f"cannot be written ({error.strerror})") from None
             os.close(handle)

@@ -313,6 +313,12 @@ class Container:
             self.accessors[index].fail(f"points to {of} {int(raw.max())} ({what})", f"there are {below}")
         return raw.astype(np.int64)
 
+    def numbers(self, index: int) -> NDArray:
+        """An accessor's numbers of any kind as stored, (N, width)."""
+        if not 0 <= index < len(self.accessors):
+            raise BadFile(self.path, f"points to accessor {index}", would_do=f"there are {len(self.accessors)}")
+        return self._raw(index, tuple(_WIDTHS), "numbers")[0]
+
     def _raw(self, index: int, kinds: tuple[str, ...], what: str) -> tuple[NDArray, bool]:
         part = self.accessors[index]
         kind = part.text("type")
@@ -353,6 +359,13 @@ class Container:
         out = out.copy()
         out[at] = self._elements(to_part, views[1], to_part.integer("byteOffset", 0), changed, component, width)
         return out
+
+
+def own_extras(container: Container) -> dict[str, Any]:
+    """Extra data that elbowroom stored in a file, or nothing."""
+    extras = container.json.values.get("extras")
+    own = extras.get("elbowroom") if isinstance(extras, dict) else None
+    return own if isinstance(own, dict) else {}
 
 
 def _chunks(path: Path, data: memoryview) -> tuple[memoryview, memoryview | None]:

@@ -14,7 +14,7 @@ from elbowroom.character.rig import as_character
 from elbowroom.files.conventions import checked_units, checked_up, size_note
 from elbowroom.files.edits import layer_names
 from elbowroom.files.glb_animation import Sampled, Tracks, frames, posed, read_tracks, sample, touching
-from elbowroom.files.glb_container import Container
+from elbowroom.files.glb_container import Container, own_extras
 from elbowroom.files.glb_nodes import Nodes, distinct, rigid, sane
 from elbowroom.files.glb_rig import Rig, find_rigs, skeleton_of, skin_of
 from elbowroom.files.glb_story import as_certified
@@ -160,7 +160,7 @@ def read_document(
         rigs = find_rigs(nodes)
         characters, clips, layers = {}, {}, {}
         animations = _animations(nodes) if takes is None else takes
-        named = layer_names(_own_extras(nodes))
+        named = layer_names(own_extras(nodes.container))
         for rig, name in zip(rigs, distinct(_rig_name(nodes, r) for r in rigs), strict=True):
             character, own = _character(rig, name, nodes, surfaces, turn, animations, rate, notes)
             own = {k: clip.with_(source=replace(clip.source, format=format)) for k, clip in own.items()}
@@ -179,7 +179,7 @@ def read_document(
     if units is None and (note := _size_note(characters, meshes)):
         notes.append(note)
     return GlbFile(
-        characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes), layers
+        characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, own_extras(nodes.container), layers
     )
 
 
@@ -203,16 +203,9 @@ def _animations(nodes: Nodes) -> dict[str, Tracks]:
     return {name: read_tracks(nodes, part) for name, part in zip(names, parts, strict=True)}
 
 
-def _own_extras(nodes: Nodes) -> dict[str, Any]:
-    """Extra data that elbowroom stored in a file, or nothing."""
-    extras = nodes.container.json.values.get("extras")
-    own = extras.get("elbowroom") if isinstance(extras, dict) else None
-    return own if isinstance(own, dict) else {}
-
-
 def _own_rate(nodes: Nodes) -> float | None:
     """The frame rate that elbowroom left in the file."""
-    fps = _own_extras(nodes).get("fps")
+    fps = own_extras(nodes.container).get("fps")
     return float(fps) if isinstance(fps, int | float) and 0.1 < fps < 1000 else None
 
 
@@ -220,7 +213,7 @@ def _rig_name(nodes: Nodes, rig: Rig) -> str:
     """The file's name, or the skin's where there are several or where elbowroom wrote it."""
     skins = nodes.container.json.parts("skins", "skin")
     stem = nodes.container.path.stem
-    if len(skins) == len(rig.skins) and not _own_extras(nodes):
+    if len(skins) == len(rig.skins) and not own_extras(nodes.container):
         return stem
     named = next((s for k in rig.skins if (s := skins[k].text("name").strip())), "")
     return named or stem
@@ -236,7 +229,7 @@ def _character(
     stored: float | None,
     notes: list[str],
 ) -> tuple[Character, dict[str, Clip]]:
-    own = _own_extras(nodes)
+    own = own_extras(nodes.container)
     T_rest = rig.frames(nodes, turn)
     skeleton = skeleton_of(rig, T_rest)
     skin = skin_of(rig, nodes, surfaces, turn, notes)

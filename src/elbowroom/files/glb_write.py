@@ -7,6 +7,7 @@ so that what is read back has the same rotations.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,13 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.visual import visible
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
+from elbowroom.files.content import CONTENT, glb_content
 from elbowroom.files.edits import Edited, file_facts
+from elbowroom.files.far import near_origin, origin_of
 from elbowroom.files.glb_build import Builder, Look
+from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_story import story_of
 from elbowroom.files.proof import Proof, proof_of
 from elbowroom.geometry import rotations as rot
@@ -49,27 +53,34 @@ def write_glb(
     """
     on = played(world, fps)
     proof = proof_of(on) if proof is None else proof
-    world, times = robots_as_things(on), on.times
+    whole, times = robots_as_things(on), on.times
+    origin = origin_of(whole, times)
+    world = near_origin(whole, times, origin)
     file = Builder()
     keys = _Keys(file, (times - times[0]).astype(np.float32))
     roots: list[int] = []
     nodes: dict[str, list[int]] = {}
     for name, motion in world.characters.items():
         nodes[name] = list(range(file.count("nodes"), file.count("nodes") + len(motion.body.parents)))
-        roots += _character(file, keys, name, motion, times)
+        roots += _character(file, keys, name, motion, times, origin)
     for name, mesh in world.static.items():
         if len(mesh.faces):
             roots.append(_static(file, name, mesh))
     for name, thing in world.things.items():
         if len(thing.mesh.faces):
             roots.append(_object(file, keys, name, thing, times))
+    if np.any(origin):
+        moved = {"name": "origin", "translation": rot.rotate(_TO_FILE, origin).tolist(), "children": roots}
+        roots = [file.add("nodes", moved)]
     file.add("scenes", {"nodes": roots} if roots else {"name": "empty"})
     if keys.channels:
         file.add("animations", {"name": "motion", "channels": keys.channels, "samplers": keys.samplers})
-    extras: dict[str, Any] = {"fps": on.fps, "frames": len(times), "start": float(times[0]), "floor": world.floor}
-    extras |= story_of(world, float(times[0]), proof)
+    extras: dict[str, Any] = {"fps": on.fps, "frames": len(times), "start": float(times[0]), "floor": whole.floor}
+    extras |= story_of(whole, float(times[0]), proof)
     if edited is not None and edited.edits:
-        extras["layers"] = _layers(file, edited, nodes, times)
+        extras["layers"] = _layers(file, edited, nodes, times, origin)
+    with suppress(BadFile):  # a file that is too large to be read again has no digests
+        extras["proof"][CONTENT] = glb_content(Container(Path(path), file.glb(extras)))
     with writing(path) as (stand_in,):
         stand_in.write_bytes(file.glb(extras))
 
@@ -115,8 +126,8 @@ def _file_order(q: Array) -> Array:
     return q[..., [1, 2, 3, 0]]
 
 
-def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Array) -> list[int]:
-    """A character's nodes: its name above its joints, and beside it the skinned mesh."""
+def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Array, origin: Array) -> list[int]:
+    """A character's nodes: its name above its joints, and beside it the skinned mesh; a far rest pose comes nearer."""
     body = motion.body
     if not isinstance(body, Character):
         raise BadValue(f"'{name}' is not a character and cannot be written to glTF.")
@@ -127,7 +138,7 @@ def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Arr
     # the sign of a rest pose is free: the one nearest to the first frame spares keys
     rest = rot.nearest(rest, q[0])
     places = np.array(skeleton.offsets)
-    places[0] = rot.rotate(_TO_FILE, places[0])
+    places[0] = rot.rotate(_TO_FILE, min(places[0], places[0] - origin, key=np.linalg.norm))
     first = file.count("nodes")
     joints = [first + j for j in range(len(skeleton))]
     for j, joint in enumerate(skeleton.names):
@@ -144,27 +155,31 @@ def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Arr
     return [top, skinned]
 
 
-def _layers(file: Builder, edited: Edited, nodes: Mapping[str, list[int]], times: Array) -> dict[str, Any]:
+def _layers(
+    file: Builder, edited: Edited, nodes: Mapping[str, list[int]], times: Array, origin: Array
+) -> dict[str, Any]:
     """Animations of edits, and of the motions below them; what extras say of them."""
     base = {}
     for who, clip in edited.base.items():
         whole = Layer(tuple(range(len(nodes[who]))), clip.fps, clip.start, clip.rotations, clip.root)
-        base[who] = _layer(file, whole, nodes[who], f"{who}: base", times)
+        base[who] = _layer(file, whole, nodes[who], f"{who}: base", times, origin)
     edits = []
     for n, edit in enumerate(edited.edits):
         name = f"{edit.who}: edit {n + 1} {edit.limb} {edit.reason}"
-        named = _layer(file, edit.layer, nodes[edit.who], name, times)
+        named = _layer(file, edit.layer, nodes[edit.who], name, times, origin)
         during = [t - float(times[0]) for t in edit.during]
         edits.append(file_facts(edit) | {"during": during, "animation": named})
     return {"base": base, "edits": edits}
 
 
-def _layer(file: Builder, layer: Layer, nodes: list[int], name: str, times: Array) -> str | None:
+def _layer(file: Builder, layer: Layer, nodes: list[int], name: str, times: Array, origin: Array) -> str | None:
     """One animation with the channels of a layer; its name, None where there is nothing in it."""
     first = round((layer.start - times[0]) * layer.fps)
     keys = _Keys(file, (times[first : first + len(layer)] - times[0]).astype(np.float32))
     if layer.root is not None:
-        keys.add(nodes[:1], "translation", rot.rotate(_TO_FILE, layer.root)[None], np.zeros((1, 3)), always=True)
+        keys.add(
+            nodes[:1], "translation", rot.rotate(_TO_FILE, layer.root - origin)[None], np.zeros((1, 3)), always=True
+        )
     if layer.joints:
         q = np.array(layer.rotations)
         if 0 in layer.joints:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
+from elbowroom.files.far import near_origin, origin_of
 from elbowroom.files.text import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin
 from elbowroom.files.viser_server import answering, compressing, quiet, refused
@@ -44,12 +45,13 @@ def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
     """Write a page that plays the world in a loop: bodies, moving and static objects, a floor grid.
 
     The page shows frames as they are and nothing in between; above 60 a second, it leaves out all but every second,
-    third and so on, so that whatever it shows is a frame of the world at `fps`.
+    third and so on, so that whatever it shows is a frame of the world at `fps`. A far scene is shown near the origin.
     """
     on = played(world, fps)
     every = int(np.ceil(on.fps / _FASTEST))
     times = on.times[::every]
-    world = robots_as_things(on)
+    whole = robots_as_things(on)
+    world = near_origin(whole, on.times, origin_of(whole, on.times))
     with writing(path) as (stand_in,), quiet():
         server = _server()
         try:

@@ -16,6 +16,7 @@ from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
 from elbowroom.files.atomic import writing
+from elbowroom.files.content import CONTENT, npz_content
 from elbowroom.files.edits import Edited, npz_arrays, read_npz_edits
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.npz_arrays import Arrays
@@ -71,7 +72,6 @@ def write_npz(
         "ignored_pair": plain.pairs(proof.ignored),
         "linked_pair": plain.pairs((link.a, link.b) for link in world.linked),
         "linked_during": np.array([link.during for link in world.linked], float).reshape(-1, 2),
-        "evidence": np.array(proof.text()),
     }
     for i, hold in enumerate(world.holds):
         arrays |= {f"hold/{i}/object": np.array(plain(hold.object)), f"hold/{i}/by": np.array(plain(hold.by))}
@@ -93,6 +93,9 @@ def write_npz(
     if edited is not None:
         arrays |= npz_arrays(edited, plain)
     arrays = {**(further or {}), **arrays}
+    evidence = proof.evidence()
+    evidence[CONTENT] = npz_content(arrays, evidence)
+    arrays["evidence"] = np.array(json.dumps(evidence))
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 

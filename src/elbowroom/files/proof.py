@@ -44,9 +44,9 @@ class Proof:
     ignored: tuple[Pair, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def text(self) -> str:
-        """JSON of everything that is not an array."""
-        return json.dumps({"status": self.status, "why": self.why, **self.facts}, allow_nan=False)
+    def evidence(self) -> dict[str, Any]:
+        """Everything that is not an array, as plain data for JSON."""
+        return dict(json.loads(json.dumps({"status": self.status, "why": self.why, **self.facts}, allow_nan=False)))
 
 
 def proof_of(

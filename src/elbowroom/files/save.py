@@ -12,6 +12,7 @@ from elbowroom.character.visual import shapes_skin
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.files.edits import Edited, edited
+from elbowroom.files.far import NEAR_M, spread_m
 from elbowroom.files.proof import Proof, proof_of
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import with_lead
@@ -102,8 +103,15 @@ def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited
 
 def _glb(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
     from elbowroom.files.glb_write import write_glb
+    from elbowroom.files.verify import proven_again
 
     write_glb(path, on, on.fps, proof, layers)
+    # numbers of 32 bits round a wide scene by more than proofs reserve
+    if proof.status == "proven" and spread_m(on) > NEAR_M and not proven_again(path):
+        why = (
+            f"{proof.why}; not proven for this file, whose 32-bit numbers are too coarse for a scene this wide: use NPZ"
+        )
+        write_glb(path, on, on.fps, replace(proof, status="not proven", why=why), layers)
 
 
 def _npz(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:

@@ -69,8 +69,8 @@ def _why(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-# Numbers beyond this are damage, not measurements, in every unit that motion capture uses.
-MOST = 1e7
+# Numbers beyond this are damage, not measurements: places on Earth, whose coordinates reach 1e10 mm, are below it.
+MOST = 1e11
 
 # Control characters have no business in names and words, and would end up on the user's terminal.
 _CONTROLS = {c: "?" for c in (*range(32), *range(127, 160)) if chr(c) not in "\t\n\r\v\f"}

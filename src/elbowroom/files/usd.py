@@ -13,6 +13,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadFile, BadValue, MissingExtra
 from elbowroom.files.atomic import writing
+from elbowroom.files.far import near_origin, origin_of
 from elbowroom.files.text import accepted_names
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
@@ -34,11 +35,13 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
     if Path(path).suffix.lower() not in SUFFIXES:
         raise BadFile(path, "is not a USD file", would_do="give a name that ends in .usd, .usda or .usdc")
     try:
-        from pxr import Tf, Usd, UsdGeom
+        from pxr import Gf, Tf, Usd, UsdGeom
     except ImportError:
         raise MissingExtra("writing USD", 'pip install "elbowroom[usd]"') from None
     on = played(world, fps)
-    world, times = robots_as_things(on), on.times
+    whole, times = robots_as_things(on), on.times
+    origin = origin_of(whole, times)
+    world = near_origin(whole, times, origin)
     with writing(path) as (stand_in,):
         stand_in.unlink()  # USD makes the file itself and refuses one that is there
         stage = Usd.Stage.CreateNew(str(stand_in))
@@ -50,6 +53,8 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
         stage.SetEndTimeCode(len(times) - 1)
         root = UsdGeom.Xform.Define(stage, "/World")
         stage.SetDefaultPrim(root.GetPrim())
+        if np.any(origin):
+            root.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(*origin.tolist()))
         names = iter(_names(world))
         for motion in world.characters.values():
             _write_character(stage, f"/World/{next(names)}", motion, times)

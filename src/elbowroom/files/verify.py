@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadFile
+from elbowroom.files.content import CONTENT, changes, glb_content, npz_content
+from elbowroom.files.glb_container import Container, own_extras
+from elbowroom.files.npz_arrays import Arrays
 from elbowroom.files.open import open_file
 from elbowroom.files.proof import Proof, contacts_of
 from elbowroom.geometry.rotations import Array
@@ -49,6 +53,8 @@ class Verified:
     certificate: Certificate
     edits: tuple[Edit, ...] = ()
     edits_off: float = 0.0  # metres, or of a quaternion's numbers, by which base and edits are not the motion
+    changed: tuple[str, ...] = ()  # parts that are not as they were written
+    disagreements: tuple[str, ...] = ()  # sentences on what the file stores twice, and differently
 
     @property
     def whole(self) -> bool:
@@ -57,8 +63,15 @@ class Verified:
 
     @property
     def good(self) -> bool:
-        """Return whether the file claims to be proven, both checks agree, and its edits reproduce the motion."""
-        return self.proof.status == "proven" and not self.violations and self.certificate.free and self.whole
+        """Return whether the file claims to be proven, is as it was written, and both checks confirm it."""
+        unchanged = self.whole and not self.changed and not self.disagreements
+        return self.proof.status == "proven" and not self.violations and self.certificate.free and unchanged
+
+    @property
+    def caps_changed(self) -> dict[str, tuple[float, float]]:
+        """Caps of the file that differ from the defaults, by name: theirs and the default, metres."""
+        usual, own = Caps().facts(), caps_of(self.proof).facts()
+        return {name: (own[name], usual[name]) for name in usual if own[name] != usual[name]}
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -74,19 +87,20 @@ class Verified:
             "violations": worst,
             "edits": [edit.facts() for edit in self.edits],
             "edits_off": self.edits_off,
+            "changed": list(self.changed),
+            "disagreements": list(self.disagreements),
+            "caps_changed_m": {name: list(both) for name, both in self.caps_changed.items()},
             **self.certificate.facts(),
         }
 
 
 def read_played(path: str | Path) -> tuple[PlayedWorld, Proof]:
     """A world exactly as a GLB or NPZ file plays it, and the proof that the file carries."""
-    path = Path(path)
+    path = _provable(path)
     if path.suffix.lower() == ".npz":
         from elbowroom.files.npz import read_played_npz
 
         return read_played_npz(path)
-    if path.suffix.lower() != ".glb":
-        raise BadFile(path, "has no proof", would_do="write .npz or .glb: both can be verified")
     from elbowroom.files.glb_story import played_story, proof_in
     from elbowroom.files.open import open_glb
 
@@ -94,23 +108,79 @@ def read_played(path: str | Path) -> tuple[PlayedWorld, Proof]:
     return played_story(opened.world(), story), proof_in(story)
 
 
+def _provable(path: str | Path) -> Path:
+    if Path(path).suffix.lower() not in (".npz", ".glb"):
+        raise BadFile(path, "has no proof", would_do="write .npz or .glb: both can be verified")
+    return Path(path)
+
+
+def changed_since(path: str | Path) -> tuple[str, ...]:
+    """Every part of a file that is not as it was when elbowroom wrote it."""
+    path = _provable(path)
+    if path.suffix.lower() == ".npz":
+        with Arrays(path) as file:
+            arrays = {key: array for key in file.keys if (array := file.any(key)) is not None}
+        evidence = json.loads(str(arrays.get("evidence", "{}")))
+        evidence = evidence if isinstance(evidence, dict) else {}
+        return changes(evidence.get(CONTENT), npz_content(arrays, evidence))
+    container = Container(path)
+    proof = own_extras(container).get("proof")
+    return changes(proof.get(CONTENT) if isinstance(proof, dict) else None, glb_content(container))
+
+
+def _disagreements(path: Path, world: PlayedWorld, proof: Proof) -> tuple[str, ...]:
+    """Sentences on what a file stores twice, and differently."""
+    out = []
+    for key, own in (("fps", world.fps), ("frames", len(world.times)), ("floor_m", world.floor)):
+        said = proof.facts.get(key, own)
+        same = (
+            said == own
+            if said is None or own is None
+            else isinstance(said, int | float) and abs(said - own) < _ROUNDING
+        )
+        if not same:
+            out.append(f"the evidence says {key} {said}, the file plays {own}")
+    if path.suffix.lower() != ".npz":
+        return tuple(out)
+    with Arrays(path) as file:
+        for name, motion in world.characters.items():
+            key = f"char/{name}/T_world_joint"
+            T = motion.body.transforms(*motion.sample(world.times))
+            if key in file and (off := float(np.abs(file.get(key, 4, T.shape) - T).max())) > _ROUNDING:
+                out.append(f"T_world_joint of '{name}' differs from its rotations by up to {off:.4f}")
+    return tuple(out)
+
+
 def verify(path: str | Path, progress: Callable[[float], None] | None = None) -> Verified:
-    """Check a written file again: its playback against its allowances, by samples and by proof.
+    """Check a written file again: its content against its digests, its playback against its allowances, by samples and
+    by proof.
 
     Only the file's allowances count, except those deeper than its own caps.
     """
     on, proof = read_played(path)
+    path = Path(path)
     if not on.characters and not on.objects:
         raise BadFile(path, "contains nothing that moves")
-    world = replace(on, contacts=contacts_of(proof.allowed), caps=_caps(proof), notes=())
+    world = _allowing(on, proof)
     times = np.arange(on.times[0], on.times[-1] + 0.5 / RATE, 1.0 / RATE)
     violations = _sampled(world, np.minimum(times, on.times[-1]), progress)
     certificate = certify(world, own_contacts=False, standing=False)
     layers = open_file(path).edited
-    return Verified(Path(path), proof, len(times), violations, certificate, layers.edits, layers.off(on))
+    off, differ = layers.off(on), _disagreements(path, on, proof)
+    return Verified(path, proof, len(times), violations, certificate, layers.edits, off, changed_since(path), differ)
 
 
-def _caps(proof: Proof) -> Caps:
+def proven_again(path: str | Path) -> bool:
+    """Return whether a file as written is free in continuous time, with the contacts that it lists."""
+    return certify(_allowing(*read_played(path)), own_contacts=False, standing=False, clearance=False).free
+
+
+def _allowing(on: PlayedWorld, proof: Proof) -> PlayedWorld:
+    """A world with the contacts and caps of its proof, and no others."""
+    return replace(on, contacts=contacts_of(proof.allowed), caps=caps_of(proof), notes=())
+
+
+def caps_of(proof: Proof) -> Caps:
     """Caps that a file was made with, as printed by `elbowroom verify`."""
     caps = proof.facts.get("caps_m")
     known = Caps()

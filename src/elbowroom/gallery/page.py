@@ -155,10 +155,11 @@ def _verdict(plan: Plan) -> str:
     proven = plan.certificate
     if not plan.found:
         return f"{plan.status}: {plan.advice}"
-    if proven is None or proven.pair is None or proven.clearance_m is None:
-        return "proven collision-free"
-    a, b = proven.pair
-    return f"proven collision-free; minimum clearance {1000 * proven.clearance_m:.1f} mm, {a} and {b}"
+    said = ["proven collision-free"]
+    if proven is not None and proven.pair is not None and proven.clearance_m is not None:
+        a, b = proven.pair
+        said.append(f"minimum clearance {1000 * proven.clearance_m:.1f} mm, {a} and {b}")
+    return "; ".join([*said, *(() if proven is None else proven.exceptions)])
 
 
 def _figures(plan: Plan) -> dict[str, str]:

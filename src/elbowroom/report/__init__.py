@@ -7,5 +7,6 @@ write_report("report.html", report(world))
 
 from elbowroom.report.measure import Person, Report, report
 from elbowroom.report.page import page, write_report
+from elbowroom.report.published import published_of
 
-__all__ = ["Person", "Report", "page", "report", "write_report"]
+__all__ = ["Person", "Report", "page", "published_of", "report", "write_report"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,17 +9,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from elbowroom.character.hands import grip_frame
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply
 from elbowroom.motion.contacts import runs
 from elbowroom.motion.smooth import derivative, judged
-from elbowroom.motion.soles import SIDES
-from elbowroom.posing.balance import AROUND, TOUCHING, edges, feet_of, hull_of
+from elbowroom.posing.balance import AROUND, edges, hull_of
+from elbowroom.report.bearing import Bearing, bearing_of
 from elbowroom.report.forces import Forces
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, scaled_limits, worst
 from elbowroom.report.people import Subject
-from elbowroom.world.contacts import Contact
 
 # A body stands while its centre of mass moves slower than this, metres a second, and the zero moment point is as near
 # to it, metres, for so long, seconds: then it must be over its feet. Turning back for a moment is not standing.
@@ -99,11 +95,14 @@ class Balance(Measure):
         }
 
 
-def balance_of(subject: Subject, forces: Forces, contacts: Sequence[Contact] = ()) -> Balance:
-    """Measure the balance of a character with feet; hands and knees in supporting `contacts` bear as well."""
-    assert subject.contacts is not None
-    feet, left = support_points(subject), feet_of(subject.character)[0]
-    support = np.concatenate([feet, *_others_bearing(subject, contacts)], axis=1)
+def balance_of(subject: Subject, forces: Forces, bearing: Bearing | None = None, feasible: bool = False) -> Balance:
+    """Measure the balance of a character with feet over the points that bear, those of its soles if not given.
+
+    Where pushes of the ground are known to be `feasible`, a zero moment point outside the support is not bad: friction
+    of feet at different heights and the accuracy of forces allow for it.
+    """
+    bearing = bearing_of(subject, None) if bearing is None else bearing
+    support = np.where(bearing.on[..., None], bearing.points[..., :2], np.nan)
     times, fps = subject.times, subject.clip.fps
     on_ground = np.isfinite(support[..., 0]).sum(axis=1) >= 3
     stands = _stands(subject, forces, on_ground)
@@ -113,7 +112,7 @@ def balance_of(subject: Subject, forces: Forces, contacts: Sequence[Contact] = (
     zmp_margin = np.where(counts, _margins(support, zmp, fps), np.nan)
     far = OUTSIDE[0] * subject.size
     share = float(np.mean(zmp_margin[counts] < -far)) if counts.any() else 0.0
-    light, says = _verdict(subject, com_margin, zmp_margin, share)
+    light, says = _verdict(subject, com_margin, zmp_margin, share, feasible)
     figures = {
         "on the ground": f"{100.0 * np.mean(on_ground):.0f} % of the time",
         "standing": f"{100.0 * np.mean(stands):.0f} % of the time",
@@ -134,42 +133,11 @@ def balance_of(subject: Subject, forces: Forces, contacts: Sequence[Contact] = (
         com_margin=com_margin,
         zmp_margin=zmp_margin,
         outside_share=share,
-        of_left=sum(len(part) for part in (left.outline, left.toe_outline)),
-        of_feet=feet.shape[1],
+        of_left=bearing.of_left,
+        of_feet=bearing.of_feet,
         fps=fps,
         size=subject.size,
     )
-
-
-def support_points(subject: Subject) -> Array:
-    """Points (T, P, 2) of planted soles that bear, NaN for the others: on tiptoe those before the ball."""
-    contacts, T = subject.contacts, subject.T_smooth
-    assert contacts is not None
-    feet = []
-    for k, sole in enumerate(feet_of(subject.character)):
-        toes = sole.toes if sole.toes >= 0 else sole.foot
-        points = np.concatenate([apply(T[:, sole.foot], sole.outline), apply(T[:, toes], sole.toe_outline)], axis=1)
-        on = contacts.on[:, [2 * k] * len(sole.outline) + [2 * k + 1] * len(sole.toe_outline)]
-        # soles are soft: what is near to the lowest point of a planted foot bears, too
-        high = points[..., 2] - points[..., 2].min(axis=1, keepdims=True)
-        bears = on | (contacts.foot(SIDES[k])[:, None] & (high <= TOUCHING * subject.size))
-        feet.append(np.where(bears[..., None], points[..., :2], np.nan))
-    return np.concatenate(feet, axis=1)
-
-
-def _others_bearing(subject: Subject, contacts: Sequence[Contact]) -> list[Array]:
-    """Points (T, 1, 2) under hands and knees while they support the body, NaN elsewhere."""
-    out, body = [], subject.character
-    for role in ("left_hand", "right_hand", "left_shin", "right_shin"):
-        spans = {c.during for c in contacts if c.kind == "support" and c.who == f"{subject.name}.{role}"}
-        if not spans or role not in body.roles:
-            continue
-        on = np.any([(subject.times >= begin) & (subject.times <= end) for begin, end in spans], axis=0)
-        side, _, part = role.partition("_")
-        own = grip_frame(body, side)[None, :3, 3] if part == "hand" else np.zeros((1, 3))
-        at = apply(subject.T_smooth[:, body.role(role)], own)
-        out.append(np.where(on[:, None, None], at[..., :2], np.nan))
-    return out
 
 
 def _margins(support: Array, at: Array, fps: float) -> Array:
@@ -202,7 +170,7 @@ def _stands(subject: Subject, forces: Forces, on_ground: NDArray[np.bool_]) -> N
     return out
 
 
-def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: float) -> tuple[Light, str]:
+def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: float, feasible: bool) -> tuple[Light, str]:
     lights: list[Light] = []
     faults = []
     if np.isfinite(com_margin).any():
@@ -211,7 +179,7 @@ def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: floa
         if lights[-1] != "good":
             faults.append(f"while standing the centre of mass is {100 * out:.1f} cm outside the support of the feet")
     if np.isfinite(zmp_margin).any():
-        lights.append(light_of(share, *SHARES))
+        lights.append(light_of(share, SHARES[0], np.inf if feasible else SHARES[1]))
         if lights[-1] != "good":
             faults.append(f"the zero moment point is well outside the support for {100 * share:.0f} % of the time")
     if not lights:

@@ -8,20 +8,20 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply
-from elbowroom.motion.contacts import Contacts, Flags, Step, steps
-from elbowroom.motion.soles import SIDES, Sole
+from elbowroom.motion.contacts import Contacts, Step, steps
+from elbowroom.motion.soles import SIDES
 from elbowroom.motion.stance import slid_so_far, slide_ways
-from elbowroom.posing.balance import feet_of
+from elbowroom.report.ground import Gaps
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, scaled_limits, worst
 from elbowroom.report.people import Subject
-from elbowroom.world.world import World
 
 # How far a foot may slide in one step, metres: good up to, worth a look up to. A step of 68 recorded clips as they were
 # captured slides by 23 mm in the median, the worst step of 17 clips in 20 by less than the second.
 SLIDE = (0.010, 0.070)
+# Time within which a foot that slides further than the second is bad, seconds: feet of people who sit or push for long
+# creep as far unseen.
+_STEP_S = 3.0
 # Dots of the way that a foot has slid in a picture, at most.
 _DOTS = 40
 
@@ -88,7 +88,9 @@ def feet_of_person(subject: Subject) -> Feet:
         says = "No foot ever carries the body, so none can slide."
         return Feet(light="none", says=says, headline="never on the ground", **common)
     k = int(np.argmax(slides))
-    light = light_of(float(slides[k]), *(s * subject.size for s in SLIDE))
+    green, amber = (s * subject.size for s in SLIDE)
+    fast = max(float(_slid_within(way, round(_STEP_S * subject.clip.fps))) for way in ways)
+    light = worst(light_of(float(slides[k]), green, np.inf), light_of(fast, green, amber))
     figures = {"steps": str(len(found)), "median sliding": f"{1000 * float(np.median(slides)):.1f} mm"}
     return Feet(
         light=light,
@@ -97,6 +99,15 @@ def feet_of_person(subject: Subject) -> Feet:
         moments=_moments(subject, contacts, found, slides, ways),
         figures=figures | scaled_limits(SLIDE, subject.size, "mm"),
         **common,
+    )
+
+
+def _slid_within(way: Array, frames: int) -> float:
+    """Greatest distance, metres, that a foot gets on its way (N, 2) within some frames."""
+    lags = {max(1, round(share * frames)) for share in (0.25, 0.5, 0.75, 1.0)} | {len(way) - 1}
+    return max(
+        (float(np.linalg.norm(way[n:] - way[:-n], axis=-1).max()) for n in lags if 0 < n <= min(frames, len(way) - 1)),
+        default=0.0,
     )
 
 
@@ -130,27 +141,10 @@ def _moments(
 FLOAT = (0.030, 0.060)
 # How far a sole may be in what it stands on or in the floor, metres: good up to, worth a look up to.
 SINK = (0.030, 0.060)
-# Surfaces up to this far above a foot that carries the body are what it stands on and has sunk into, metres.
-_ABOVE = 0.08
 # Shortest event that is judged, seconds: toes of recorded feet dip for less when they push off, which is worth a look.
 _LASTS = 0.2
 # Longest event that counts as a jump of the motion, seconds.
 _SHORT = 0.04
-
-
-@dataclass(frozen=True, eq=False)
-class Gaps:
-    """Height of the lowest point of each sole (T, 2) over the ground, metres, left and right; negative in it.
-
-    The ground of a supporting foot is the surface below it; that of a foot in the air is the floor. NaN if there is
-    none. `stance` (T, 2) marks supporting feet, `over` (S,) is the median height of the foot over its ground in each
-    step.
-    """
-
-    gap: Array
-    stance: Flags
-    steps: tuple[Step, ...]
-    over: Array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -178,23 +172,6 @@ class Footing(Measure):
         return {"times_s": listed(self.times)} | named
 
 
-def gaps_of(subject: Subject, world: World) -> Gaps:
-    """Compute the heights of a character's soles above the ground."""
-    contacts = subject.contacts
-    assert contacts is not None
-    low = np.stack([_lowest(subject.T, sole) for sole in feet_of(subject.character)], axis=1)
-    stance = np.stack([contacts.foot(side) for side in SIDES], axis=1)
-    ground = np.full(low.shape, np.nan if world.floor is None else world.floor)
-    found = steps(contacts)
-    over = np.full(len(found), np.nan)
-    for k, step in enumerate(found):
-        inside, side = slice(step.first, step.last + 1), SIDES.index(step.side)
-        at = _stands_at(contacts, step)
-        ground[inside, side] = ground_under(at, world.floor, _meshes(world, 0.5 * (step.strike + step.off), at))
-        over[k] = np.median(low[inside, side] - ground[inside, side])
-    return Gaps(low - ground, stance, found, over)
-
-
 def floating_of(subject: Subject, gaps: Gaps) -> Footing:
     """Measure how far supporting feet float above the ground."""
     off = np.where(gaps.stance, np.maximum(gaps.gap, 0.0), np.nan)
@@ -205,10 +182,17 @@ def floating_of(subject: Subject, gaps: Gaps) -> Footing:
     most = max(float(gaps.over[k]), 0.0)
     step = gaps.steps[k]
     light = light_of(most, *(limit * subject.size for limit in FLOAT))
+    on_plane = max(
+        float(over - np.median(gaps.leaning[s.first : s.last + 1, SIDES.index(s.side)]))
+        for s, over in zip(gaps.steps, gaps.over, strict=True)
+    )
+    own = ""
+    if light == "bad" and light_of(on_plane, *(limit * subject.size for limit in FLOAT)) != "bad":
+        light, own = "look", f", but {1000 * max(on_plane, 0.0):.0f} mm above the recording's own floor"
     much = f"the {step.side} foot is {1000 * most:.0f} mm above the ground while it carries the body"
     says = {
         "good": "Supporting feet are on the ground.",
-        "look": f"Feet float a little: {much}, as in raw recordings.",
+        "look": f"Feet float a little: {much}{own or ', as in raw recordings'}.",
         "bad": f"Feet float: {much}.",
     }[light]
     return Footing(
@@ -233,6 +217,10 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
     dips, which, deepest = _deepest(deep, _SHORT * subject.clip.fps)
     green, amber = (limit * subject.size for limit in SINK)
     light = worst(light_of(most, green, amber), "look" if deepest > green else "good")
+    *_, on_plane = _deepest(np.maximum(gaps.leaning - gaps.firm, 0.0), _LASTS * subject.clip.fps)
+    own = ""
+    if light == "bad" and light_of(on_plane, green, amber) != "bad":
+        light, own = "look", f", but without the toes {1000 * on_plane:.0f} mm in the floor that the steps stand on"
     where = "the ground" if gaps.stance[frame, side] else "the floor"
     much = f"the {SIDES[side]} sole is {1000 * most:.0f} mm in {where}"
     moment = _moment(subject, frame, SIDES[side], f"in {where}", most, SINK)
@@ -244,7 +232,7 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
         headline = f"{1000 * deepest:.0f} mm for a moment"
         moment = _moment(subject, dips, SIDES[which], "in the ground for a moment", deepest, SINK)
     elif light == "look":
-        says = f"Soles sink slightly into the ground: {much}, as in raw recordings."
+        says = f"Soles sink slightly into the ground: {much}{own or ', as in raw recordings'}."
     else:
         says = f"Feet sink into the ground: {much}."
     return Footing(
@@ -267,62 +255,6 @@ def _deepest(deep: Array, frames: float) -> tuple[int, int, float]:
     return frame, side, float(lasting[frame, side])
 
 
-def ground_under(at: Array, floor: float | None, meshes: list[Mesh]) -> float:
-    """Height of the floor, or of the highest surface of meshes under a place (3,) and at most a little above it; NaN
-    where there is neither."""
-    highest = -np.inf if floor is None else floor
-    for mesh in meshes:
-        low, high = mesh.bounds
-        if np.all(at[:2] >= low[:2]) and np.all(at[:2] <= high[:2]) and low[2] <= at[2] + _ABOVE:
-            corners = mesh.vertices[mesh.faces]
-            a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-            area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
-            flat = np.abs(area) > 1e-12  # what stands upright has no height at a place
-            to = at[:2] - a[flat, :2]
-            s = (to[:, 0] * v[flat, 1] - to[:, 1] * v[flat, 0]) / area[flat]
-            t = (to[:, 1] * u[flat, 0] - to[:, 0] * u[flat, 1]) / area[flat]
-            z = (a[flat, 2] + s * u[flat, 2] + t * v[flat, 2])[(s >= 0.0) & (t >= 0.0) & (s + t <= 1.0)]
-            highest = max(highest, float(z[z <= at[2] + _ABOVE].max(initial=highest)))
-    return highest if np.isfinite(highest) else float("nan")
-
-
-def _meshes(world: World, time: float, at: Array) -> list[Mesh]:
-    """Meshes that can be stood on at a time: static ones, and objects near a point (3,)."""
-    out = list(world.static.values())
-    for thing in world.things.values():
-        T = np.asarray(thing.path(time))
-        reach = float(np.linalg.norm(thing.mesh.vertices, axis=-1).max(initial=0.0))
-        if np.linalg.norm(T[:3, 3] - at) <= reach + _ABOVE:
-            out.append(thing.mesh.moved(T))
-    return out
-
-
-def bearing_height(contacts: Contacts) -> Array:
-    """Height (T,) of the ground under the feet, metres: constant in each step, interpolated in the air."""
-    total, count = np.zeros(len(contacts.on)), np.zeros(len(contacts.on))
-    for step in steps(contacts):
-        total[step.first : step.last + 1] += _stands_at(contacts, step)[2]
-        count[step.first : step.last + 1] += 1
-    known = np.flatnonzero(count)
-    if not len(known):
-        return np.full(len(count), contacts.floor)
-    return np.interp(np.arange(len(count)), known, total[known] / count[known])
-
-
-def _stands_at(contacts: Contacts, step: Step) -> Array:
-    """Centre (3,) of the bearing points of a step."""
-    columns = [0, 1] if step.side == "left" else [2, 3]
-    inside = slice(step.first, step.last + 1)
-    return np.asarray(np.median(contacts.points[inside][:, columns][contacts.on[inside][:, columns]], axis=0))
-
-
-def _lowest(T: Array, sole: Sole) -> Array:
-    """Height of the lowest point of a sole (T,) for joint transforms (T, J, 4, 4), metres."""
-    toes = sole.toes if sole.toes >= 0 else sole.foot
-    foot, front = apply(T[:, sole.foot], sole.outline), apply(T[:, toes], sole.toe_outline)
-    return np.asarray(np.minimum(foot[..., 2].min(axis=1, initial=np.inf), front[..., 2].min(axis=1, initial=np.inf)))
-
-
 def _moment(subject: Subject, frame: int, side: str, where: str, much: float, limits: tuple[float, float]) -> Moment:
     text = f"{side} foot {1000 * much:.0f} mm {where}"
     bad = much / (limits[0] * subject.size)
@@ -336,7 +268,8 @@ def _figures(gaps: Gaps) -> dict[str, str]:
     if not len(over):
         return {}
     low, high = (f"{round(1000 * float(v)):+d}".replace("-", "−").replace("+0", "0") for v in (over.min(), over.max()))
-    return {"height of steps above the ground": f"{low} to {high} mm"}
+    leans = {"slope of the recorded floor": f"{np.degrees(gaps.lean):.1f}°"} if gaps.leaning.any() else {}
+    return {"height of steps above the ground": f"{low} to {high} mm"} | leans
 
 
 def _why(gaps: Gaps) -> str:

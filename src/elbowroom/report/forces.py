@@ -111,13 +111,17 @@ ENOUGH = 3
 
 @dataclass(frozen=True, eq=False)
 class Forces:
-    """Over time: centre of mass (T, 3) of the body and its loads, metres; ground reaction force (T, 3),
-    newtons; zero moment point (T, 2) on the floor, NaN in flight; torque (T, J, 3) at each joint, Nm, in its own frame.
-    `weight` in newtons is that of the body alone; `rest` (T,) is the force that no foot takes up, newtons.
+    """Forces over time.
+
+    `com` (T, 3) is the centre of mass of the body and its loads, metres; `ground` (T, 3) the ground reaction force,
+    newtons, and `moment` (T, 3) its moment about the centre of mass, Nm; `zmp` (T, 2) the zero moment point on the
+    floor, NaN in flight; `torque` (T, J, 3) that at each joint, Nm, in its own frame. `weight` in newtons is that of
+    the body alone; `rest` (T,) is the force that no foot takes up, newtons.
     """
 
     com: Array
     ground: Array
+    moment: Array
     zmp: Array
     torque: Array
     weight: float
@@ -156,7 +160,9 @@ def forces_of(subject: Subject, loads: Sequence[Load], ground: float | Array) ->
     joints = np.zeros((len(T), len(subject.character.skeleton), 3))
     joints[:, 1:] = torque[:, dynamics.velocity_columns]
     rest = np.linalg.norm(torque[:, :3], axis=-1)
-    return Forces(center_with_loads(subject, loads, T), force, zmp, joints, weight, rest)
+    com = center_with_loads(subject, loads, T)
+    about_com = moment + np.cross(T[:, 0, :3, 3] - com, force)
+    return Forces(com, force, about_com, zmp, joints, weight, rest)
 
 
 def _zero_moment_point(root: Array, force: Array, moment: Array, level: Array) -> Array:

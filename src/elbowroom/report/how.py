@@ -12,12 +12,16 @@ from elbowroom.report.difference import ALIKE, ALIKE_LIMB, CHANGED
 from elbowroom.report.footing import FLOAT, SINK, SLIDE
 from elbowroom.report.hands import PEAKS
 from elbowroom.report.limits import PAST
+from elbowroom.report.own import DEPTH
+from elbowroom.report.physics import FRICTION, HELP, LONGEST_S, MOST_WEIGHTS, SLIDING_FRICTION
+from elbowroom.report.physics import SHARES as INFEASIBLE
 from elbowroom.report.recorded import FITS_M, OFF_M
 from elbowroom.report.speed import JERK
 from elbowroom.report.torque import EFFORT
 
 TITLES = {
     "clearance": "Clearance",
+    "own": "Self-penetration",
     "limits": "Joint limits",
     "balance": "Balance",
     "feet": "Foot sliding",
@@ -26,6 +30,7 @@ TITLES = {
     "speed": "Speed and jerk",
     "hands": "Hands",
     "torque": "Effort",
+    "physics": "Physics",
     "recorded": "Recorded people",
     "difference": "Original",
 }
@@ -45,6 +50,12 @@ HOW = {
         " held objects and other allowed contacts do not count, the floor only where something penetrates it. Green: no"
         f" collision at any time, and at least {1000 * NEAR:.0f} mm of clearance to other characters and objects;"
         " thighs and arms may brush the own body. Amber: less clearance, or not proven. Red: collisions."
+    ),
+    "own": (
+        "Depth in millimetres of the deepest limb in the rest of the body: forearms and hands in anything but their own"
+        " arm, upper arms in legs, head or the other arm, legs in each other. Folds of flesh do not count. Collision"
+        f" shapes stand off the skin, so limbs of recorded people overlap, too. Green: at most {1000 * DEPTH[0]:.0f}"
+        f" mm. Amber: {1000 * DEPTH[1]:.0f} mm. Red: more. {_SIZES}"
     ),
     "limits": (
         "Excess of each joint over the human range of motion, in degrees; of the waist, of the chest's turn against the"
@@ -97,6 +108,15 @@ HOW = {
         f" Green: at most {100 * EFFORT[0]:.0f} %. Amber: at most {100 * EFFORT[1]:.0f} %, as in runs and jumps."
         " Red: more."
     ),
+    "physics": (
+        "Whether pushes at the soles, and at hands, knees and other parts on the floor or in a declared support, could"
+        f" produce the motion with a friction of {FRICTION:g}, 30 times a second; {_FILTER}. A foot that slides must be"
+        f" slowed by a friction of {SLIDING_FRICTION:g} or more. Shown: the force that is missing, as a share of the"
+        f" weight; a frame is feasible if it is at most {100 * HELP:.0f} %, or a little more while forces change"
+        f" quickly, and the ground pushes with at most {MOST_WEIGHTS:g} times the weight. Green: no longer than"
+        f" {LONGEST_S[0]:g} s without a break is infeasible, and at most {100 * INFEASIBLE[0]:.0f} % of the frames."
+        f" Amber: {LONGEST_S[1]:g} s and {100 * INFEASIBLE[1]:.0f} %. Red: more."
+    ),
     "recorded": (
         "While hands hold something over standing feet: mean distance of the body's markers from the posture that"
         " recorded people have with hands and feet there, in centimetres, and distance of hands and feet from the"
@@ -117,6 +137,7 @@ def thresholds() -> dict[str, dict[str, Any]]:
     degrees = [round(float(np.degrees(p)), 1) for p in PAST]
     return {
         "clearance": {"near_m": NEAR},
+        "own": {"depth_m": list(DEPTH)},
         "limits": {"past_deg": degrees},
         "balance": {
             "standing_outside_m": list(STANDING),
@@ -129,6 +150,7 @@ def thresholds() -> dict[str, dict[str, Any]]:
         "speed": {"jerk_m_s3": {name: [low, high] for name, low, high in JERK.values()}},
         "hands": {"peaks_per_movement_or_s": list(PEAKS)},
         "torque": {"effort_share": list(EFFORT)},
+        "physics": {"infeasible_s": list(LONGEST_S), "infeasible_share": list(INFEASIBLE)},
         "recorded": {"fits_m": FITS_M, "off_beyond_usual_m": OFF_M},
         "difference": {"similarity_at_least": ALIKE, "limb_similarity_at_least": ALIKE_LIMB},
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,20 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.layers import to_clip
 from elbowroom.report.balance import Balance, balance_of
+from elbowroom.report.bearing import bearing_of
 from elbowroom.report.clearance import Clearance, clearance_of
 from elbowroom.report.difference import Difference, difference_of
-from elbowroom.report.footing import Feet, Footing, bearing_height, feet_of_person, floating_of, gaps_of, sinking_of
+from elbowroom.report.footing import Feet, Footing, feet_of_person, floating_of, sinking_of
 from elbowroom.report.forces import ENOUGH, forces_of, loads_of, weighed
+from elbowroom.report.ground import bearing_height, gaps_of
 from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.how import TITLES, thresholds
 from elbowroom.report.limits import Limits, limits_of
+from elbowroom.report.own import Own, own_of
 from elbowroom.report.parts import Light, Measure, worst
 from elbowroom.report.people import Subject, leads_marked, subject_of
+from elbowroom.report.physics import Physics, physics_of
+from elbowroom.report.published import published_of
 from elbowroom.report.recorded import Recorded, recorded_of
 from elbowroom.report.speed import Speed, speed_of
 from elbowroom.report.torque import Torque, torque_of
@@ -31,7 +37,7 @@ from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 
 # Of the facts for JSON; it grows when a name in them changes its meaning or goes.
-LAYOUT = 3
+LAYOUT = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +47,7 @@ class Person:
     name: str
     frames: int
     fps: float
+    own: Own
     limits: Limits
     balance: Balance | Measure
     feet: Feet | Measure
@@ -49,6 +56,7 @@ class Person:
     speed: Speed
     hands: Hands
     torque: Torque | Measure
+    physics: Physics | Measure
     recorded: Recorded | None = None
     difference: Difference | None = None
 
@@ -73,10 +81,21 @@ class Report:
     notes: tuple[str, ...] = field(default=())
     blends: tuple[Edit, ...] = ()
 
+    @cached_property
+    def published(self) -> Mapping[str, Mapping[str, Any]]:
+        """Measures in the definitions of others, by name of each character with feet."""
+        found = {person.name: published_of(self.world, person.name) for person in self.people}
+        return {name: values for name, values in found.items() if values is not None}
+
     @property
     def light(self) -> Light:
         """The worst of all lights."""
         return worst(*(m.light for *_, m in self.measures))
+
+    @property
+    def collides(self) -> bool:
+        """Return whether anybody collides, with something else or deeply with the own body."""
+        return "bad" in (self.clearance.light, *(p.own.light for p in self.people))
 
     @property
     def span(self) -> tuple[float, float]:
@@ -99,11 +118,10 @@ class Report:
             if m.light in names:
                 name = f"{who}'s {TITLES[key].lower()}" if len(self.people) > 1 and who else TITLES[key].lower()
                 names[m.light].append(f"{name} ({m.headline})" if m.headline else name)
-        proven = self.clearance.certificate
-        if proven.collisions:
+        if self.clearance.hits:
             words = [f"{self.clearance.says.partition(':')[0]}."]
         else:
-            words = ["No collision was found." if proven.unproven else "No collisions."]
+            words = ["No collision was found." if self.clearance.undecided else "No collisions."]
         words += [f"Bad: {', '.join(names['bad'])}."] if names["bad"] else []
         words += [f"Needs review: {', '.join(names['look'])}."] if names["look"] else []
         if len(words) == 1:
@@ -130,6 +148,7 @@ class Report:
                 p.name: {"frames": p.frames, "fps": p.fps} | {key: facts_of(m) for key, m in p.measures.items()}
                 for p in self.people
             },
+            "published": dict(self.published),
             "robots": list(self.others),
             "thresholds": thresholds(),
             "notes": list(self.notes),
@@ -166,10 +185,12 @@ def report(
     before = _originals(world, original)
     stages.report("foot contacts")
     subjects = {name: subject_of(name, motion) for name, motion in world.characters.items()}
-    people = tuple(_person(world, s, before.get(s.name), change_meant) for s in subjects.values() if s is not None)
+    clearance = clearance_of(world, certificate, own_contacts)
+    known = [s for s in subjects.values() if s is not None]
+    people = tuple(_person(world, s, own_of(s, clearance), before.get(s.name), change_meant) for s in known)
     return Report(
         world=world,
-        clearance=clearance_of(world, certificate, own_contacts),
+        clearance=clearance,
         people=people,
         others=tuple(name for name, s in subjects.items() if s is None),
         title=title,
@@ -197,12 +218,14 @@ def _originals(world: World, original: World | Mapping[str, Motion] | Motion | N
     return {n: m if isinstance(m, Clip) else to_clip(m) for n, m in people.items()}
 
 
-def _person(world: World, subject: Subject, original: Clip | None, change_meant: bool = False) -> Person:
+def _person(world: World, subject: Subject, own: Own, original: Clip | None, change_meant: bool = False) -> Person:
     stages.report(f"loads of {subject.name}")
     loads, notes = loads_of(world, subject)
     ground = _ground(world, subject)
     balance: Measure = _unmeasured(_why_no_forces(subject, ground))
     torque: Measure = balance
+    physics: Measure = balance
+    gaps = None
     feet: Measure = _unmeasured("No feet were found in the rig.")
     floating = sinking = feet
     if subject.contacts is not None:
@@ -213,7 +236,10 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         stages.report(f"forces on {subject.name}")
         forces = forces_of(subject, loads, ground)
         torque = torque_of(subject, forces, notes)
-        balance = balance_of(subject, forces, world.contacts) if subject.contacts is not None else feet
+        bearing = bearing_of(subject, world.floor, world.contacts)
+        physics = physics_of(subject, forces, bearing, gaps)
+        feasible = physics.light in ("good", "look")
+        balance = balance_of(subject, forces, bearing, feasible) if subject.contacts is not None else feet
     stages.report(f"joint limits of {subject.name}")
     limits = limits_of(subject)
     stages.report(f"speed of {subject.name}")
@@ -223,6 +249,7 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         name=subject.name,
         frames=len(subject.clip),
         fps=subject.clip.fps,
+        own=own,
         limits=limits,
         balance=balance,
         feet=feet,
@@ -231,6 +258,7 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         speed=speed,
         hands=hands,
         torque=torque,
+        physics=physics,
         recorded=recorded_of(world, subject),
         difference=None if original is None else difference_of(subject, original, change_meant),
     )

@@ -12,6 +12,7 @@ from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.report.how import HOW, TITLES
 from elbowroom.report.measure import Report
 from elbowroom.report.parts import Cell, Light, Measure, counted, drawn_sources, table, time_link
+from elbowroom.report.published import PUBLISHED, figure_of
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
 
@@ -220,6 +221,7 @@ def page(report: Report, *, pictures: int = 6, progress: Callable[[int, int], No
 {_tiles(report)}
 {_moments(taken, len(report.world.characters) > 1)}
 {_sections(report)}
+{_published(report)}
 {_blends(report)}
 {_notes(report, note)}
 <footer>Measured by elbowroom {escape(__version__)}. Times are seconds of the motion's own clock. Hover over a plot to
@@ -329,6 +331,21 @@ def _blends(report: Report) -> str:
 <p class="how">Posture similarity is 1 where each part of the body is as most recorded ones; torque variation is the
 deviation of joint torques from a steady change, as a share of joint strength. Recordings are blended in where
 similarity grows and torques vary no more than without them.</p></section>"""
+
+
+def _published(report: Report) -> str:
+    """Measures in the definitions of others as a table, one column for each character."""
+    names = list(report.published)
+    if not names:
+        return ""
+    rows = [
+        [Cell(f"{source}: {PUBLISHED[source, key]}")]
+        + [Cell(figure_of(report.published[name][source][key]), True) for name in names]
+        for source, key in PUBLISHED
+    ]
+    shown = table(("measure", *names), rows)
+    how = "For comparison with publications, each in its own definition (docs/report.md); they have no lights."
+    return f'<h2>Published measures</h2><div class="card">{shown}<p class="how">{how}</p></div>'
 
 
 def _notes(report: Report, note: str) -> str:

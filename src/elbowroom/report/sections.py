@@ -14,7 +14,9 @@ from elbowroom.report.difference import Difference
 from elbowroom.report.footing import SLIDE, Feet, Footing
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
+from elbowroom.report.own import DEPTH, Own
 from elbowroom.report.parts import Cell, Measure, light_of, table
+from elbowroom.report.physics import Physics
 from elbowroom.report.plots import Area, Band, Curve, GroundTrack, Stretch, plan, plot
 from elbowroom.report.recorded import FITS_M, Recorded
 from elbowroom.report.speed import Speed
@@ -39,7 +41,7 @@ def body(measure: Measure) -> str:
 def _clearance(m: Clearance) -> str:
     if not (np.isfinite(m.distance).any() or np.isfinite(m.own).any()):
         return ""
-    hits = [Stretch(d, "bad") for d in merged([c.during for c in m.certificate.collisions], 0.0)]
+    hits = [Stretch(d, "bad") for d in merged([c.during for c in m.hits], 0.0)]
     hits += [Stretch(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
     curves = [Curve("to other characters and objects", _near(1000.0 * m.distance), 0)]
     if np.isfinite(m.own).any():
@@ -62,6 +64,25 @@ def _clearance(m: Clearance) -> str:
         for p, d, t in m.nearest()
     ]
     return shown + table(("part", "closest to", "distance", "at"), rows)
+
+
+def _own(m: Own) -> str:
+    green, amber = (1000.0 * m.size * limit for limit in DEPTH)
+    shown = plot(
+        m.times,
+        [Curve("deepest limb", 1000.0 * m.depth)],
+        "mm",
+        bands=[Band(green, amber, "look"), Band(amber, 1e6, "bad")],
+        moments=m.moments,
+        low=0.0,
+        high=1.1 * green,
+        label="Depth of limbs in the body",
+    )
+    rows = [
+        (Cell(plain(pair.a)), Cell(plain(pair.b)), Cell(f"{1000 * depth:.0f} mm", True), Cell.at(t))
+        for pair, depth, t in m.deepest()
+    ]
+    return shown + table(("part", "in", "depth", "at"), rows)
 
 
 def _near(millimetres: Array) -> Array:
@@ -249,6 +270,33 @@ def _torque(m: Torque) -> str:
     return shown + table(("joint", "peak", "of strength", "variation (r.m.s.)", "at"), rows)
 
 
+def _physics(m: Physics) -> str:
+    wrong = [Stretch(during, "bad") for during, _ in m.spans()]
+    shown = plot(
+        m.times,
+        [Curve("missing", 100.0 * m.help, 0), Curve("within the accuracy", 100.0 * m.allowed, 5)],
+        "% of the weight",
+        stretches=wrong,
+        moments=m.moments,
+        low=0.0,
+        high=20.0,
+        most=200.0,
+        label="Force that no push of the ground can give",
+    )
+    shown += plot(
+        m.times,
+        [Curve("needed", m.bears, 1), Curve("found", m.push[..., 2].sum(axis=1) / m.weight, 0)],
+        "times the weight",
+        stretches=wrong,
+        low=0.0,
+        high=1.5,
+        digits=2,
+        label="Upward push of the ground",
+    )
+    worst = sorted(m.spans(), key=lambda s: s[0][0] - s[0][1])[:_MOST]
+    return shown + table(("infeasible", "because"), [(Cell.span(*during), Cell(why)) for during, why in worst])
+
+
 def _recorded(m: Recorded) -> str:
     return plot(
         m.times,
@@ -284,6 +332,7 @@ def _difference(m: Difference) -> str:
 
 _BODIES: dict[type[Measure], Callable[[Any], str]] = {
     Clearance: _clearance,
+    Own: _own,
     Limits: _limits,
     Balance: _balance,
     Feet: _feet,
@@ -291,6 +340,7 @@ _BODIES: dict[type[Measure], Callable[[Any], str]] = {
     Speed: _speed,
     Hands: _hands,
     Torque: _torque,
+    Physics: _physics,
     Recorded: _recorded,
     Difference: _difference,
 }

@@ -143,7 +143,10 @@ def worst_moments(report: Report, most: int = 6) -> list[tuple[Moment, str, Ligh
     if any(f[2] in ("look", "bad") for f in found):  # with faults to show, good moments are left out
         found = [f for f in found if f[2] != "good" and f[0].badness > 1.0]
     kept = found[: min(1, most)] if found and found[0][1] == "clearance" else []  # the tightest place is of interest
-    for item in sorted(found[len(kept) :], key=lambda f: -f[0].badness):
+    rest = sorted(found[len(kept) :], key=lambda f: -f[0].badness)
+    # each red measure is shown before any is shown twice
+    reds = {where: item for item in reversed(rest) for where in item[1:2] if item[2] == "bad"}
+    for item in sorted(rest, key=lambda f: reds.get(f[1]) is not f):
         same = [k for k in kept if k[1] == item[1]]
         near = any(abs(k[0].time - item[0].time) < _APART for k in same)
         # what is good is shown only where little else is

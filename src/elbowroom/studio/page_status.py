@@ -120,7 +120,8 @@ def _summary(studio: Studio) -> tuple[str, str]:
     color, text = (
         (_GOOD, "Certified collision-free") if verdict == "certified" else (_WAIT, "No collision found, not proven")
     )
-    return color, f"{text}{'; ' + near if near else ''}"
+    but = [] if plan.certificate is None else plan.certificate.exceptions
+    return color, "; ".join([text, *([near] if near else []), *but])
 
 
 def _bar(done: float | None) -> str:

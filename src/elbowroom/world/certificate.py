@@ -22,9 +22,10 @@ from elbowroom.world.certificate_shifts import excuse
 from elbowroom.world.certificate_units import Stage, units_of
 from elbowroom.world.evidence import Evidence, evidence_of
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.own_pairs import of_one_body
+from elbowroom.world.own_pairs import SOFT, of_one_body
 from elbowroom.world.pairs import FLOOR, Pair
 from elbowroom.world.played import played
+from elbowroom.world.skin_excess import skin_excess
 from elbowroom.world.world import World
 
 # Distances up to which clearances are searched, metres, first and second.
@@ -73,9 +74,7 @@ class Certificate:
         """
         out: dict[str, float] = {}
         for a in self.allowed:
-            own = len(a.who) == 1 and all(name.startswith(f"{a.who[0]}.") for name in a.pair)
-            what = "floor" if FLOOR in a.pair else "self" if own else "scene"
-            out[what] = max(out.get(what, 0.0), a.depth_m)
+            out[_kind_of(a)] = max(out.get(_kind_of(a), 0.0), a.depth_m)
         return out
 
     @property
@@ -85,13 +84,36 @@ class Certificate:
             return f"{len(self.collisions)} collision{'s' * (len(self.collisions) > 1)}"
         if self.unproven:
             return "no collision found, but too close to be proven"
-        deep, recorded = self.touches, " as recorded" if any(a.why == RECORDED for a in self.allowed) else ""
+        deep = self.touches
         contacts = f", contacts up to {_mm(deep['scene'])}" if "scene" in deep else ""
         said = [f"no collision with the scene{contacts}" if self.evidence.scene else "no obstacles in the scene"]
         if self.evidence.floor is not None:
-            said.append(f"in the floor{recorded} up to {_mm(deep['floor'])}" if "floor" in deep else "above the floor")
-        said.append(f"self-contact{recorded} up to {_mm(deep['self'])}" if "self" in deep else "no self-collision")
+            sunk = f" as recorded up to {_mm(deep['floor'])}" if self._deepest("floor", RECORDED) is not None else ""
+            sunk = sunk or f" up to {_mm(deep.get('floor', 0.0))}"
+            said.append(f"in the floor{sunk}" if "floor" in deep else "above the floor")
+        asked = self._deepest("self")
+        said += [f"self-contact up to {_mm(asked)}"] if asked is not None else []
+        said += self.exceptions if "self" in deep else ["no self-collision", *self.exceptions]
+        if self.evidence.skin is not None:
+            said.append(str(self.evidence.skin))
         return "; ".join(said)
+
+    @property
+    def exceptions(self) -> list[str]:
+        """Everything beyond planned contacts that a proof excuses, each with its bound: bodies in themselves, grips."""
+        named = {RECORDED: "self-contact as recorded", SOFT: "soft tissue"}
+        depths = {text: self._deepest("self", why) for why, text in named.items()}
+        grips = {(e.pair.a.rpartition(".")[0], e.pair.b) for e in self.evidence.excused}
+        out = [f"{text} up to {_mm(deep)}" for text, deep in depths.items() if deep is not None]
+        return [*out, *(f"the depth of '{thing}' in the grip of {who} is not checked" for who, thing in sorted(grips))]
+
+    def _deepest(self, what: str, why: str | None = None) -> float | None:
+        """Deepest allowed overlap, metres, with the 'scene', the 'floor' or one's 'self', for one reason, or for those
+        that have no name of their own."""
+        own = (a for a in self.allowed if _kind_of(a) == what)
+        return max(
+            (a.depth_m for a in own if (a.why not in (RECORDED, SOFT) if why is None else a.why == why)), default=None
+        )
 
     @property
     def nearest(self) -> Clearance:
@@ -168,6 +190,7 @@ def certify(
     nearest, others = (Clearance() if free else _worst(collisions)), None
     if free and clearance:
         nearest, others = _clearance(proof, measured, close, tolerance)
+    skin = skin_excess(exact, base.times) if contacts == "always" and during is None else None
     return Certificate(
         free,
         not unproven,
@@ -184,9 +207,14 @@ def certify(
         base.fps,
         None if during is None else (float(stage.knots[0]), float(stage.knots[-1])),
         others,
-        evidence_of(exact),
+        evidence_of(exact, skin),
         base.digest,
     )
+
+
+def _kind_of(a: Allowed) -> str:
+    own = len(a.who) == 1 and all(name.startswith(f"{a.who[0]}.") for name in a.pair)
+    return "floor" if FLOOR in a.pair else "self" if own else "scene"
 
 
 def _mm(metres: float) -> str:

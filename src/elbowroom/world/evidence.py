@@ -18,6 +18,7 @@ from elbowroom.world.exact_forms import mesh_surface
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Interval
 from elbowroom.world.scene_floor import FLUSH_M, Dropped
+from elbowroom.world.skin_excess import SkinExcess
 from elbowroom.world.world import World
 
 # Middles of triangles nearer than this are the same, metres.
@@ -94,7 +95,7 @@ class Evidence:
     `ignored` are neighbours in one body that never count; `excused` are objects joined for a time. `caps` are
     the deepest overlaps that could have been allowed, `floor` the height of the ground, metres. `scene` says whether
     there is anything to meet but the floor and oneself; `left_out` is what was dropped from meshes, and what has no
-    inside.
+    inside; `skin` is the skin outside the proven shapes, None where it was not measured or none is shown.
     """
 
     ignored: tuple[Pair, ...] = ()
@@ -103,6 +104,7 @@ class Evidence:
     floor: float | None = None
     scene: bool = True
     left_out: LeftOut = field(default_factory=lambda: LeftOut((), (), ()))
+    skin: SkinExcess | None = None
 
     def facts(self) -> Mapping[str, Any]:
         """Plain data for JSON and files."""
@@ -111,12 +113,13 @@ class Evidence:
             "caps_m": self.caps.facts(),
             "ignored": [list(p) for p in self.ignored],
             "excused": [{"pair": list(e.pair), "during": _ends(e.during)} for e in self.excused],
+            "skin": None if self.skin is None else self.skin.facts(),
             **self.left_out.facts(),
         }
 
 
-def evidence_of(exact: ExactWorld) -> Evidence:
-    """Exclusions of a proof in a world."""
+def evidence_of(exact: ExactWorld, skin: SkinExcess | None = None) -> Evidence:
+    """Exclusions of a proof in a world, and the skin that was measured for it."""
     world = exact.world
     off = [Excused(exact.pairs[k], during) for k, spans in sorted(exact.off.items()) for during in spans]
     excused = [e for e in off if np.isfinite(e.during).any()]
@@ -128,6 +131,7 @@ def evidence_of(exact: ExactWorld) -> Evidence:
         world.floor,
         bool(world.triangles) or len(world.characters) > 1,
         left_out(world),
+        skin,
     )
 
 

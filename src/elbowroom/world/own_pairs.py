@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Body, Character
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.contacts import Contact
 from elbowroom.world.pairs import OwnPairs, hand_of, shapes_of
@@ -94,14 +95,13 @@ _TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
 def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[int, int]]]) -> OwnPairs:
     """Pairs of one body's parts; `overlap` finds those of some pairs that overlap in an ordinary pose."""
     shapes = shapes_of(body)
-    kin = _steps_apart(body)
     counts = np.zeros((len(shapes), len(shapes)), dtype=bool)
     near: list[tuple[int, int]] = []
     for a, b in combinations(range(len(shapes)), 2):
         (p, one), (q, other) = shapes[a], shapes[b]
         same_hand = hand_of(one) and hand_of(one) == hand_of(other)
         counts[a, b] = p.joint != q.joint and not same_hand
-        if counts[a, b] and kin[p.joint, q.joint] <= _KIN and not never_ignored(one, other):
+        if counts[a, b] and close_kin(body, p.joint, q.joint) and not never_ignored(one, other):
             near.append((a, b))
     ignored = tuple(sorted(overlap(near)))
     for a, b in ignored:
@@ -146,6 +146,33 @@ def _guards(arm: str, other: str) -> bool:
     far = other_side in ("left", "right") and other_side != side
     own = other in _TRUNK or what in ("clavicle", "thigh")
     return own or (far and (bool(hand_of(other)) or what in ("forearm", "upper_arm")))
+
+
+def limbs_apart(one: str, other: str) -> bool:
+    """Return whether an overlap of two segments, by role, is of limbs through each other and no fold of flesh.
+
+    These are a forearm or hand in anything but its own arm, an upper arm in a leg, the head or the other arm, and a leg
+    in the other one.
+    """
+    if never_ignored(one, other):
+        return True
+    (side, kind), (other_side, other_kind) = _limb(one), _limb(other)
+    return (side, kind) != (other_side, other_kind) and "trunk" not in (kind, other_kind)
+
+
+def _limb(role: str) -> tuple[str, str]:
+    """Side and kind of the limb of a role: arm, leg, head, or the trunk with the shoulders."""
+    side, _, part = role.partition("_")
+    if side not in ("left", "right"):
+        return "", "head" if role == "head" else "trunk"
+    if part in ("thigh", "shin", "foot", "toes"):
+        return side, "leg"
+    return side, "trunk" if part in ("clavicle", "eye") else "arm"
+
+
+def close_kin(body: Body, joint: int, other: int) -> bool:
+    """Return whether two joints are so near along the skeleton that their shapes overlap in ordinary poses."""
+    return bool(kept(body, "steps apart", lambda: _steps_apart(body))[joint, other] <= _KIN)
 
 
 def _steps_apart(body: Body) -> NDArray[np.int32]:

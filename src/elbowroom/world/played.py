@@ -7,7 +7,6 @@ certificate and every writer start from there, so that the proof is about the fi
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -25,6 +24,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.robot_clip import RobotClip
+from elbowroom.world.digests import digest_of
 from elbowroom.world.extent import frame_times
 from elbowroom.world.paths import Fall, Keyed, Still, places
 from elbowroom.world.things import Hold, Thing, hands, slip
@@ -81,27 +81,8 @@ class PlayedWorld(World):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over everything that can collide, frame by frame: two worlds with the same digest play alike."""
-        sha = hashlib.sha256()
-
-        def add(*parts: object) -> None:
-            for part in parts:
-                sha.update(
-                    np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
-                )
-
-        add(self.fps, self.times, self.floor)
-        for name, motion in self.characters.items():
-            add(name, motion.body.parents, *motion.sample(self.times))
-            for shape in motion.body.shapes:
-                add(shape.name, shape.joint, shape.kind, shape.size, shape.T_joint_shape)
-                add(*(() if shape.mesh is None else (shape.mesh.vertices, shape.mesh.faces)))
-        for name, thing in self.objects.items():
-            add(name, thing.mesh.vertices, thing.mesh.faces, places(thing.path, self.times))
-        for name, mesh in self.static.items():
-            add(name, mesh.vertices, mesh.faces)
-        add(*((h.object, h.by, h.hand, h.during) for h in self.holds), *self.linked)
-        return sha.hexdigest()
+        """SHA-256 over everything that a proof depends on: two worlds with the same digest play alike."""
+        return digest_of(self)
 
     def riding(self) -> World:
         """World in which held objects move with the hands that hold them, so that they follow edited hands.
