@@ -208,3 +208,6 @@ def test_a_link_whose_mesh_is_missing_is_refused_by_name(tmp_path: Path):
     (tmp_path / "arms" / "meshes" / "fore.glb").write_bytes(b"")
     with pytest.raises(BadFile, match="unsupported format"):
         read_urdf(path)
+    path.write_text(urdf_text().replace('<link name="tool">', '<link name="tool"><visual/>'))
+    with pytest.raises(BadFile, match="link 'tool': has a visual without one shape"):
+        read_urdf(path)

@@ -54,7 +54,7 @@ def test_balance_bounds_a_lean() -> None:
     """A body that may not let its weight nearer to the edge than it stands does not lean as far as one that may."""
     body, pose = standing("person")
     style = ReachStyle(legs=False, margin=0.2)
-    T = target(body, (-0.2, -0.85, 0.9), 20, 0)
+    T = target(body, (-0.2, -0.87, 0.9), 20, 0)
     leaning = reach(body, pose, "right", T, style=replace(style, balance=False))
     before = balance_margin(body, pose)
     assert leaning.found and balance_margin(body, leaning.pose) < before - 0.01

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from studio_makers import settled
 
 from elbowroom.gallery.scenes import FOLDER
+from elbowroom.geometry.rotations import UP, about, multiply
 from elbowroom.geometry.transforms import transform
+from elbowroom.locomotion.standing import at_ease
 from elbowroom.plan.result import Plan
 from elbowroom.studio.document import Document
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.places import target_name
 from elbowroom.studio.studio import Studio
+from elbowroom.studio.task_forms import point_for
+from elbowroom.world.world import World
+from tools.rooted import rooted
 
 GOAL = target_name(0)
 SCENE = {
@@ -57,3 +63,14 @@ def test_a_walk_goes_round_an_obstacle_that_is_dragged_into_it(studio: Studio) -
     studio.drags.move("post", transform([0.0, -2.0, 0.5]))
     settled(studio)
     assert "no room to stand" in studio.said[1]
+
+
+def test_a_walk_is_proposed_ahead_of_a_rig_whose_root_is_not_its_pelvis() -> None:
+    body = rooted("ground")
+    still = at_ease(body)
+    q = np.array(still.rotations)
+    q[:, 1] = multiply(about(UP, np.pi), q[:, 1])  # a recording that turns the pelvis and leaves the root
+    world = World(floor=0.0).with_character("ann", still.with_(rotations=q))
+    at = point_for(SimpleNamespace(world=world, player=SimpleNamespace(time=0.0)), "go", {"who": "ann"})
+    stands = still.with_(rotations=q).world()[0, body.role("pelvis"), :2, 3]
+    np.testing.assert_allclose(np.array(at[:2]) - stands, [0.0, 1.0], atol=0.05)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.limits import JointLimit
-from elbowroom.character.skeleton import Skeleton, subtree
+from elbowroom.character.skeleton import Pose, Skeleton, subtree
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.mesh import Color, frozen
 from elbowroom.geometry.paint import Paint
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import Array, multiply, normalize, rotate
 from elbowroom.geometry.shapes import Shape
 from elbowroom.kernels import pose as pose_kernels
 from elbowroom.stopping import may_stop_here
@@ -224,6 +224,15 @@ class Character(Body):
             return pelvis
         T = self.skeleton.forward(np.zeros((len(rotations), 3)), rotations)
         return np.asarray(pelvis - T[:, self.pelvis, :3, 3])
+
+    def turned_by(self, turn: Array, pose: Pose) -> Pose:
+        """The posture turned as a whole about its pelvis by a rotation (4,) of the world."""
+        q, root = np.array(pose.rotations), np.array(pose.root)
+        q[0] = multiply(turn, q[0])
+        if self.pelvis:
+            pelvis = self.skeleton.at(pose)[self.pelvis, :3, 3]
+            root = pelvis + rotate(turn, root - pelvis)
+        return Pose.of(root, q)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

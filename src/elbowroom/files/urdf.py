@@ -42,8 +42,6 @@ _NUMBERS = {
     "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
     "limit": dict.fromkeys(("lower", "upper", "effort", "velocity"), 1),
 }
-# Mark of a link that the file gives no collision shape.
-_SEEN_ALONE = "elbowroom-seen-alone"
 _JOINTS = ("revolute", "continuous", "prismatic", "fixed")
 
 
@@ -62,15 +60,14 @@ def read_urdf(
     one at the tip of its tool (`character.gripper`).
     """
     path = Path(path)
-    tree = _parsed(path)
-    seen = _seen_alone(tree)
+    tree, seen = _parsed(path)
     folders = [Path(p) for p in packages]
     for link in tree.findall("link"):
         for mesh in link.iter("mesh"):
             file = _resolved(mesh.get("filename", ""), path, folders, f"link '{shown(link.get('name', ''))}'")
             mesh.set("filename", str(file))
     _check_joints(tree, path)
-    _check_shapes(tree, path)
+    _check_shapes(tree, path, seen)
     robot = _robot(path, ElementTree.tostring(tree, encoding="unicode"), tree.get("name") or path.stem, base)
     if seen:
         named = ", ".join(f"'{shown(name)}'" for name in seen[:_NAMED]) + (", …" if len(seen) > _NAMED else "")
@@ -82,11 +79,12 @@ def read_urdf(
 
 def mesh_files(path: Path, packages: Sequence[Path] = ()) -> list[Path]:
     """Files of meshes that a URDF file needs; they are not read."""
-    links = _parsed(path).findall("link")
+    links = _parsed(path)[0].findall("link")
     return [_resolved(mesh.get("filename", ""), path, list(packages)) for link in links for mesh in link.iter("mesh")]
 
 
-def _parsed(path: Path) -> ElementTree.Element:
+def _parsed(path: Path) -> tuple[ElementTree.Element, list[str]]:
+    """A <robot> without visual shapes, and the names of links that have no others: theirs become collision shapes."""
     raw = read_bytes(path, _LARGEST)
     try:
         tree = ElementTree.fromstring(raw)
@@ -95,20 +93,17 @@ def _parsed(path: Path) -> ElementTree.Element:
         raise BadFile(path, f"is not valid XML ({error})", f"line {line}" if line else "") from None
     if tree.tag != "robot":
         raise BadFile(path, f"describes a <{tree.tag}>", would_do="a URDF describes a <robot>")
+    seen = []
     for link in tree.findall("link"):
-        for visual in link.findall("visual"):
-            link.remove(visual)  # their files need not exist
-            if link.find("collision") is None or link.get(_SEEN_ALONE):
-                link.set(_SEEN_ALONE, "yes")
+        visuals, alone = link.findall("visual"), link.find("collision") is None
+        for visual in visuals:
+            link.remove(visual)  # beside collision shapes, their files need not exist
+            if alone:
                 shape = ElementTree.SubElement(link, "collision")
                 shape.extend(part for part in visual if part.tag in ("origin", "geometry"))
-    return tree
-
-
-def _seen_alone(tree: ElementTree.Element) -> list[str]:
-    """Names of the links whose shapes are those they are shown with; the mark is taken away again."""
-    marked = [link for link in tree.findall("link") if link.attrib.pop(_SEEN_ALONE, "")]
-    return [link.get("name", "") for link in marked]
+        if visuals and alone:
+            seen.append(link.get("name", ""))
+    return tree, seen
 
 
 def _resolved(name: str, path: Path, packages: list[Path], where: str = "") -> Path:
@@ -163,7 +158,7 @@ def _check_joints(tree: ElementTree.Element, path: Path) -> None:
             raise BadFile(path, f"is not connected to '{roots[0]}'", f"link '{name}'")
 
 
-def _check_shapes(tree: ElementTree.Element, path: Path) -> None:
+def _check_shapes(tree: ElementTree.Element, path: Path, seen: Sequence[str]) -> None:
     """One shape of a known kind with all its numbers in every collision, and finite numbers everywhere.
 
     The parser below Pinocchio leaves out a collision that it cannot read and prints a line: nothing would touch it.
@@ -174,7 +169,8 @@ def _check_shapes(tree: ElementTree.Element, path: Path) -> None:
             shapes = [shape for geometry in collision.findall("geometry") for shape in geometry]
             if len(shapes) != 1 or shapes[0].tag not in _SHAPES:
                 kinds = ", ".join(_SHAPES)
-                raise BadFile(path, "has a collision without one shape", where, f"expected one of {kinds}")
+                kind = "visual" if link.get("name", "") in seen else "collision"
+                raise BadFile(path, f"has a {kind} without one shape", where, f"expected one of {kinds}")
             lacking = [key for key in _SHAPES[shapes[0].tag] if key not in shapes[0].attrib]
             if lacking:
                 raise BadFile(path, f"has a {shapes[0].tag} without '{lacking[0]}'", where)

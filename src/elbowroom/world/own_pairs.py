@@ -7,7 +7,7 @@ and is bounded by the cap `tissue`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from elbowroom.character.body import Body, Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.shapes import Shape
 from elbowroom.world.contacts import Contact
 from elbowroom.world.pairs import OwnPairs, hand_of, shapes_of
 from elbowroom.world.world import World
@@ -103,10 +104,25 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
         counts[a, b] = p.joint != q.joint and not same_hand
         if counts[a, b] and close_kin(body, p.joint, q.joint) and not never_ignored(one, other):
             near.append((a, b))
-    ignored = tuple(sorted(overlap(near)))
+    found = overlap(near)
+    ignored = tuple(sorted(found | _beside_hips(body, shapes, found)))
     for a, b in ignored:
         counts[a, b] = False
     return OwnPairs(counts, ignored)
+
+
+def _beside_hips(
+    body: Body, shapes: Sequence[tuple[Shape, str]], ignored: set[tuple[int, int]]
+) -> set[tuple[int, int]]:
+    """Pairs of the joints that turn as one with the pelvis, with each other and with neighbours of any of them.
+
+    Together they are one segment, whose skin the rig has divided.
+    """
+    hips = {i for i, (shape, _) in enumerate(shapes) if shape.joint in body.stem}
+    if len({shapes[i][0].joint for i in hips}) < 2:
+        return set()
+    beside = {i for pair in ignored if hips & set(pair) for i in pair} | hips
+    return {(a, b) for a, b in combinations(sorted(beside), 2) if a in hips or b in hips}
 
 
 def easy_poses(body: Body) -> Iterator[Array]:

@@ -139,6 +139,5 @@ def _starts(actor: Actor, pose: Pose, count: int, *, crouched: bool) -> Iterator
         if crouched and down < _CROUCHED:
             continue
         root = pose.root + actor.body.height * (-back * front + cleared * left - down * up)
-        rotations = np.array(pose.rotations)
-        rotations[0] = multiply(multiply(about(up, turn), about(np.cross(up, front), tilt)), rotations[0])
-        yield Pose.of(root, rotations)
+        turned = multiply(about(up, turn), about(np.cross(up, front), tilt))
+        yield actor.body.turned_by(turned, Pose.of(root, pose.rotations))

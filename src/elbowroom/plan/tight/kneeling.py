@@ -13,7 +13,7 @@ from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.geometry.rotations import UP, Array, about, continuous, multiply
+from elbowroom.geometry.rotations import UP, Array, about, continuous
 from elbowroom.geometry.transforms import apply
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
@@ -156,17 +156,19 @@ def _keys(step: StepBack, stand: Pose, goal: Pose, moved: Array) -> list[_Key] |
     T = body.skeleton.at(stand)
     ground = shrunk(_sole(body, stand, other), _ONE_FOOT_M)
     over = np.append(ground.mean(axis=0) - center_of_mass(body, T)[:2], 0.0)
+    down = (T - body.skeleton.at(goal))[body.pelvis, 2, 3]
     keys = [_Key(0.0, np.zeros(3), 0.0, stand)]
     for when, at, heel in ((_LIFTS, 0.0, 0.3), (0.5 * (_LIFTS + _LANDS), 0.5, 0.8), (_LANDS, 1.0, HEEL_RAD)):
         place = at * moved + (lift if at == 0.5 else 0.0)
         T_foot, toes = step.foot(place, heel)
-        root = stand.root + over - (0.1 + 0.4 * at) * (stand.root - goal.root)[2] * UP
-        q = np.array(stand.rotations)
-        q[0] = multiply(about(np.cross(UP, step.front), _LEAN_RAD * at), q[0])
+        root = stand.root + over - (0.1 + 0.4 * at) * down * UP
+        lean = about(np.cross(UP, step.front), _LEAN_RAD * at)
+        leaning = body.turned_by(lean, Pose.of(root, stand.rotations))
+        q = np.array(leaning.rotations)
         if toes is not None:
             q[step.sole.toes] = toes
         targets = {f"{side}_foot": T_foot, f"{other}_foot": T[body.role(f"{other}_foot")]}
-        found = WholeBody(body).solve(Pose.of(root, q), targets, support=ground)
+        found = WholeBody(body).solve(Pose.of(leaning.root, q), targets, support=ground)
         if not found.found:
             return None
         keys.append(_Key(when, place, heel, found.pose))

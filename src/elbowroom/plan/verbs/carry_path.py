@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import UP, Array, about, angle_between, continuous, multiply, slerp
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, continuous, slerp
 from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
 from elbowroom.motion.speed_profiles import CLEAR_M, PathTiming, path_times
@@ -293,9 +293,7 @@ def _pushed(holding: Holding, pose: Pose, push: tuple[float, ...]) -> Pose:
     up = UP
     ahead, left, rise, turn = push
     root = pose.root + holding.actor.body.height * (ahead * front + left * np.cross(up, front) + rise * up)
-    rotations = np.array(pose.rotations)
-    rotations[0] = multiply(about(up, turn), rotations[0])
-    return Pose.of(root, rotations)
+    return holding.actor.body.turned_by(about(up, turn), Pose.of(root, pose.rotations))
 
 
 def _frames(

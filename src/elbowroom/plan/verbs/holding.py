@@ -14,7 +14,7 @@ from elbowroom.character.dynamics import too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.clip_library import posture_database
-from elbowroom.geometry.rotations import UP, Array, about, angle_between, multiply, normalize, slerp
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, normalize, slerp
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Posture, PostureDatabase
@@ -157,10 +157,9 @@ class Holding:
         known: list[Pose] = []
         for behind, below, tilt in _PELVIS:
             root = near.root - self.actor.body.height * (behind * front + below * up)
-            rotations = np.array(near.rotations)
-            rotations[0] = multiply(about(np.cross(up, front), tilt), rotations[0])
+            tilted = self.actor.body.turned_by(about(np.cross(up, front), tilt), Pose.of(root, near.rotations))
             try:
-                pose = self._settled(targets, Pose.of(root, rotations), T_object, known)
+                pose = self._settled(targets, tilted, T_object, known)
                 if pose is None:
                     continue
                 known.append(pose)
