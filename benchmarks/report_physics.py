@@ -128,7 +128,7 @@ DAMAGES: tuple[Damage, ...] = (
     ("hovers", (*WALKS, *STANDS), hovering, (0.03, 0.06, 0.09, 0.15), everywhere, "m"),
     ("leans over the left foot", STANDS, leaning, (10.0, 20.0, 30.0, 40.0), everywhere, "°"),
     ("flight at a quarter of gravity", FLIGHTS, played, (0.5,), flying, "times the speed"),
-    ("flight at four times gravity", FLIGHTS, played, (2.0,), flying, "times the speed"),
+    ("flight at two and four times gravity", FLIGHTS, played, (1.41, 2.0), flying, "times the speed"),
 )
 
 

@@ -11,11 +11,11 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.report.clearance import Clearance, plain
 from elbowroom.report.parts import Measure, Moment, light_of, listed, scaled_limits
 from elbowroom.report.people import Subject
-from elbowroom.world.pairs import Pair
+from elbowroom.world.pairs import Pair, hand_of
 
 # Depth of a limb in the rest of the body, metres: good up to, worth a look up to. Collision shapes are convex and stand
 # off the skin, most of all at the hips: in 108 recordings of real people the deepest overlap is 47 mm in the median, 9
-# in 10 stay under 85, and what is deeper than the second is plainly visible, such as a hand in a thigh.
+# in 10 stay under 75, and what is deeper than the second is plainly visible, such as a hand in a thigh.
 DEPTH = (0.060, 0.100)
 _LISTED = 3
 # Roles of which one at least makes a body with limbs.
@@ -60,8 +60,14 @@ class Own(Measure):
             if pair is not None:
                 key = frozenset((plain(pair.a), plain(pair.b)))
                 if key not in best or depth > best[key][1]:
-                    best[key] = (pair, float(depth), float(t))
+                    best[key] = (_limb_first(pair), float(depth), float(t))
         return sorted(best.values(), key=lambda row: -row[1])[:_LISTED]
+
+
+def _limb_first(pair: Pair) -> Pair:
+    """The pair with an arm before what it is in."""
+    arm = [bool(hand_of(name.partition(".")[2])) or name.endswith("arm") for name in pair]
+    return Pair(pair.b, pair.a) if arm[1] and not arm[0] else pair
 
 
 def own_of(subject: Subject, clearance: Clearance) -> Own:

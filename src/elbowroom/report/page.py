@@ -12,7 +12,7 @@ from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.report.how import HOW, TITLES
 from elbowroom.report.measure import Report
 from elbowroom.report.parts import Cell, Light, Measure, counted, drawn_sources, table, time_link
-from elbowroom.report.published import PUBLISHED, figure_of
+from elbowroom.report.published import PUBLISHED, SOURCES, figure_of
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
 
@@ -339,7 +339,7 @@ def _published(report: Report) -> str:
     if not names:
         return ""
     rows = [
-        [Cell(f"{source}: {PUBLISHED[source, key]}")]
+        [Cell(f"{SOURCES[source]}: {PUBLISHED[source, key]}")]
         + [Cell(figure_of(report.published[name][source][key]), True) for name in names]
         for source, key in PUBLISHED
     ]

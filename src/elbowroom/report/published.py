@@ -50,7 +50,15 @@ _OMNI_SLIDES_M_S = 0.01
 # Frames at which distances to meshes are measured, at most.
 _MOST = 200
 
-# Names of the measures by source and key, with units, for the page.
+# Names of the sources, and of the measures by source and key with units, for the page.
+SOURCES = {
+    "physdiff": "PhysDiff",
+    "mbench": "MBench",
+    "gmd": "GMD",
+    "kimodo": "Kimodo",
+    "posa": "PROX, POSA",
+    "omniretarget": "OmniRetarget",
+}
 PUBLISHED = {
     ("physdiff", "penetrate_mm"): "Penetrate, mm",
     ("physdiff", "float_mm"): "Float, mm",
