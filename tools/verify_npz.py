@@ -44,6 +44,7 @@ SELF_M = 0.10  # of a recorded body
 CONTACT_M = 0.005
 
 DROPPED_ABOVE_FLOOR_M = 0.005  # a face that counts as the floor ends no higher above it
+ROUNDED_M = 2e-5  # 32-bit numbers of a GLB leave a face that is level with the floor so much above it
 DROPPED_SLOPE_RAD = np.radians(10.0)  # and is no steeper, unless it lies below the floor
 SWEEP_STEPS = 9  # places looked at from an object to where its allowed shift takes it
 GHOST_STEP_M = 2e-4  # less than anything is thick: see `changes_sides`
@@ -622,8 +623,8 @@ class Scene:
         normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         area = np.linalg.norm(normal, axis=1)
         steep = np.abs(normal[:, 2]) < np.cos(DROPPED_SLOPE_RAD) * area
-        if np.any(steep & (top > 1e-9) & (area > 1e-12)):
-            rise = np.ptp(corners[..., 2], axis=1)[steep & (top > 1e-9)].max()
+        if np.any(steep & (top > ROUNDED_M) & (area > 1e-12)):
+            rise = np.ptp(corners[..., 2], axis=1)[steep & (top > ROUNDED_M)].max()
             self.report.add((name, FLOOR), "a face is left out as floor and is steep", depth=rise)
 
 

@@ -20,6 +20,7 @@ from elbowroom.files.glb_read import read_glb
 from elbowroom.files.glb_write import write_glb
 from elbowroom.files.save import save
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.world.world import World
@@ -197,3 +198,13 @@ def test_bvh_through_glb_keeps_positions(tmp_path, data, name):
     clip = without_lead(clip)
     assert len(again) == len(clip)
     assert np.abs(again.positions() - clip.positions()).max() < 1e-4
+
+
+def test_vertices_that_no_triangle_uses_may_be_anything(tmp_path: Path) -> None:
+    plate = box([1.0, 1.0, 0.1])
+    odd = Mesh(np.vstack([plate.vertices, [[np.nan, np.inf, 0.0]]]), plate.faces)
+    write_glb(tmp_path / "a.glb", World().with_static("plate", odd))
+    assert np.allclose(read_glb(tmp_path / "a.glb").meshes["plate"].bounds, plate.bounds)
+    broken = Mesh(np.vstack([plate.vertices[:-1], [[np.nan, 0.0, 0.0]]]), plate.faces)
+    with pytest.raises(BadValue, match="'plate' has vertices that are not finite"):
+        write_glb(tmp_path / "a.glb", World().with_static("plate", broken))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 import elbowroom
 from elbowroom.kernels.sealing import unseal
@@ -89,3 +93,46 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     cache.write_text("no folder")
     assert run(package, cache) == "1 False"
     assert not list(package.rglob("*.nbi")), "code beside the sources would not notice that a helper changes"
+
+
+AT_ONCE = """
+import os, signal
+import elbowroom.kernels
+from numba.core import event
+
+class Stops(event.Listener):
+    def on_start(self, event):
+        os.kill(os.getpid(), signal.SIGSTOP) if {stops} else None
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Stops())
+from elbowroom.kernels.caller import caller
+print(caller())
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot suspend processes")
+def test_first_starts_at_once_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    """One process is suspended while it compiles; another one compiles the same and is done before it."""
+    package, cache = package_in(tmp_path), tmp_path / "cache"
+    env = os.environ | {"PYTHONPATH": str(package.parent), "ELBOWROOM_CACHE": str(cache)}
+
+    def start(stops: bool) -> subprocess.Popen[str]:
+        code = AT_ONCE.format(stops=stops)
+        return subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
+
+    first = start(stops=True)
+    try:
+        assert os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1])
+        second = start(stops=False)
+        assert second.communicate(timeout=60.0)[0].strip() == "1"
+        while first.poll() is None:
+            os.kill(first.pid, signal.SIGCONT)
+            time.sleep(0.05)
+        assert first.stdout is not None and first.stdout.read().strip() == "1"
+    finally:
+        first.kill()
+        first.wait()
+    assert run(package, cache) == "1 True"
+    assert all(unseal(path) is not None for path in cache.rglob("*") if path.is_file())

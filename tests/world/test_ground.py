@@ -12,6 +12,7 @@ from elbowroom.files.meshes import read_meshes
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.mesh_cleanup import cleaned, cleaned_solids
 from elbowroom.geometry.solids import box, merge
+from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.world.evidence import left_out
 from elbowroom.world.exact import ExactWorld
@@ -57,6 +58,8 @@ def test_a_lone_slab_overhead_is_a_roof_unless_it_carries_things() -> None:
     assert scene_floor({"roof": roof}).height == 0.0 and "roof" in scene_floor({"roof": roof}).note
     upstairs = {"floor": roof, "wall": box([6.0, 0.1, 2.5], at=(0, 3, 3.85))}
     assert scene_floor(upstairs).height == pytest.approx(2.6)
+    on_a_map = roof.moved(transform([4e5, 5.5e6, 300.0]))
+    assert scene_floor({"ground": on_a_map}).height == pytest.approx(302.6), "no roof is 300 m above its floor"
 
 
 def test_a_floor_lies_under_the_feet() -> None:

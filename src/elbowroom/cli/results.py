@@ -130,9 +130,9 @@ def exit_code(plan: Plan, accept_unproven: bool = False) -> int:
 
 def print_free(certificate: Certificate, what: str) -> None:
     """Print the certificate: allowed contacts, geometry left out, and the minimum clearance."""
-    but = " but for what the next line lists" if certificate.exceptions else ""
+    but = ", except for what the next line lists" if certificate.exceptions else ""
     out.print(
-        f"collision-free{but}: proven in continuous time ({what})", style="green", highlight=False, soft_wrap=True
+        f"collision-free: proven in continuous time ({what}){but}", style="green", highlight=False, soft_wrap=True
     )
     out.print(certificate.summary, highlight=False, soft_wrap=True, markup=False)
     left = certificate.evidence.left_out

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
@@ -28,7 +29,7 @@ def origin_of(world: World, times: Array) -> Array:
     """Origin (3,) for a file of a world, whole metres; zero for scenes that are near enough as they are."""
     points = _moving(world, times)
     if not len(points):
-        points = np.concatenate([*(mesh.bounds for mesh in world.static.values()), np.zeros((0, 3))])
+        points = np.concatenate([*map(corners, world.static.values()), np.zeros((0, 3))])
     if not len(points) or np.abs(points).max() <= NEAR_M:
         return np.zeros(3)
     return np.round(0.5 * (points.min(axis=0) + points.max(axis=0)))
@@ -38,8 +39,13 @@ def spread_m(on: PlayedWorld) -> float:
     """Largest number that a file of a world stores in 32 bits, metres."""
     moving = _moving(on, on.times) - origin_of(on, on.times)
     meshes = [*on.static.values(), *(thing.mesh for thing in on.objects.values())]
-    sizes = [float(np.ptp(mesh.bounds, axis=0).max()) for mesh in meshes if len(mesh.faces)]
+    sizes = [float(np.ptp(corners(mesh), axis=0).max()) for mesh in meshes if len(mesh.faces)]
     return max([float(np.abs(moving).max(initial=0.0)), *sizes])
+
+
+def corners(mesh: Mesh) -> Array:
+    """Vertices (K, 3) of a mesh that its triangles use; others may be anywhere, or nowhere."""
+    return np.asarray(mesh.vertices[np.unique(mesh.faces)])
 
 
 def near_origin(world: World, times: Array, origin: Array) -> World:

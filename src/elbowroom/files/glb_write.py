@@ -21,7 +21,7 @@ from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.content import CONTENT, glb_content
 from elbowroom.files.edits import Edited, file_facts
-from elbowroom.files.far import near_origin, origin_of
+from elbowroom.files.far import corners, near_origin, origin_of
 from elbowroom.files.glb_build import Builder, Look
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_story import story_of
@@ -213,13 +213,16 @@ def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
 
 
 def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
+    if not np.all(np.isfinite(corners(mesh))):
+        raise BadValue(f"'{name}' has vertices that are not finite.")
     look = Look(mesh.color, mesh.colors, mesh.paint, name)
     return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, look)
 
 
 def _static(file: Builder, name: str, mesh: Mesh) -> int:
     """The node of a mesh that stays, with its pivot at the bottom centre, where programs turn and scale it."""
-    low, high = mesh.bounds
+    points = corners(mesh)
+    low, high = points.min(axis=0), points.max(axis=0)
     pivot = np.array([*0.5 * (low + high)[:2], low[2]])
     T = np.eye(4)
     T[:3, 3] = -pivot

@@ -114,6 +114,8 @@ _BENEATH_SHARE = 0.01
 # Height above 0 from which on a floor must carry something, metres: a lone slab up there is a roof or a gallery. The
 # objects on it have this share of its area, more than this far above it, metres.
 _LONE_M = 0.5
+# Height above 0 from which no level is taken for a roof, metres: a scene up there is on a map, on ground of its own.
+_MAP_M = 50.0
 _CARRIED_SHARE = 0.05
 _CARRIED_M = 0.1
 
@@ -155,7 +157,7 @@ def scene_floor(static: Mapping[str, Mesh], feet: Array | None = None) -> FloorF
     - has 6 m² or more, and 40 % or more of the area of the largest level;
     - lies under the feet: every place of a foot is over it, or within 0.3 m of it;
     - is the lowest: no more than 1 % of the scene's surface lies more than 0.35 m below it;
-    - carries something if it is more than 0.5 m above 0, since it may be a roof otherwise.
+    - carries something if it is 0.5 to 50 m above 0, since it may be a roof otherwise.
     What faces down on solids is neither a level nor something beneath. The lowest level that is all this is the floor;
     90 % of its area lies at or below its height. Without one the floor is at 0, and the note says why.
     """
@@ -176,7 +178,7 @@ def scene_floor(static: Mapping[str, Mesh], feet: Array | None = None) -> FloorF
             continue
         if level.deep:
             why = f"other geometry is below its level at {level.height:.3f} m"
-        elif level.height > _LONE_M and level.bare:
+        elif _LONE_M < level.height < _MAP_M and level.bare:
             why = f"its level at {level.height:.3f} m carries no objects and may be a roof"
         else:
             what = f"Floor assumed at {level.height:.3f} m, a level of {level.area:.0f} m²"
