@@ -10,15 +10,21 @@ import pygltflib
 import pytest
 from test_glb_write import assert_clean
 
+from elbowroom.character.human import human
 from elbowroom.errors import BadFile
 from elbowroom.files.open import open_file
 from elbowroom.files.save import save
 from elbowroom.files.verify import read_played, verify
 from elbowroom.geometry.rotations import about, multiply
-from elbowroom.motion.clip import Clip
+from elbowroom.geometry.solids import box
+from elbowroom.locomotion.walk import walk
+from elbowroom.motion.clip import Clip, Source
 from elbowroom.plan.edit import cut
+from elbowroom.plan.prove import prove
+from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
 from elbowroom.world.certificate import certify
+from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 from tools import small_worlds
@@ -129,3 +135,17 @@ def test_names_with_a_slash_are_plain_in_npz(tmp_path: Path) -> None:
     edits = [replace(edit, who="a/n") for edit in plan.edits]
     save([tmp_path / "a.npz"], world, base={"a/n": plan.base["ann"]}, edits=edits)
     assert [edit.who for edit in open_file(tmp_path / "a.npz").edited.edits] == ["a_n", "a_n"]
+
+
+def test_a_repair_whose_edits_have_contacts_is_saved_as_proven(tmp_path: Path) -> None:
+    """Contacts that come with edits are part of the proof, and not of the world that is saved."""
+    clip = walk(human(), seconds=1.0)
+    world = World().with_character("ann", clip.with_(source=Source(format="BVH")))
+    hand = clip.positions([0.5])[0, clip.character.role("left_hand")]
+    plan = repair(world.with_static("post", box([0.04, 0.04, 0.04], hand)), "ann")
+    assert plan.found
+    edits = [replace(e, contacts=(Contact("ann", "post", (0.0, 1.0), "touch", 0.001, "a test"),)) for e in plan.edits]
+    proved = prove(plan.with_(edits=tuple(edits)))
+    assert proved.found and proved.certificate is not None
+    for path in save([tmp_path / "a.npz", tmp_path / "a.glb"], proved.world, certificate=proved.certificate):
+        assert read_played(path)[1].status == "proven"

@@ -213,7 +213,9 @@ def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
 
 
 def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
-    if not np.all(np.isfinite(corners(mesh))):
+    use, faces = np.unique(mesh.faces, return_inverse=True)
+    mesh = mesh.taken(use, faces.reshape(-1, 3).astype(np.int32))
+    if not np.all(np.isfinite(mesh.vertices)):
         raise BadValue(f"'{name}' has vertices that are not finite.")
     look = Look(mesh.color, mesh.colors, mesh.paint, name)
     return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, look)

@@ -12,6 +12,7 @@ from elbowroom.character.robot import Robot
 from elbowroom.geometry.kept import contents
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import Shape
+from elbowroom.world.contacts import DECLARED
 from elbowroom.world.paths import places
 
 if TYPE_CHECKING:
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
 
 
 def digest_of(world: PlayedWorld) -> str:
-    """SHA-256 over frames, bodies, skins, meshes, floor, holds, contacts and caps; looks and masses do not count."""
+    """SHA-256 over frames, bodies, skins, meshes, floor, holds, declared contacts and caps; looks and masses do not
+    count.
+    """
     sha = hashlib.sha256()
     times = world.times
     people = [(name, *m.sample(times), _body(m.body)) for name, m in world.characters.items()]
     things = [(name, _mesh(thing.mesh), places(thing.path, times)) for name, thing in world.objects.items()]
     static = [(name, _mesh(mesh)) for name, mesh in world.static.items()]
     holds = [(h.object, h.by, h.hand, h.during) for h in world.holds]
-    allowed = (world.floor, world.caps, world.contacts, world.linked)
+    # contacts of edits come with the proof, which lists what it used of them
+    declared = [contact for contact in world.contacts if contact.why == DECLARED]
+    allowed = (world.floor, world.caps, declared, world.linked)
     for part in contents((world.fps, times, people, things, static, holds, allowed)):
         if isinstance(part, np.ndarray):
             sha.update(f"array {part.dtype.str} {part.shape};".encode())
