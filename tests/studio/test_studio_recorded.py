@@ -18,7 +18,7 @@ fps: 120
 scene:
   floor: 0.0
   meshes:
-    - {maker: lamp_post, name: post, at: [0.25, -0.2, 0]}
+    - {maker: lamp_post, name: post, at: [0.29, -0.2, 0]}
 characters:
   ann: {clip: 02_01.bvh}
 tasks:

@@ -124,7 +124,8 @@ def test_everything_that_a_proof_depends_on_is_in_the_digest() -> None:
     one, body = played(world).digest, clip.character
     longer = replace(body.skeleton, offsets=1.01 * body.skeleton.offsets)
     skin = Skin(np.eye(3), np.array([[0, 1, 2]]), np.zeros((3, 1), int), np.ones((3, 1)), np.eye(4)[None])
-    wider = replace(body.shapes[0], size=1.01 * body.shapes[0].size)
+    moved = body.shapes[0].T_joint_shape + 0.001 * np.eye(4, k=3)
+    wider = replace(body.shapes[0], T_joint_shape=moved)
     bodies = {
         "bones": body.with_(skeleton=longer),
         "skin": body.with_(skin=skin),

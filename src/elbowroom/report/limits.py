@@ -68,12 +68,12 @@ def limits_of(subject: Subject) -> Limits:
     limits = subject.character.limits
     rows = [j for j, limit in enumerate(limits) if limit is not None]
     excess = pose_excess(limits, subject.clip.rotations)[:, rows] if rows else np.zeros((len(subject.clip), 0))
-    names = tuple(subject.joint(j) for j in rows)
+    names, known = tuple(subject.joint(j) for j in rows), bool(rows)
     if "chest" in subject.character.roles:
         rows, names = [*rows, subject.character.pelvis], (*names, "waist")
         excess = np.column_stack([excess, waist_excess(subject)])
     common: dict[str, Any] = {"times": subject.times, "joints": names, "excess": excess}
-    if not rows:
+    if not known and excess.max(initial=0.0) <= BEYOND:
         return Limits(light="none", says="No joint ranges are known for this rig.", **common)
     frame, joint = np.unravel_index(int(np.argmax(excess)), excess.shape)
     peak = float(excess[frame, joint])

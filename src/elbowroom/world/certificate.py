@@ -94,18 +94,19 @@ class Certificate:
         asked = self._deepest("self")
         said += [f"self-contact up to {_mm(asked)}"] if asked is not None else []
         said += self.exceptions if "self" in deep else ["no self-collision", *self.exceptions]
-        if self.evidence.skin is not None:
+        if self.evidence.skin is not None and not self.evidence.skin.parts:
             said.append(str(self.evidence.skin))
         return "; ".join(said)
 
     @property
     def exceptions(self) -> list[str]:
-        """Everything beyond planned contacts that a proof excuses, each with its bound: bodies in themselves, grips."""
+        """Everything beyond planned contacts that a proof excuses, with its bound: bodies in themselves, their skin."""
         named = {RECORDED: "self-contact as recorded", SOFT: "soft tissue"}
         depths = {text: self._deepest("self", why) for why, text in named.items()}
-        grips = {(e.pair.a.rpartition(".")[0], e.pair.b) for e in self.evidence.excused}
         out = [f"{text} up to {_mm(deep)}" for text, deep in depths.items() if deep is not None]
-        return [*out, *(f"the depth of '{thing}' in the grip of {who} is not checked" for who, thing in sorted(grips))]
+        out += [f"'{e.pair.a}' in '{e.pair.b}', which are joined, is not checked" for e in self.evidence.excused]
+        skin = self.evidence.skin
+        return [*out, str(skin)] if skin is not None and skin.parts else out
 
     def _deepest(self, what: str, why: str | None = None) -> float | None:
         """Deepest allowed overlap, metres, with the 'scene', the 'floor' or one's 'self', for one reason, or for those
