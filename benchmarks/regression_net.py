@@ -18,6 +18,7 @@ import argparse
 import json
 import multiprocessing
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -110,10 +111,11 @@ def record(
     warm: Callable[[], None] = lambda: None,
 ) -> Rows:
     """Measure the cases that a file does not have yet and append them, for so many seconds by the clock."""
-    begun, commit, done = time.monotonic(), state(), read(path)
+    commit, done = state(), read(path)
     left = [case for case in cases if case.name not in done]
     if left:
         warm()
+    begun = time.monotonic()
     for k, case in enumerate(left):
         if time.monotonic() - begun > seconds:
             say(f"{len(left) - k} cases are left; the same command goes on with them")
@@ -127,13 +129,13 @@ def record(
 
 
 def state() -> str:
-    """Commit of this repository, marked with a plus where the package differs from it; 'unknown' outside of git."""
+    """Last commit that changed the package, marked with a plus where files differ from it; 'unknown' without git."""
     root = Path(__file__).resolve().parent.parent
 
     def git(*command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["git", *command], capture_output=True, text=True, cwd=root, check=False)
 
-    commit = git("rev-parse", "--short", "HEAD").stdout.strip()
+    commit = git("log", "-1", "--format=%h", "--", "src").stdout.strip()
     return commit + "+" * git("diff", "--quiet", "HEAD", "--", "src").returncode if commit else "unknown"
 
 
@@ -200,7 +202,8 @@ def sums(before: Rows, now: Rows) -> list[str]:
             among = some if key in ("cpu_s", "checks") else both
             had = [n for n in among if before[n].get(key) is not None and now[n].get(key) is not None]
             total = min if key == "clearance_mm" else sum
-            cells.append(" → ".join(f"{total(rows[n][key] for n in had):g}" for rows in (before, now)) if had else "")
+            values = [total(rows[n][key] for n in had) for rows in (before, now)] if had else []
+            cells.append(" → ".join(f"{value:,.0f}" if value >= 1000.0 else f"{value:g}" for value in values))
         lines.append(f"| {kind} | {len(some)} | " + " | ".join(cells) + " |")
     return lines
 
@@ -225,6 +228,8 @@ def draw(before: Rows, now: Rows, path: Path) -> None:
         ax.plot(ends, ends, ":", color="black", linewidth=1)
         ax.set(title=key, xlabel="before", ylabel="now")
         ax.legend(fontsize=8, title="same, better, worse", title_fontsize=8)
+    good = [sum(not rank(rows[name]) for name in common(before, now)) for rows in (before, now)]
+    figure.suptitle(f"{len(common(before, now))} cases, good: {good[0]} → {good[1]}")
     figure.tight_layout()
     figure.savefig(path)
     plt.close(figure)
@@ -267,6 +272,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     two.add_argument("--picture", type=Path)
     told: Any = ask.parse_args(None if arguments is None else [*arguments])
     if told.command == "record":
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leaves `limited`, which ends the child
         record(told.file, chosen(told.kind, told.only, told.part), told.limit, told.seconds, warm=load)
         return
     for path in (told.before, told.now):
