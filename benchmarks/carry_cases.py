@@ -94,7 +94,8 @@ def with_lifted(world: World, task: Carry, do: Callable[..., None]) -> None:
         carry.on_foot = on_foot
 
 
-def _task(level: bool = True) -> Carry:
+def task(level: bool = True) -> Carry:
+    """The task of both to carry the plank to the other room."""
     return Carry(who="ann", helpers=("bob",), object="plank", to=_GOAL, level=level)
 
 
@@ -120,7 +121,7 @@ def doorways(widths: Sequence[float], plot: str | None) -> None:
                 )
 
     print("| plank | doorway, m | result | s |\n|---|---|---|---|")
-    with_lifted(scene(1.1), _task(), sweep)
+    with_lifted(scene(1.1), task(), sweep)
     if plot:
         import matplotlib as mpl
 
@@ -200,7 +201,7 @@ def roadmaps() -> None:
             team_paths.TeamPaths.find = find  # type: ignore[method-assign]
 
     print("| seed | roadmap | nodes | edges | covered | s | joins start and goal |\n" + "|" + "---|" * 7)
-    with_lifted(scene(1.1), _task(), compare)
+    with_lifted(scene(1.1), task(), compare)
 
 
 def corridors() -> None:

@@ -11,7 +11,6 @@ Joints: the fastest of trunk and arms, at frames. Trunk: from the vertical at th
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from elbowroom.motion.stance import foot_slide
 from elbowroom.pictures.images import strip, write_png
 from elbowroom.plan.tasks import Carry
 from elbowroom.storyboard.plan import plan_storyboard
-from elbowroom.storyboard.storyboard import Storyboard, read_storyboard
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.world.world import World
 
 _BOARDS = {path.stem: path for path in sorted((Path(__file__).resolve().parent / "carry").glob("*.yaml"))}
@@ -45,11 +44,7 @@ def board(name: str) -> Storyboard:
     """Storyboard of a scenario or a file, whose meshes and bodies may be in the data folder."""
     if name not in _BOARDS and not name.endswith(".yaml"):
         return scenario(name).board()
-    path = _BOARDS.get(name, Path(name))
-    with tempfile.TemporaryDirectory() as folder:
-        copied = Path(folder) / path.name
-        copied.write_text(path.read_text().replace("DATA/", f"{newcomers.DATA}/"))
-        return read_storyboard(copied)
+    return newcomers.board(_BOARDS.get(name, Path(name)))
 
 
 def under_way(world: World, thing: str, fps: float) -> tuple[float, float]:

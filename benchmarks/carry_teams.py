@@ -29,7 +29,7 @@ _TOP_M = (2.2, 0.9, 0.04)
 _HEIGHT_M = 0.7205
 _GOAL_M = (3.8, -1.0, _HEIGHT_M)
 _BUDGET_S = 900.0
-_COUNTS = (2, 3, 4, 6)
+COUNTS = (2, 3, 4, 6)
 _NAMES = ("ann", "bob", "eve", "tom", "kim", "max")
 
 
@@ -47,17 +47,22 @@ def scene(count: int) -> World:
     return world.with_object("table", box(_TOP_M), top, mass=6.0 * count)
 
 
+def carry(count: int) -> Carry:
+    """The task of all of them to carry the table top to the other stand."""
+    return Carry(who="ann", helpers=_NAMES[1:count], object="table", to=_GOAL_M, turn=0.0)
+
+
 def main() -> None:
     """Plan all of them and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--counts", type=int, nargs="*", default=list(_COUNTS))
+    parser.add_argument("--counts", type=int, nargs="*", default=list(COUNTS))
     parser.add_argument("--plot")
     asked = parser.parse_args()
     rows: dict[int, list[tuple[bool, float]]] = {}
     for count in asked.counts:
         for seed in range(asked.seeds):
-            task = Carry(who="ann", helpers=_NAMES[1:count], object="table", to=_GOAL_M, turn=0.0)
+            task = carry(count)
             begun = time.process_time()
             try:
                 plan = plan_tasks(scene(count), [task], Settings(seed=seed, probes=0), fps=30.0, budget=_BUDGET_S)
@@ -83,7 +88,7 @@ def draw(rows: dict[int, list[tuple[bool, float]]], path: str) -> None:
         for good, seconds in runs:
             axes.plot(count, seconds, "o" if good else "x", color="tab:blue" if good else "tab:red")
     title = "found (dots) and not (crosses)"
-    axes.set(xlabel="carriers", ylabel="processor time, s", title=title, ylim=(0.0, None), xticks=_COUNTS)
+    axes.set(xlabel="carriers", ylabel="processor time, s", title=title, ylim=(0.0, None), xticks=COUNTS)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)

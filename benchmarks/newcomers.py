@@ -22,9 +22,12 @@ import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elbowroom.errors import ElbowroomError
+
+if TYPE_CHECKING:  # the parent process, which only starts others, loads no planner
+    from elbowroom.storyboard.storyboard import Storyboard
 
 BOARDS = Path(__file__).resolve().parent / "newcomers"
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
@@ -42,21 +45,27 @@ def needed(path: Path) -> list[Path]:
     return [DATA / name for name in re.findall(r"DATA/([\w./-]+)", path.read_text())]
 
 
+def board(path: Path) -> Storyboard:
+    """Read a storyboard in which `DATA/` stands for the data folder."""
+    from elbowroom.storyboard.storyboard import read_storyboard
+
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Path(folder) / path.name
+        copied.write_text(path.read_text().replace("DATA/", f"{DATA}/"))
+        return read_storyboard(copied)
+
+
 def one(path: Path, pictures: Path | None) -> dict[str, Any]:
     """One storyboard, planned as it is: its status, reason, advice and processor seconds."""
     from elbowroom.pictures.images import strip, write_png
     from elbowroom.storyboard.plan import plan_storyboard
-    from elbowroom.storyboard.storyboard import read_storyboard
 
     begun = time.process_time()
     row: dict[str, Any] = {"name": path.stem, "why": "", "advice": "", "proven": False}
-    with tempfile.TemporaryDirectory() as folder:
-        copied = Path(folder) / path.name
-        copied.write_text(path.read_text().replace("DATA/", f"{DATA}/"))
-        try:
-            plan = plan_storyboard(read_storyboard(copied))
-        except ElbowroomError as error:
-            return row | {"status": "bad input", "why": str(error), "seconds": time.process_time() - begun}
+    try:
+        plan = plan_storyboard(board(path))
+    except ElbowroomError as error:
+        return row | {"status": "bad input", "why": str(error), "seconds": time.process_time() - begun}
     proven = plan.certificate is not None and plan.certificate.free
     row |= {"status": plan.status, "why": plan.why, "advice": plan.advice, "proven": proven}
     row["seconds"] = time.process_time() - begun

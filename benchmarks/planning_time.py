@@ -1,7 +1,8 @@
 """Processor time of planning scenarios of the gallery, certificate included, and counts that no load changes.
 
-Each scenario is planned twice in one process: the first plan loads compiled code, the second has it. Counted are looks
-at postures of limbs by compiled code, exact tests of pairs by Coal, distances of pairs, and reaches of whole bodies.
+Each scenario is planned twice in one process: the first plan loads compiled code, the second has it. Counted are
+postures of limbs checked by compiled code, called from Python or within compiled searches, exact tests of pairs by
+Coal, distances of pairs, and reaches of whole bodies.
 
     python benchmarks/planning_time.py [NAME ...] [--seed 0] [--json]
 """
@@ -17,36 +18,57 @@ from contextlib import contextmanager
 from typing import Any
 
 from elbowroom.gallery.scenes import scenario
+from elbowroom.kernels import birrt as kernels
 from elbowroom.kernels import edges
+from elbowroom.kernels.space import CHECKS
 from elbowroom.plan import director
+from elbowroom.search import birrt
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.exact_placed import Placed
 
 SCENARIOS = ("jar", "bookshelf", "cheese-and-hat")
+COUNTS = ("postures", "searched", "exact tests", "distances", "reaches")
 
 
 @contextmanager
 def counted() -> Iterator[Counter[str]]:
-    """Numbers of postures looked at, exact tests, distances and reaches that are made meanwhile."""
+    """Numbers of postures looked at, alone and in compiled searches, exact tests, distances and reaches meanwhile."""
     counts: Counter[str] = Counter()
-    places: list[tuple[Any, str, str, Callable[..., int]]] = [
-        (edges, "check_batch", "postures", lambda *a: len(a[2])),
-        (Placed, "surfaces_meet", "exact tests", lambda *a: 1),
-        (Placed, "_between_surfaces", "distances", lambda *a: 1),
-        (director, "reach", "reaches", lambda *a: 1),
+
+    def calls(what: str, number: Callable[..., int]) -> Callable[..., Any]:
+        def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+            def counting(*a: Any, **k: Any) -> Any:
+                counts[what] += number(*a)
+                return function(*a, **k)
+
+            return counting
+
+        return wrapped
+
+    def tallied(function: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(*a: Any) -> Any:  # the tally, last, grows over the calls of one search
+            before = int(a[-1][CHECKS])
+            out = function(*a)
+            counts["searched"] += int(a[-1][CHECKS]) - before
+            return out
+
+        return counting
+
+    places: list[tuple[Any, str, Callable[..., Any]]] = [
+        (edges, "check_batch", calls("postures", lambda *a: len(a[2]))),
+        (kernels, "connect", tallied),
+        (birrt, "shorten", tallied),
+        (Placed, "surfaces_meet", calls("exact tests", lambda *a: 1)),
+        (Placed, "_between_surfaces", calls("distances", lambda *a: 1)),
+        (director, "reach", calls("reaches", lambda *a: 1)),
     ]
-    plain = [getattr(owner, name) for owner, name, _, _ in places]
-    for (owner, name, what, number), function in zip(places, plain, strict=True):
-
-        def counting(*a: Any, what: str = what, number: Any = number, function: Any = function, **k: Any) -> Any:
-            counts[what] += number(*a)
-            return function(*a, **k)
-
-        setattr(owner, name, counting)
+    plain = [getattr(owner, name) for owner, name, _ in places]
+    for (owner, name, wrapped), function in zip(places, plain, strict=True):
+        setattr(owner, name, wrapped(function))
     try:
         yield counts
     finally:
-        for (owner, name, _, _), function in zip(places, plain, strict=True):
+        for (owner, name, _), function in zip(places, plain, strict=True):
             setattr(owner, name, function)
 
 
@@ -75,12 +97,11 @@ def main() -> None:
     told = ask.parse_args()
     found = {}
     if not told.json:
-        print("| scenario | status | first s | second s | postures | exact tests | distances | reaches |")
-        print("|" + "---|" * 8)
+        print("| scenario | status | first s | second s | " + " | ".join(COUNTS) + " |\n|" + "---|" * (4 + len(COUNTS)))
     for name in told.names:
         facts = found[name] = measured(name, told.seed)
         if not told.json:
-            numbers = " | ".join(f"{facts.get(k, 0):,}" for k in ("postures", "exact tests", "distances", "reaches"))
+            numbers = " | ".join(f"{facts.get(k, 0):,}" for k in COUNTS)
             proven = f"{facts['status']}{', proven' if facts['certified'] else ''}"
             print(f"| {name} | {proven} | {facts['first_s']:.2f} | {facts['second_s']:.2f} | {numbers} |", flush=True)
     if told.json:

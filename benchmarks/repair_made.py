@@ -102,16 +102,43 @@ class Case:
     world: World
 
 
-def cases() -> Iterator[Case]:
-    """All cases in their order; the same ones each time."""
+@dataclass(frozen=True)
+class Draw:
+    """A clip and how an obstacle is put in its way: number within its kind, metres of depth, share of the clip."""
+
+    kind: str
+    number: int
+    path: str
+    depth: float
+    share: float
+
+
+def draws() -> list[Draw]:
+    """All draws in their order, the same ones each time; `made` says which of them count."""
     rng = np.random.default_rng(12)
-    for kind, paths in (("bar", _WALKS), ("door", _WALKS), ("sit", [p for p in _SITS for _ in "ab"]), ("run", _RUNS)):
-        for number, path in enumerate(paths):
-            depth = float(rng.uniform(*_DEPTHS[kind]))
-            share, side = float(rng.uniform(0.4, 0.6)), (-1.0) ** number
-            made = Case(kind, path, depth, _made(kind, number, clip_of(path, kind), share, depth, side))
-            if _counts(made.world):
-                yield made
+    sits = [path for path in _SITS for _ in "ab"]
+    return [
+        Draw(kind, number, path, float(rng.uniform(*_DEPTHS[kind])), float(rng.uniform(0.4, 0.6)))
+        for kind, paths in (
+            ("bar", _WALKS),
+            ("door", _WALKS),
+            ("sit", sits),
+            ("run", _RUNS),
+        )
+        for number, path in enumerate(paths)
+    ]
+
+
+def made(draw: Draw) -> Case | None:
+    """The case of a draw; None if its clip collides near its ends, with itself or with the floor."""
+    clip, side = clip_of(draw.path, draw.kind), (-1.0) ** draw.number
+    world = _made(draw.kind, draw.number, clip, draw.share, draw.depth, side)
+    return Case(draw.kind, draw.path, draw.depth, world) if _counts(world) else None
+
+
+def cases() -> Iterator[Case]:
+    """All cases that count, in their order."""
+    return (case for draw in draws() if (case := made(draw)) is not None)
 
 
 def clip_of(path: str, kind: str) -> Clip:

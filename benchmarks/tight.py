@@ -37,7 +37,7 @@ from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
 from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
-from elbowroom.plan.tight.frames import planned_frames
+from elbowroom.plan.tight.frames import Planned, planned_frames
 from elbowroom.plan.tight.recordings import Capture
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.posing.balance import balance_margin
@@ -47,7 +47,7 @@ from elbowroom.search.birrt import Budget
 from elbowroom.spaces.component import PosePath
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.allowances import supports
-from elbowroom.world.certificate import certify
+from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.fast_body import BodyCheck
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
@@ -118,14 +118,25 @@ def scene(number: int, gap: float | None = None) -> Scene | None:
     return Scene(world, replace(problem, start=ends[0], goal=ends[1]))
 
 
-def certified(given: Scene, frames: tuple[np.ndarray, np.ndarray]) -> bool:
-    """Return whether frames are proven free, between them too."""
+def certified(
+    given: Scene, frames: tuple[np.ndarray, np.ndarray], *, clearance: bool = False
+) -> tuple[World, Certificate]:
+    """The world with the frames, and whether they are proven free, between them too."""
     motion, body = given.world.motion("ann"), given.problem.body
     assert isinstance(motion, Clip)
     clip = motion.with_(root=frames[0], rotations=frames[1])
     soft = tissue_contacts(body, "ann", clip.span, given.world.caps.tissue, body.transforms(*frames))
     world = given.world.with_character("ann", clip)
-    return certify(world.with_(contacts=(*world.contacts, *soft)), clearance=False, contacts="never").free
+    return world, certify(world.with_(contacts=(*world.contacts, *soft)), clearance=clearance, contacts="never")
+
+
+def planned(given: Scene, seed: int, settings: TightSettings) -> tuple[Planned, Planned]:
+    """Frames between the two postures as tasks make them: before and after they are slowed down for balance."""
+    motion, seeds = given.world.motion("ann"), itertools.count(seed, 1_000_003)
+    usual = Director(given.world, Settings(), motion.fps, 0)
+    quick = planned_frames(given.problem, lambda: next(seeds),
+                           lambda path: round(motion.fps * usual.seconds_for(path.length_m)), settings)  # fmt: skip
+    return quick, quick if quick.frames is None else slowed(given.problem, quick, motion.fps)
 
 
 def run(given: Scene, seed: int, settings: TightSettings) -> dict:
@@ -133,20 +144,15 @@ def run(given: Scene, seed: int, settings: TightSettings) -> dict:
 
     The zero moment point is that of the frames before and after they are slowed down for it.
     """
-    begun, seeds = time.process_time(), itertools.count(seed, 1_000_003)
-    motion = given.world.motion("ann")
-    assert isinstance(motion, Clip)
-    usual = Director(given.world, Settings(), motion.fps, 0)
-    done = planned_frames(given.problem, lambda: next(seeds),
-                          lambda path: round(motion.fps * usual.seconds_for(path.length_m)), settings)  # fmt: skip
-    quick = done.frames
-    done = done if quick is None else slowed(given.problem, done, motion.fps)
+    begun, fps = time.process_time(), given.world.motion("ann").fps
+    quick, done = planned(given, seed, settings)
     searched = time.process_time() - begun
-    proven = done.frames is not None and certified(given, done.frames)
+    proven = done.frames is not None and certified(given, done.frames)[1].free
     return {"found": done.frames is not None, "certified": proven, "plan_s": searched,
             "total_s": time.process_time() - begun, "checks": done.stats.checks, "blocked": done.blocked,
             "balance_m": between_frames(given, done.frames) if done.frames is not None else None,
-            "zmp_m": None if quick is None else (zmp_margin(given.problem, quick, motion.fps), done.zmp_m)}  # fmt: skip
+            "zmp_m": None if quick.frames is None else 
+            (zmp_margin(given.problem, quick.frames, fps), done.zmp_m)}  # fmt: skip
 
 
 def all_runs(made: dict[int, Scene], seeds: int, settings: TightSettings) -> list[dict]:

@@ -14,7 +14,8 @@ from conftest import ROOT
 from elbowroom.cli import app
 
 SOURCE = ROOT / "src" / "elbowroom"
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").glob("*.md"))]
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _FILE = re.compile(r"(?<![\w/.~-])((?:[\w*-]+/)+[\w*-]+\.(?:py|yaml|md|json))(?![\w/])")
