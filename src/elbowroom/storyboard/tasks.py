@@ -13,8 +13,8 @@ from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
-from elbowroom.plan.order import in_time, limb_of
-from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Knee, Move, Put, Regrasp, Support, Task
+from elbowroom.plan.order import in_time
+from elbowroom.plan.tasks import Knee, Move, Support, Task, only, verbs
 from elbowroom.posing.robot_ik import arm_of
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
@@ -58,11 +58,11 @@ def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Ta
             with blame("object"):
                 _check_possible(part.arguments, world)
         task = _task(part, world)
-        if isinstance(task, Move):
+        for move in only([task], Move):
             with blame("postures"):
-                files = (document.path.parent / file for file in task.postures)
+                files = (document.path.parent / file for file in move.postures)
                 found = tuple(str(existing(path, "give recordings, such as .c3d or .bvh")) for path in files)
-            task = replace(task, postures=found)
+            task = replace(move, postures=found)
         tasks.append(task)
 
     def blaming(k: int, key: str) -> AbstractContextManager[None]:
@@ -277,7 +277,7 @@ def _task(part: TaskPart, world: World) -> Task:
         fixture = world.objects[args.fixture]
         assert isinstance(fixture, Fixture)
         given["to"] = args.to if fixture.joint.kind == "slides" else math.radians(args.to)
-    return VERBS[part.verb](**given)
+    return verbs()[part.verb](**given)
 
 
 def _support(part: SupportPart) -> Support | Knee:
@@ -299,9 +299,9 @@ def check_limbs(tasks: Sequence[Task], line: Callable[[int], int], blaming: Blam
         if task.at is None:
             continue
         same = [j for j in range(k) if tasks[j].who == task.who and _meet(tasks[j], task, frame)]
-        limb = limb_of(task)
-        clash = next((j for j in same if limb and limb_of(tasks[j]) == limb), None)
-        hands = [j for j in same if not limb_of(tasks[j]).endswith("foot")]
+        limb = task.limb
+        clash = next((j for j in same if limb and tasks[j].limb == limb), None)
+        hands = [j for j in same if not tasks[j].limb.endswith("foot")]
         if clash is None and len(hands) > 1 and not limb.endswith("foot"):
             clash, limb = hands[-1], ""
         if clash is not None:
@@ -322,7 +322,7 @@ def _during(task: Task) -> tuple[float, float]:
     """Start and end of a task in seconds, an empty interval if it has no time."""
     if task.at is None:
         return -math.inf, -math.inf
-    lasts = task.at + (task.seconds if isinstance(task, HoldOut) else 0.0)
+    lasts = task.at + task.lasts
     return task.at if task.begin is None else task.begin, lasts if task.back is None else task.back
 
 
@@ -331,16 +331,17 @@ def check_held(tasks: Sequence[Task], blaming: Blaming, world: World) -> None:
     taken: set[tuple[str, str]] = set()
     for k, _ in in_time(tasks):
         task = tasks[k]
-        if isinstance(task, Grab):
-            taken = {(who, thing) for who, thing in taken if thing != task.object} | {(task.who, task.object)}
-        elif isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) and not isinstance(task, Fetch):
-            holds = [h for h in world.holds if (h.by, h.object) == (task.who, task.object)]
+        mine = (task.who, task.thing or "")
+        if task.takes:
+            taken = {(who, thing) for who, thing in taken if thing != task.thing} | {mine}
+        elif task.held_before:
+            holds = [h for h in world.holds if (h.by, h.object) == mine]
             if task.at is not None:
                 holds = [h for h in holds if h.during[0] <= task.at <= h.during[1]]
-            if (task.who, task.object) not in taken and not holds:
+            if mine not in taken and not holds:
                 with blaming(k, "object"):
-                    raise BadValue(f"{task.who} does not hold '{task.object}' at that time; grab it first")
-            if not isinstance(task, HoldOut | Regrasp):
-                taken.discard((task.who, task.object))
-            if isinstance(task, Handover):
-                taken.add((task.to, task.object))
+                    raise BadValue(f"{task.who} does not hold '{task.thing}' at that time; grab it first")
+            if not task.held_after:
+                taken.discard(mine)
+            if task.receiver is not None:
+                taken.add((task.receiver, mine[1]))

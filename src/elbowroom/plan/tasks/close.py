@@ -1,0 +1,16 @@
+"""Close: a hand closes a fixture by its handle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from elbowroom.plan.tasks.open import Open
+
+
+@dataclass(frozen=True, kw_only=True)
+class Close(Open):
+    """Close a fixture by its handle, `to` a state (None: shut)."""
+
+    verb: ClassVar = "close"
+    shuts: ClassVar = True

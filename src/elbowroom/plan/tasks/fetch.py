@@ -1,0 +1,22 @@
+"""Fetch: a character goes to an object, takes it and puts it somewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from elbowroom.plan.tasks.grab import Grab
+from elbowroom.plan.tasks.put import Put
+from elbowroom.plan.tasks.task import PlacingTask, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetch(PlacingTask):
+    """Go to an object, take it, go to its goal, and put it there; the goal is given as for `Put`."""
+
+    verb: ClassVar = "fetch"
+    previews_walk: ClassVar = True
+
+    def steps(self) -> tuple[Task, ...]:
+        same = {name: getattr(self, name) for name in ("who", "hand", "priority", "style", "planner", "object")}
+        return Grab(**same), Put(**same, to=self.to, turn=self.turn, onto=self.onto)
