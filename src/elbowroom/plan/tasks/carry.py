@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge, Le
 
 from elbowroom.errors import BadValue
-from elbowroom.plan.tasks.task import FOR_BOTH_HANDS, PlacingTask
+from elbowroom.plan.tasks.task import FOR_BOTH_HANDS, TIMES, Name, PlacingTask, about
+from elbowroom.world.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
 class Carry(PlacingTask):
-    """Carry an object on foot, alone or with `helpers`; the planner chooses the times.
+    """Carry an object on foot, alone or with others, and set it down.
 
-    They walk up to it, lift it, find a path on which all of them and the object pass, walk in step, and set it down.
-    The goal is given as for `Put`; without `turn` it may end at any rotation. `level` keeps it as level as it is at the
-    start. `speed` and `accel` limit object and carriers, m/s and m/s². `tries` is the number of paths that are tried,
-    each without the places where earlier ones failed.
+    The planner chooses the times. They walk up to it, lift it, find a path on which all of them and the object pass,
+    walk in step, and set it down. The goal is given as for `Put`; without `turn` it may end at any rotation. `level`
+    keeps it as level as it is at the start. `speed` and `accel` limit object and carriers, m/s and m/s². `tries` is the
+    number of paths that are tried, each without the places where earlier ones failed.
     """
 
     verb: ClassVar = "carry"
     by_hand: ClassVar = "teams.carry:carry"
     in_place: ClassVar = True
+    crew: ClassVar = True
+    refuses: ClassVar = ((*TIMES, "hand", "feet"), "it starts when the previous task is done")
     object_leads: ClassVar = True
     walks: ClassVar = True
 
-    helpers: tuple[str, ...] = ()
-    level: bool = True
-    speed: float = 0.8
-    accel: float = 0.5
-    tries: int = 10
+    helpers: tuple[Name, ...] = field(
+        default=(), metadata=about("Other carriers; or name all of them under 'who'.", "carriers")
+    )
+    level: bool = field(default=True, metadata=about("Keep it as level as it is at the start."))
+    speed: Annotated[float, Ge(0.1), Le(1.8)] = field(
+        default=0.8, metadata=about("Highest speed in metres per second.")
+    )
+    accel: Annotated[float, Ge(0.05), Le(3.0)] = field(default=0.5, metadata=about("Highest acceleration in m/s²."))
+    tries: Annotated[int, Ge(1), Le(100)] = field(default=10, metadata=about("Number of paths to try."))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -41,6 +50,11 @@ class Carry(PlacingTask):
     @property
     def people(self) -> tuple[str, ...]:
         return (self.who, *self.helpers)
+
+    def impossible(self, world: World) -> str:
+        from elbowroom.plan.teams.possible import why_impossible
+
+        return why_impossible(world, self.people, self.object, self.to)
 
     @property
     def advice(self) -> Mapping[str, str]:

@@ -10,7 +10,10 @@ from elbowroom.plan.tasks.open import Open
 
 @dataclass(frozen=True, kw_only=True)
 class Close(Open):
-    """Close a fixture by its handle, `to` a state (None: shut)."""
+    """Close a fixture by its handle.
+
+    Without `to` it is shut.
+    """
 
     verb: ClassVar = "close"
     shuts: ClassVar = True

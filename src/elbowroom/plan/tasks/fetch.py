@@ -7,15 +7,16 @@ from typing import ClassVar
 
 from elbowroom.plan.tasks.grab import Grab
 from elbowroom.plan.tasks.put import Put
-from elbowroom.plan.tasks.task import PlacingTask, Task
+from elbowroom.plan.tasks.task import TIMES, PlacingTask, Task
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fetch(PlacingTask):
-    """Go to an object, take it, go to its goal, and put it there; the goal is given as for `Put`."""
+    """Go to an object, take it, go to its goal, and put it there."""
 
     verb: ClassVar = "fetch"
     previews_walk: ClassVar = True
+    refuses: ClassVar = ((*TIMES, "feet"), "use grab and put for that")
 
     def steps(self) -> tuple[Task, ...]:
         same = {name: getattr(self, name) for name in ("who", "hand", "priority", "style", "planner", "object")}

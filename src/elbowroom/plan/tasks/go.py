@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from elbowroom.plan.tasks.task import FOR_WALKS, Point, Task
+from elbowroom.plan.tasks.task import FOR_WALKS, Point, Seconds, Task, about
 
 
 @dataclass(frozen=True, kw_only=True)
 class Go(Task):
-    """Walk to a point on the floor, a thing, or a character, and stand there; `at` is the time of arrival.
+    """Walk to a place and stand there.
 
-    `facing` is a heading (radians counter-clockwise from -Y) or a thing to face; None faces the goal, or keeps the
-    heading of arrival. `gait` is the mode; 'any' depends on the scene, upright where there is room.
+    That is a point on the floor, a thing, or a character. `facing` is a heading (radians counter-clockwise from -Y) or
+    a thing to face; None faces the goal, or keeps the heading of arrival. `gait` is the mode; 'any' depends on the
+    scene, upright where there is room.
     """
 
     verb: ClassVar = "go"
     by_hand: ClassVar = "walking.go:go"
+    takes_hand: ClassVar = False
     in_place: ClassVar = True
     walks: ClassVar = True
     previews_walk: ClassVar = True
 
-    to: tuple[float, float] | Point | str
-    facing: float | str | None = None
-    gait: Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"] = "any"
+    at: Seconds | None = field(
+        default=None, metadata=about("Time of arrival in seconds; default: as soon as possible.")
+    )
+    to: tuple[float, float] | Point | str = field(
+        metadata=about(
+            "A point [x, y] on the floor (a height is ignored), an object, a mesh, or a character.", "floor place"
+        )
+    )
+    facing: float | str | None = field(
+        default=None,
+        metadata=about("Heading on arrival in degrees, as 'turn' of a character, or an object to face.", "heading"),
+    )
+    gait: Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"] = field(
+        default="any", metadata=about("Manner of walking; 'any': upright where there is room.")
+    )
 
     @property
     def advice(self) -> Mapping[str, str]:

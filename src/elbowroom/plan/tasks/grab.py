@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from elbowroom.plan.tasks.task import Task
+from elbowroom.plan.tasks.task import ObjectTask, about
 from elbowroom.world.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grab(Task):
-    """Take an object; `grasp` names one of its grasps, None chooses one."""
+class Grab(ObjectTask):
+    """Grasp an object.
+
+    `grasp` names one of its grasps, None chooses one.
+    """
 
     verb: ClassVar = "grab"
     by_hand: ClassVar = "verbs.grab:grab"
@@ -19,8 +22,7 @@ class Grab(Task):
     grasps: ClassVar = True
     hand_arrives: ClassVar = True
 
-    object: str
-    grasp: str | None = None
+    grasp: str | None = field(default=None, metadata=about("Name of a grasp; default: chosen by the planner.", "grasp"))
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
         from elbowroom.plan.obstructions import wedged

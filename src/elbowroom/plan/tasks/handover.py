@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from elbowroom.plan.tasks.task import Task
+from elbowroom.plan.tasks.task import Name, ObjectTask, about
 
 if TYPE_CHECKING:
     from elbowroom.plan.director import Director
 
 
 @dataclass(frozen=True, kw_only=True)
-class Handover(Task):
-    """Give a held object `to` another character, who takes it while it is still held; `at` is when both have it."""
+class Handover(ObjectTask):
+    """Hand a held object to another character.
+
+    `to` takes it while it is still held; `at` is when both have it.
+    """
 
     verb: ClassVar = "handover"
     by_hand: ClassVar = "verbs.handover_passing:hand_over"
     held_before: ClassVar = True
     grasps: ClassVar = True
 
-    object: str
-    to: str
+    to: Name = field(metadata=about("Character that takes it.", "taker"))
 
     @property
     def people(self) -> tuple[str, ...]:

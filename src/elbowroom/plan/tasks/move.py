@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.tasks.carry import Carry
-from elbowroom.plan.tasks.task import FOR_BOTH_HANDS, PlacingTask, Task
+from elbowroom.plan.tasks.task import FOR_BOTH_HANDS, TIMES, Footprint, Name, PlacingTask, Task, about
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
@@ -23,24 +23,55 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Move(PlacingTask):
-    """Move an object with the whole body over fixed feet; the planner chooses the times.
+    """Move an object with one hand or both and the whole body, feet in place.
 
-    If it cannot be held at start and goal from the present stance, another stance is chosen, unless the feet are to
-    stay. The object leads: its path is searched, and the body follows as recorded people do. The goal is given as for
-    `Put`. `hands` is 'both', palms on opposite sides, or the hand that takes it. `posture` 'squat' and 'stoop' select
-    recordings of that kind, 'none' uses no recordings; `postures` are files of recordings in place of the built-in
-    ones. Without `balance` the weight may leave the feet. `helpers` hold it with their own hands.
+    The planner chooses the times. If it cannot be held at start and goal from the present stance, another stance is
+    chosen, unless the feet are to stay. The object leads: its path is searched, and the body follows as recorded people
+    do. The goal is given as for `Put`. `hands` is 'both', palms on opposite sides, or the hand that takes it. `posture`
+    'squat' and 'stoop' select recordings of that kind, 'none' uses no recordings; `postures` are files of recordings in
+    place of the built-in ones. Without `balance` the weight may leave the feet. `helpers` hold it with their own hands.
     """
 
     verb: ClassVar = "move"
     by_hand: ClassVar = "verbs.move:move"
     object_leads: ClassVar = True
+    refuses: ClassVar = (
+        (*TIMES, "hand"),
+        "'hands' names them, and it starts when the previous task is done",
+    )
 
-    hands: Literal["both", "left", "right"] = "both"
-    posture: Literal["auto", "squat", "stoop", "none"] = "auto"
-    postures: tuple[str, ...] = ()
-    balance: bool = True
-    helpers: tuple[str, ...] = ()
+    feet: Literal["auto", "stay"] | tuple[Footprint, Footprint] = field(
+        default="auto",
+        metadata=about(
+            "'stay': keep the feet in place; 'auto': step to where the object can be held at its start and goal; or "
+            "footprints [[x, y, heading], [x, y, heading]] of the left and the right ankle, headings in degrees.",
+            "footprints",
+        ),
+    )
+    hands: Literal["both", "left", "right"] = field(
+        default="both",
+        metadata=about("Hands that hold it: palms on opposite sides, or one of them alone."),
+    )
+    helpers: tuple[Name, ...] = field(
+        default=(), metadata=about("Characters that also hold it, with their own hands.", "people")
+    )
+    posture: Literal["auto", "squat", "stoop", "none"] = field(
+        default="auto",
+        metadata=about("Recorded postures to follow: of squats, of stoops, all of them, or none."),
+    )
+    postures: tuple[str, ...] = field(
+        default=(),
+        metadata=about(
+            "Recordings to take postures from instead of the built-in ones: .c3d, .bvh, .amc …", "recordings"
+        ),
+    )
+    balance: bool = field(default=True, metadata=about("Keep the weight over the feet."))
+
+    @classmethod
+    def fault(cls, given: Mapping[str, Any]) -> tuple[str, ...] | None:
+        if given.get("helpers") and not isinstance(given.get("feet", "auto"), str):
+            return "cannot be combined with 'helpers', who stay in place", "feet"
+        return super().fault(given)
 
     def _check_feet(self) -> None:
         if isinstance(self.feet, str):

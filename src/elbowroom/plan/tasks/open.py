@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Open(FixtureTask):
-    """Open a fixture by its handle, `to` a state (None: all the way), metres or radians."""
+    """Open a fixture by its handle."""
 
     verb: ClassVar = "open"
     by_hand: ClassVar = "verbs.fixtures:open_fixture"

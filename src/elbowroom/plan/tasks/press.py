@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from elbowroom.plan.tasks.task import FixtureTask, Hand
+from elbowroom.plan.tasks.task import FixtureTask, Hand, about
 from elbowroom.world.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
 class Press(FixtureTask):
-    """Press a button or switch with a fingertip: a fixture moves along its joint `to` a state and back.
+    """Press a button, switch or pedal, and release it.
 
-    With `foot`, it is a pedal under the ball of that foot.
+    A fingertip moves the fixture along its joint `to` a state and back. With `foot`, it is a pedal under the ball of
+    that foot.
     """
 
     verb: ClassVar = "press"
@@ -22,7 +23,7 @@ class Press(FixtureTask):
     hand_arrives: ClassVar = True
     meets_surface: ClassVar = True
 
-    foot: Hand | None = None
+    foot: Hand | None = field(default=None, metadata=about("Use this foot instead of a hand."))
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
         from elbowroom.plan.obstructions import inside

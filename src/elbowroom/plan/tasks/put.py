@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Put(PlacingTask):
-    """Put a held object down: its origin `to` a point, rotated by `turn` about the vertical; or `onto` a thing or
-    frame.
+    """Put down a held object.
 
     Without `turn` it keeps the rotation that it had when it was taken.
     """

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from elbowroom.plan.tasks.task import Hand, Point, Task
+from elbowroom.plan.tasks.task import Hand, Point, ShapeName, Task, about
 from elbowroom.world.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reach(Task):
-    """Bring the hand to a target: a point, or 'thing', 'thing.frame', 'ann.head'; it stays there until the next task.
+    """Move the hand to a target and keep it there until the next task.
 
-    With `foot`, that foot goes there and returns.
+    The target is a point, or 'thing', 'thing.frame', 'ann.head'. With `foot`, that foot goes there and returns.
     """
 
     verb: ClassVar = "reach"
@@ -21,9 +21,11 @@ class Reach(Task):
     by_foot: ClassVar = "verbs.step:reach_with_foot"
     hand_arrives: ClassVar = True
 
-    to: Point | str
-    shape: str = "rest"
-    foot: Hand | None = None
+    to: Point | str = field(
+        metadata=about("A point, an object, a frame of it (cup.rim), or a body part (bob.head).", "place")
+    )
+    shape: ShapeName = "rest"
+    foot: Hand | None = field(default=None, metadata=about("Use this foot instead of a hand."))
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
         from elbowroom.plan.obstructions import IN_HAND_M, inside

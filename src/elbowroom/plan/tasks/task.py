@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
@@ -20,10 +20,21 @@ if TYPE_CHECKING:
     from elbowroom.plan.walking.walked import Spot
 
 Point = tuple[float, float, float]
+# Values with a form of their own in storyboards: a name without dots, seconds, the name of a hand shape.
+Name = Annotated[str, "name"]
+Seconds = Annotated[float, "seconds"]
+ShapeName = Annotated[str, "hand shape"]
 Hand = Literal["left", "right"]
 Direction = Literal["front", "left", "right", "up"]
+# Fields with the times of a hand.
+TIMES = ("at", "begin", "back")
 # Ankle position on the floor and heading of a foot, radians counter-clockwise from -Y.
 Footprint = tuple[float, float, float]
+
+
+def about(text: str = "", role: str = "") -> Mapping[str, str]:
+    """Metadata of a field of a task: its line in the schema, and what the field names in the world or its unit."""
+    return {"about": text, "role": role}
 
 
 @dataclass(frozen=True)
@@ -62,12 +73,20 @@ class Task:
     comes after those that have one. `style`, a `Style` or its name, is how it should look; None is that of the
     settings. `feet` 'stay' in place; with 'auto' a standing character out of reach walks up first, unless the task has
     a time. A move also takes the left and the right footprint. `planner` 'whole-body' plans the whole body at once,
-    which 'auto' does where limbs alone fail. With a `support` the other hand leans on something
-    meanwhile, or the body kneels; 'auto' leans where balance fails without.
+    which 'auto' does where limbs alone fail. With a `support` the other hand leans on something meanwhile, or the body
+    kneels; 'auto' leans where balance fails without.
     """
 
     # Verb in a storyboard.
     verb: ClassVar[str] = ""
+    # Keys of other tasks that a storyboard must not give, and what to do instead.
+    refuses: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
+    # Whether storyboards may give a time.
+    timed: ClassVar[bool] = True
+    # Whether storyboards may give a hand, with its times, feet and support.
+    takes_hand: ClassVar[bool] = True
+    # Whether 'who' in a storyboard may list all that carry the object.
+    crew: ClassVar[bool] = False
     # Functions of this package that plan it, 'module:function', with a hand and with a foot; loaded by the first task.
     by_hand: ClassVar[str] = ""
     by_foot: ClassVar[str] = ""
@@ -184,6 +203,17 @@ class Task:
         """True if a hand of `who` takes a free object."""
         return self.grasps and not self.held_before
 
+    @classmethod
+    def fault(cls, given: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Contradiction in the arguments of a storyboard, by key: what is wrong, and at which key, if at one."""
+        if "foot" in given and "hand" in given:
+            return "is given together with 'hand'; keep one of them", "foot"
+        return None
+
+    def impossible(self, world: World) -> str:
+        """Reason why the world at its start rules it out; empty if nothing is known."""
+        return ""
+
     def steps(self) -> tuple[Task, ...]:
         """Tasks that it consists of: itself, unless it stands for several."""
         return (self,)
@@ -246,22 +276,44 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacingTask(Task):
-    """Base of tasks that bring an object to a goal: its origin `to` a point, rotated by `turn` about the vertical; or
-    `onto` a thing or frame."""
+class ObjectTask(Task):
+    """Base of tasks with an object that can be moved."""
 
-    object: str
-    to: Point | None = None
-    turn: float | None = None
-    onto: str | None = None
+    object: Name = field(metadata=about(role="object"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacingTask(ObjectTask):
+    """Base of tasks that bring an object to a goal: its origin `to` a point, rotated by `turn` about the vertical; or
+    `onto` a thing or frame.
+    """
+
+    to: Point | None = field(default=None, metadata=about("Goal position of its origin."))
+    turn: float | None = field(
+        default=None, metadata=about("Goal rotation in degrees about the vertical; default: as grasped.", "degrees")
+    )
+    onto: str | None = field(
+        default=None,
+        metadata=about("An object, a mesh, a frame (shelf.top), a body part, or the floor.", "surface"),
+    )
+
+    @classmethod
+    def fault(cls, given: Mapping[str, Any]) -> tuple[str, ...] | None:
+        if ("to" in given) == ("onto" in given):
+            found = "both are given" if "to" in given else "none is given"
+            return (f"needs exactly one of 'to' and 'onto'; {found}",)
+        return super().fault(given)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FixtureTask(Task):
     """Base of tasks that move a fixture `to` a state along its joint, metres or radians; None is all the way."""
 
-    fixture: str
-    to: float | None = None
+    fixture: Name = field(metadata=about(role="fixture"))
+    to: float | None = field(
+        default=None,
+        metadata=about("Opening in metres of a slide, degrees of a hinge; default: all the way.", "state"),
+    )
 
 
 # Advice where a task is for both hands, which no other hand helps.

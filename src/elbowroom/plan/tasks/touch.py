@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from elbowroom.plan.tasks.task import Hand, Point, Task
+from elbowroom.plan.tasks.task import Hand, Point, ShapeName, Task, about
 from elbowroom.world.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
 class Touch(Task):
-    """Touch a target with the fingertips and retreat: a point, a thing, a frame, a body part.
+    """Touch a target with the fingertips and withdraw.
 
-    With `foot`, the tip of that foot touches it.
+    The target is a point, a thing, a frame, or a body part. With `foot`, the tip of that foot touches it.
     """
 
     verb: ClassVar = "touch"
@@ -22,9 +22,9 @@ class Touch(Task):
     hand_arrives: ClassVar = True
     meets_surface: ClassVar = True
 
-    target: Point | str
-    shape: str = "flat"
-    foot: Hand | None = None
+    target: Point | str = field(metadata=about("A point, an object, a frame of it, or a body part.", "place"))
+    shape: ShapeName = "flat"
+    foot: Hand | None = field(default=None, metadata=about("Use this foot instead of a hand."))
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
         from elbowroom.plan.obstructions import BEHIND_M, inside
