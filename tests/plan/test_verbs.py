@@ -29,11 +29,12 @@ import json, sys
 import numpy as np
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import read_storyboard, storyboard_schema
+from elbowroom.studio.task_forms import VERBS
 plan = plan_storyboard(read_storyboard(sys.argv[1]))
 clip = plan.world.motion("ann")
 hand = clip.world()[:, clip.character.hand("right")[0], :3, 3]
 turns = int((np.diff(np.sign(np.diff(hand[:, 0][np.abs(np.diff(hand[:, 0], prepend=0)) > 1e-4]))) != 0).sum())
-known = "WavePart" in storyboard_schema()["$defs"]
+known = "WavePart" in storyboard_schema()["$defs"] and VERBS["wave"].hand == "hand"
 print(json.dumps([plan.status, plan.why, float(hand[:, 2].max() - hand[0, 2]), turns, known]))
 """
 
@@ -45,17 +46,29 @@ def run(code: str, board: Path, *paths: Path) -> subprocess.CompletedProcess[str
     return subprocess.run(words, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=300)
 
 
-def test_a_verb_of_another_package_is_planned_from_a_storyboard(tmp_path: Path) -> None:
-    board, info = tmp_path / "board.yaml", tmp_path / "wave-1.dist-info"
-    board.write_text(BOARD)
+def installed(folder: Path, text: str) -> Path:
+    """A storyboard in a folder of imports in which the example's package is installed."""
+    info = folder / "wave-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wave\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[elbowroom.verbs]\nwave = wave:Wave\n")
-    done = run(_SAY, board, tmp_path, ROOT / "examples")
+    board = folder / "board.yaml"
+    board.write_text(text)
+    return board
+
+
+def test_a_verb_of_another_package_is_planned_from_a_storyboard(tmp_path: Path) -> None:
+    done = run(_SAY, installed(tmp_path, BOARD), tmp_path, ROOT / "examples")
     assert done.returncode == 0, done.stderr
     status, why, rises_m, turns, known = json.loads(done.stdout.splitlines()[-1])
     assert status == "found" and known, why
     assert rises_m > 0.5 and turns >= 3, "the right hand goes up, and from side to side twice"
+
+
+def test_a_wrong_argument_of_such_a_verb_is_told_with_its_line(tmp_path: Path) -> None:
+    board = installed(tmp_path, BOARD.replace("times: 2", "times: 0"))
+    done = run(_SAY, board, tmp_path, ROOT / "examples")
+    assert done.returncode != 0 and "line 5: tasks[0].wave.times: " in done.stderr
 
 
 def test_without_its_package_a_verb_is_unknown(tmp_path: Path) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elbowroom.errors import BadValue
 from elbowroom.plan.hands import holder_of
 from elbowroom.plan.tasks import Task, verbs
-from elbowroom.studio.studio import Studio
 from elbowroom.world.extent import facing, joint_transforms
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
+
+if TYPE_CHECKING:
+    from elbowroom.studio.studio import Studio
 
 POINT = "a point in the scene"
 EITHER = "either"
