@@ -31,6 +31,7 @@ from elbowroom.plan.tasks.task import (
     FixtureTask,
     Footprint,
     Hand,
+    HandleTask,
     Knee,
     PlacingTask,
     Point,
@@ -41,8 +42,8 @@ from elbowroom.plan.tasks.touch import Touch
 
 __all__ = [
     "Carry", "Close", "Direction", "Drop", "Fetch", "FixtureTask", "Follow", "Footprint", "Go", "Grab", "Hand",
-    "Handover", "HoldOut", "Knee", "Move", "Open", "PlacingTask", "Point", "Press", "Put", "Reach", "Regrasp", "Repair",
-    "Rest", "Support", "Task", "Touch", "only", "verbs",
+    "HandleTask", "Handover", "HoldOut", "Knee", "Move", "Open", "PlacingTask", "Point", "Press", "Put", "Reach",
+    "Regrasp", "Repair", "Rest", "Support", "Task", "Touch", "only", "verbs",
 ]  # fmt: skip
 
 # Group of entry points whose objects are subclasses of `Task`.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from elbowroom.plan.tasks.open import Open
+from elbowroom.plan.tasks.task import HandleTask
 
 
 @dataclass(frozen=True, kw_only=True)
-class Close(Open):
+class Close(HandleTask):
     """Close a fixture by its handle.
 
     Without `to` it is shut.

@@ -7,14 +7,17 @@ from typing import ClassVar
 
 from elbowroom.plan.tasks.grab import Grab
 from elbowroom.plan.tasks.put import Put
-from elbowroom.plan.tasks.task import TIMES, PlacingTask, Task
+from elbowroom.plan.tasks.task import TIMES, Task
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetch(PlacingTask):
+class Fetch(Put):
     """Go to an object, take it, go to its goal, and put it there."""
 
     verb: ClassVar = "fetch"
+    by_hand: ClassVar = ""
+    held_before: ClassVar = False
+    puts_down: ClassVar = False
     previews_walk: ClassVar = True
     refuses: ClassVar = ((*TIMES, "feet"), "use grab and put for that")
 

@@ -316,6 +316,19 @@ class FixtureTask(Task):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class HandleTask(FixtureTask):
+    """Base of tasks that move a fixture by its handle; without a state it `shuts` it or opens it all the way."""
+
+    by_hand: ClassVar = "verbs.fixtures:open_fixture"
+    shuts: ClassVar[bool] = False
+
+    def carry_out(self, d: Director) -> None:
+        from elbowroom.plan.walking.doors import step_and_open
+
+        step_and_open(d, self)
+
+
 # Advice where a task is for both hands, which no other hand helps.
 FOR_BOTH_HANDS: Mapping[str, str] = {
     "target-out-of-reach": "stand nearer, or move the target",

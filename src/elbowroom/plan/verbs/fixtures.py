@@ -24,7 +24,7 @@ from elbowroom.plan.hands import hand_of, joints_of, shifted
 from elbowroom.plan.places import shut_and_far
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import FixtureTask, Grab, Open, Press
+from elbowroom.plan.tasks import FixtureTask, Grab, HandleTask, Press
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
 from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.posing.grasps import Grasp, handles_of, press_target
@@ -71,7 +71,7 @@ _LED = 2
 _FLAT = 0.5
 
 
-def open_fixture(d: Director, task: Open, lead: Lead | None = None) -> None:
+def open_fixture(d: Director, task: HandleTask, lead: Lead | None = None) -> None:
     """Open or close a fixture by its handle, and let go; on fixed feet, unless `lead` moves it otherwise."""
     actor, to = d.actor(task.who), state_asked(d, task)
     what = f"{task.verb} {task.fixture}"
@@ -124,7 +124,7 @@ def press(d: Director, task: Press) -> None:
     d.first(varied(d, reachable_grasps(d, actor, task.fixture, asked, what, proposed=fingers)), do)
 
 
-def state_asked(d: Director, task: Open) -> float:
+def state_asked(d: Director, task: HandleTask) -> float:
     """The state in which opening or closing a fixture ends."""
     shut, _ = shut_and_far(fixture_of(d, task.fixture).joint)
     return shut if task.shuts and task.to is None else goal_of(d, task, shut)
