@@ -47,7 +47,7 @@ def demo(
     with clock("load", "building the scene"):
         board = shown.board()
         check_world(paths, board.world)
-    compile_first(as_json, everything=any(task.verb != "repair" for task in board.tasks))
+    compile_first(as_json, everything=not all(task.repairs for task in board.tasks))
     with clock("plan", "planning and certifying"):
         plan = plan_storyboard(board, **how)
     written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks), made={"seed": seed})

@@ -155,7 +155,6 @@ def _planned(
 ) -> tuple[World, World | None, Certificate | None, bool, tuple[Edit, ...]]:
     """Planned world of a storyboard, its initial world, its certificate, whether it has tasks besides repairs, and its
     edits."""
-    from elbowroom.plan.tasks import Repair
     from elbowroom.report.measure import LAYOUT
     from elbowroom.storyboard.plan import plan_storyboard
     from elbowroom.storyboard.storyboard import read_storyboard
@@ -171,7 +170,7 @@ def _planned(
         else:
             print_why(plan)
         raise typer.Exit(1)
-    more = any(not isinstance(task, Repair) for task in board.tasks)
+    more = any(not task.repairs for task in board.tasks)
     if not plan.found and board.tasks:
         note = f"planning ended as '{plan.status}': {plan.why.rstrip('.')}."
         plan = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, note)))

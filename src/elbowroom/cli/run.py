@@ -63,7 +63,7 @@ def run(
         board = read_storyboard(storyboard)
         board = replace(board, world=options.with_allowances(board.world, allow))
         check_world(paths, board.world)
-    compile_first(as_json, everything=any(task.verb != "repair" for task in board.tasks))
+    compile_first(as_json, everything=not all(task.repairs for task in board.tasks))
     if variants is not None:
         raise typer.Exit(_several(board, storyboard, paths, variants, clock, as_json, **how))
     from elbowroom.plan.prove import changed_edits

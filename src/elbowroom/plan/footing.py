@@ -19,12 +19,10 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of
-from elbowroom.plan.order import people_of
 from elbowroom.plan.places import moves, target_of
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Handover, Rest, Task
+from elbowroom.plan.tasks import Rest, Task
 from elbowroom.plan.verbs.carry import rest
-from elbowroom.plan.verbs.handover_passing import alongside
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World
@@ -49,11 +47,11 @@ def on_footing(d: Director, task: Task, do: Callable[[], None]) -> None:
     Further rests are tried if the first fails. Nothing is paused for characters that stay in place, for tasks with a
     time, and where no participant comes to rest near the target.
     """
-    people = [d.actor(who) for who in people_of(task)]
+    people = [d.actor(who) for who in task.people]
     going = [actor for actor in people if not (task.at is not None or actor.over or (actor.stands and not actor.left))]
     if not going:
         return do()
-    if isinstance(task, Handover) and alongside(d, task):
+    if task.begins_moving(d):
         begin = d.save()
         try:
             return do()
@@ -115,7 +113,7 @@ def _rests(actor: Actor, point: Array | None, task: Task) -> list[int]:
     """
     clip = actor.ahead_clip()
     rows = np.flatnonzero(_at_rest(clip))
-    if not len(rows) and isinstance(task, Handover):
+    if not len(rows) and task.receiver is not None:
         return [actor.k + len(clip) - 1]
     if not len(rows) or point is None:
         return [actor.k + int(row) for row in rows[:1]]

@@ -15,7 +15,7 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.places import moves, moving_until
 from elbowroom.plan.repair.allowed import own_touches
-from elbowroom.plan.tasks import Carry, Drop, Follow, Go, HoldOut, Move, Regrasp, Repair, Rest, Task
+from elbowroom.plan.tasks import Task
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import EASY_ORBIT, search_orbit, search_orbits
 from elbowroom.world.contacts import Contact
@@ -124,12 +124,7 @@ def arm_length(actor: Actor, hand: str) -> float:
 def may_step(actor: Actor, task: Task) -> bool:
     """Return whether an actor may walk for a task: standing, without a time or fixed feet."""
     timed = task.at is not None or task.begin is not None
-    stays = isinstance(task, Carry | Go | Follow | Regrasp | Rest | Repair) or getattr(task, "foot", None) is not None
-    # helpers of a move stay with the others
-    stays |= isinstance(task, Move) and bool(task.helpers)
-    # in front of the body, or below the hand
-    stays |= (isinstance(task, HoldOut) and task.to is None) or (isinstance(task, Drop) and task.over is None)
-    return not (timed or stays or task.feet == "stay" or actor.over or actor.knee is not None) and actor.stands
+    return not (timed or task.stays or task.feet == "stay" or actor.over or actor.knee is not None) and actor.stands
 
 
 def touches_itself(world: World, actor: Actor) -> list[Contact]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -17,62 +16,15 @@ from elbowroom.plan.actor import stands
 from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Saved
 from elbowroom.plan.footing import finished, on_footing
 from elbowroom.plan.give_way import proven
-from elbowroom.plan.order import BLOCKED, layers, ordered, people_of, thing_of
+from elbowroom.plan.order import BLOCKED, layers, ordered
 from elbowroom.plan.places import moves, moving_until
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
 from elbowroom.plan.repair.in_turn import ORDERS, repaired
 from elbowroom.plan.result import Plan, PlanningFailure, Status
 from elbowroom.plan.settings import USUAL, Settings
-from elbowroom.plan.tasks import (
-    Carry,
-    Close,
-    Drop,
-    Follow,
-    Go,
-    Grab,
-    Handover,
-    HoldOut,
-    Move,
-    Open,
-    Press,
-    Put,
-    Reach,
-    Regrasp,
-    Repair,
-    Rest,
-    Task,
-    Touch,
-)
+from elbowroom.plan.tasks import Repair, Rest, Task
 from elbowroom.stopping import OutOfTime, deadline, report
 from elbowroom.world.world import World
-
-Verb = Callable[[Director, Any], None]
-
-
-@cache
-def _verbs() -> tuple[dict[type[Task], Verb], dict[type[Task], Verb]]:
-    """Functions by task type, for hands and feet; imported with the first task, since repairs need none of them."""
-    from elbowroom.plan.teams.carry import carry
-    from elbowroom.plan.verbs.carry import rest
-    from elbowroom.plan.verbs.drop import drop
-    from elbowroom.plan.verbs.fixtures import open_fixture, press
-    from elbowroom.plan.verbs.grab import grab
-    from elbowroom.plan.verbs.handover import regrasp
-    from elbowroom.plan.verbs.handover_passing import hand_over
-    from elbowroom.plan.verbs.hold import hold_out
-    from elbowroom.plan.verbs.move import move
-    from elbowroom.plan.verbs.put import put
-    from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
-    from elbowroom.plan.verbs.touch import reach_to, touch
-    from elbowroom.plan.walking.go import follow, go
-
-    hands: dict[type[Task], Verb] = {
-        Reach: reach_to, Grab: grab, Put: put, Move: move, Carry: carry, Drop: drop, HoldOut: hold_out,
-        Handover: hand_over, Regrasp: regrasp, Touch: touch, Press: press, Open: open_fixture, Close: open_fixture,
-        Go: go, Follow: follow, Rest: rest,
-    }  # fmt: skip
-    return hands, {Reach: reach_with_foot, Touch: touch_with_foot, Press: press_with_foot}
-
 
 # Attempts at all tasks, each with other random samples.
 _ATTEMPTS = 3
@@ -108,7 +60,7 @@ def plan_tasks(
         long = (
             failed.failed_walks >= MOST_FAILED_WALKS
             or (failed.task and failed.task.planner == "whole-body")
-            or any(isinstance(task, Carry) for task in tasks)
+            or any(task.object_leads and task.walks for task in tasks)
         )
         few = replace(settings, probes=min(settings.probes, 1)) if long else settings
         try:
@@ -122,10 +74,7 @@ def _placed(world: World, tasks: Sequence[Task]) -> tuple[World, Sequence[Task]]
     """Tasks with places that they leave open, where these have to be known before an object is taken."""
     placed = []
     for task in tasks:
-        if isinstance(task, Put):
-            from elbowroom.plan.walking.setting_down import on_open_floor
-
-            world, task = on_open_floor(world, task)
+        world, task = task.placed(world)
         placed.append(task)
     return world, placed
 
@@ -169,7 +118,7 @@ def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fp
 
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
     """Try orders of characters, then other samples, until a plan is found or nothing is left to try."""
-    people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
+    people = list(dict.fromkeys(who for task in tasks for who in task.people))
     try:
         start = None if settings.tier == "ik" else start_failure(world, people) or target_failure(world, tasks)
     except OutOfTime as spent:
@@ -203,8 +152,8 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             continue
         # Other samples may help where a proof or a search failed, and so may a later task. A move has tried other
         # samples by itself.
-        again = plan.status in ("not-certified", "no-path", "start-in-collision") and not isinstance(
-            failed.task, Move | Carry
+        again = plan.status in ("not-certified", "no-path", "start-in-collision") and not (
+            failed.task and failed.task.object_leads
         )
         if not (again or (plan.status == "target-in-collision" and plan.edits)):
             break
@@ -229,21 +178,22 @@ def _escalates(d: Director, plan: Plan, failed: PlanningFailure) -> bool:
         return False
     if failed.task is not None and (failed.task.planner == "whole-body" or d.walled_off(failed.task)):
         return False
-    if isinstance(failed.task, Move):  # its whole bodies follow the object; only hands that come and go may need more
+    # bodies that an object leads follow it by themselves; only hands that come and go may need more
+    if failed.task and failed.task.object_leads and not failed.task.walks:
         return failed.by_limbs
-    return failed.task is None or (failed.task.at is None and not isinstance(failed.task, Carry | Go | Follow))
+    return failed.task is None or (failed.task.at is None and not failed.task.walks)
 
 
 def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]:
     """Attempt all tasks once; also return the task that failed, if any."""
     begun = time.perf_counter()
-    people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
+    people = list(dict.fromkeys(who for task in tasks for who in task.people))
     try:
         for number, layer in enumerate(layers(d.world, tasks)):
             if number > 0:
                 d.on_top(finished(d))
             _do_all(d, layer)
-            moved = dict.fromkeys(who for task in layer for who in people_of(task))
+            moved = dict.fromkeys(who for task in layer for who in task.people)
             _do_all(d, [Rest(who=who) for who in moved if who in d.actors])  # robots have already folded their arms
         planned = time.perf_counter()
         d.doing = "the proof"
@@ -282,29 +232,29 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
     done: list[float] = []  # time at which each task ended
     settings, k = d.settings, 0
     while k < len(tasks):
-        task, thing = tasks[k], thing_of(tasks[k]) or ""
+        task, thing = tasks[k], tasks[k].thing or ""
         d.coming, d.doing = tasks[k + 1 :], f"{task.verb} {thing}".strip()
         report(f"{task.who}, {d.doing}", k / len(tasks))
         d.settings = settings if task.style is None else replace(settings, style=task.style)
         d.whole_body = "at once" if task.planner == "whole-body" else "last" if d.escalates else "never"
-        if isinstance(task, Grab | Handover | Regrasp) and all(number != k for number, *_ in taken):
+        if task.grasps and all(number != k for number, *_ in taken):
             taken.append((k, thing, d.save()))
-            if isinstance(task, Grab):
+            if task.takes:
                 d.refused.pop(thing, None)
                 d.choosy.add(thing)
         try:
             do = partial(_do, d, task, tasks[:k], done)
-            do() if isinstance(task, Carry | Go | Follow) else on_footing(d, task, do)
-            done.append(max(d.actors[who].now for who in people_of(task) if who in d.actors))
+            do() if task.walks else on_footing(d, task, do)
+            done.append(max(d.actors[who].now for who in task.people if who in d.actors))
             k += 1
         except PlanningFailure as blocked:
             blocked.who, blocked.task = task.who, task
-            taken = [t for t in taken if t[0] < k + isinstance(task, Grab)]
+            taken = [t for t in taken if t[0] < k + task.takes]
             before = next((t for t in reversed(taken) if t[1] == thing), None)
-            grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) else None
+            grip = d.grips.get(thing) if task.held_before else None
             refused = d.refused.setdefault(thing, set())
             far = blocked.status == "target-out-of-reach" and blocked.missing > _OTHER_GRASP_M
-            tried = len(refused) >= _REGRASPS or (isinstance(task, Grab) and len(refused) > 0)
+            tried = len(refused) >= _REGRASPS or (task.takes and len(refused) > 0)
             if before is not None and tried and thing in d.choosy:  # none is easy to put down: the best one at length
                 d.choosy.remove(thing)
                 refused.clear()
@@ -321,28 +271,19 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
 def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
     """Carry out one task after earlier ones, which ended at times `done`."""
     _wait_for(d, task, earlier, done)
-    from elbowroom.plan.walking.approach import stepping_up
-    from elbowroom.plan.walking.setting_down import within_reach
-
-    verb = _verbs()[getattr(task, "foot", None) is not None][type(task)]
-    if d.careful and task.who in d.actors and d.actors[task.who].stands and not isinstance(task, Rest):
+    if d.careful and task.who in d.actors and d.actors[task.who].stands and not task.rests:
         from elbowroom.plan.verbs.carry import lower_idle_hands
 
         lower_idle_hands(d, d.actors[task.who])  # as the trunk bends, they would be pressed into what they let go of
-    if isinstance(task, Put):
-        task = within_reach(d, task)
-
-    def do(one: Task) -> None:
-        stepping_up(d, one, partial(verb, d, one))
-
+    task = task.fitted(d)
     actor = d.actors.get(task.who)
     bears = actor is not None and (actor.support, actor.knee) != (None, None)
     if task.support is not None or bears or d.whole_body != "never":
         from elbowroom.plan.tight.supports import supported, waiting
 
-        supported(d, task, partial(waiting, d, do=do))
+        supported(d, task, partial(waiting, d, do=lambda one: one.carry_out(d)))
     else:
-        do(task)
+        task.carry_out(d)
     _back_by(d, task)
 
 
@@ -351,7 +292,7 @@ def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[f
 
     A standing actor whose task has a start time waits until then, one who moves an object until that has come to rest.
     """
-    thing = thing_of(task)
+    thing = task.thing
     actor = d.actor(task.who)
     d.at_once = actor.stands and task.begin is not None
     if d.at_once and task.begin is not None:
@@ -363,11 +304,11 @@ def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[f
         acting.wait(d, actor, actor.frame(task.begin) - actor.k)
     if task.at is not None or thing is None:
         return
-    if isinstance(task, Move | Carry) and thing in d.world.objects:  # both hands wait until a belt has stopped
+    if task.object_leads and thing in d.world.objects:  # both hands wait until a belt has stopped
         until = moving_until(d.world, thing)
         if until > actor.now and moves(d.world, thing, np.linspace(actor.now, until, 65)):
             acting.wait(d, actor, actor.frame(until) + 1 - actor.k)
-    others = [t for e, t in zip(earlier, done, strict=True) if thing_of(e) == thing and task.who not in people_of(e)]
+    others = [t for e, t in zip(earlier, done, strict=True) if e.thing == thing and task.who not in e.people]
     if others and max(others) > actor.now:
         acting.wait(d, actor, actor.frame(max(others)) - actor.k)
 
@@ -379,7 +320,7 @@ def _back_by(d: Director, task: Task) -> None:
     actor = d.actor(task.who)
     if task.back is None or not actor.stands:
         return
-    _verbs()[0][Rest](d, Rest(who=task.who, hand=task.hand))
+    Rest(who=task.who, hand=task.hand).perform(d)
     late = actor.now - task.back
     if late > 1.5 / actor.base.fps:
         raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s too late to be back by {task.back:g} s")

@@ -13,7 +13,7 @@ import numpy as np
 
 from elbowroom.plan.places import target_of
 from elbowroom.plan.result import Status
-from elbowroom.plan.tasks import Carry, Follow, Grab, Handover, Move, Regrasp, Task
+from elbowroom.plan.tasks import Task
 from elbowroom.world.world import World
 
 # Failures that may be resolved when others are planned later.
@@ -34,26 +34,12 @@ def in_time(tasks: Sequence[Task]) -> Iterator[tuple[int, float]]:
     now: dict[str, float] = {}
     when = []
     for k, task in enumerate(tasks):
-        leader = [task.whom] if isinstance(task, Follow) else []
-        before = max(now.get(who, -math.inf) for who in (*people_of(task), *leader))
+        before = max(now.get(who, -math.inf) for who in (*task.people, *task.leaders))
         then = before if task.at is None else task.at
-        now |= dict.fromkeys(people_of(task), then)
+        now |= dict.fromkeys(task.people, then)
         when.append((then, k))
     for then, k in sorted(when):
         yield k, then
-
-
-def people_of(task: Task) -> tuple[str, ...]:
-    """Characters that a task moves."""
-    if isinstance(task, Handover):
-        return (task.who, task.to)
-    return (task.who, *task.helpers) if isinstance(task, Move | Carry) else (task.who,)
-
-
-def thing_of(task: Task) -> str | None:
-    """The object or fixture that a task moves."""
-    name = getattr(task, "object", None) or getattr(task, "fixture", None)
-    return name if isinstance(name, str) else None
 
 
 def ordered(world: World, tasks: Sequence[Task], leading: Sequence[str] = ()) -> list[Task]:
@@ -63,7 +49,7 @@ def ordered(world: World, tasks: Sequence[Task], leading: Sequence[str] = ()) ->
     keys = {}
     for place, (k, then) in enumerate(story):
         task = tasks[k]
-        first = min(rank.get(who, len(rank)) for who in people_of(task))
+        first = min(rank.get(who, len(rank)) for who in task.people)
         given = math.inf if task.priority is None else task.priority
         keys[k] = (first, given, then, -tightness(world, task) if task.at is not None else 0.0, place)
     before: dict[int, set[int]] = {}
@@ -94,20 +80,14 @@ def layers(world: World, tasks: Sequence[Task]) -> list[list[Task]]:
     return [[t for t, n in zip(tasks, levels, strict=True) if n == k] for k in sorted(set(levels))]
 
 
-def limb_of(task: Task) -> str:
-    """The hand or foot that a task names; empty where the planner chooses."""
-    foot = getattr(task, "foot", None)
-    return f"{foot} foot" if foot is not None else f"{task.hand} hand" if task.hand is not None else ""
-
-
 def _limbs(world: World, tasks: Sequence[Task]) -> list[str]:
     """Limbs of tasks where known: as given, or the one that took the object before."""
     holding = {(hold.by, hold.object): f"{hold.hand} hand" for hold in world.holds}
     found = []
     for task in tasks:
-        key = (task.who, thing_of(task) or "")
-        limb = limb_of(task) or holding.get(key, "")
-        if isinstance(task, Grab | Regrasp):
+        key = (task.who, task.thing or "")
+        limb = task.limb or holding.get(key, "")
+        if task.grasps and task.held_after:
             holding[key] = limb
         found.append(limb)
     return found
@@ -136,7 +116,5 @@ def tightness(world: World, task: Task) -> float:
 
 def _bound(a: Task, b: Task) -> bool:
     """Return whether the story fixes the order of two tasks."""
-    if isinstance(b, Follow) and b.whom in people_of(a):
-        return True
-    shared = thing_of(a) is not None and thing_of(a) == thing_of(b)
-    return shared or bool(set(people_of(a)) & set(people_of(b)))
+    shared = a.thing is not None and a.thing == b.thing
+    return shared or bool(set(a.people) & {*b.people, *b.leaders})

@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import UP, Array, about
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.transforms import apply, inverse, transform
-from elbowroom.plan.tasks import Carry, Move, Point, Put, Task
+from elbowroom.plan.tasks import PlacingTask, Point, Task, only
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import mesh_surface
@@ -37,7 +37,7 @@ _SWEEP, _JAMMED_M = 13, 0.003
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
 
 
-def place_for(world: World, task: Put | Move | Carry, taken: Array, t: float) -> Array:
+def place_for(world: World, task: PlacingTask, taken: Array, t: float) -> Array:
     """`T_world_object` (4, 4) that a task asks for, of an object that was taken from placement `taken` (4, 4)."""
     turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(UP, task.turn))[:3, :3]
     T = np.eye(4)
@@ -353,7 +353,7 @@ def wearer_of(world: World, onto: str | None) -> tuple[str, str] | None:
     return (owner, part) if owner in world.characters and part else None
 
 
-def goals_of(world: World, task: Put, taken: Array, times: Array) -> Iterator[Array]:
+def goals_of(world: World, task: PlacingTask, taken: Array, times: Array) -> Iterator[Array]:
     """Placements of an object (N, 4, 4) over times (N,) that meet a task, best first; it was taken from `taken` (4, 4).
 
     Worn objects may be rotated in several ways.
@@ -382,9 +382,10 @@ def on_oneself(world: World, task: Task) -> bool:
 
 def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
     """Name of the target of a task and its position at a time, (3,)."""
-    if isinstance(task, Put | Move | Carry) and task.onto in world.static:
-        taken = np.asarray(world.frame(task.object, t))
-        return str(task.onto), np.asarray(place_for(world, task, taken, t)[:3, 3])
+    for placing in only([task], PlacingTask):
+        if placing.onto in world.static:
+            taken = np.asarray(world.frame(placing.object, t))
+            return str(placing.onto), np.asarray(place_for(world, placing, taken, t)[:3, 3])
     for field in ("to", "onto", "target", "over", "object", "fixture"):
         value = getattr(task, field, None)
         if isinstance(value, str):

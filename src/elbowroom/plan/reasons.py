@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
 
 import numpy as np
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import normalize
 from elbowroom.geometry.solids import box
-from elbowroom.geometry.transforms import apply, transform
+from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
 from elbowroom.plan.hands import shifted
-from elbowroom.plan.places import FACE_M, alone, inside_of, place_for, resting, target_of, turned, wearer_of
+from elbowroom.plan.obstructions import length_text
+from elbowroom.plan.places import resting, target_of
 from elbowroom.plan.result import Folded, NoCommonGrip, Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Carry, Drop, Grab, Hand, Move, Press, Put, Reach, Task, Touch
+from elbowroom.plan.tasks import Hand, Task
 from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld, Hit
 from elbowroom.world.pairs import FLOOR
 from elbowroom.world.paths import Still
-from elbowroom.world.world import Snapshot, World
+from elbowroom.world.world import World
 
 # Distance by which a character is moved, beyond what is missing, towards a target or out of an obstacle, metres.
 _NEARER_M = (0.1, 0.3)
 _AWAY_M = (0.1, 0.2, 0.3, 0.45)
-# A point deeper than this in a solid cannot be held, metres: fingers do not close around so much.
-_IN_HAND_M = 0.05
-# A point to touch may be this deep in something, metres: what is touched is the surface before it.
-_BEHIND_M = 0.05
-# An object deeper than this in a wall does not stand there, metres.
-_PRESSED_M = 0.02
-# Lengths of shifts that part an object from what it stands in, as shares of the deepest contact.
-_SHARES = np.array([1.0, 0.4, 0.2, 0.1, 0.04])
-# Distances that such an object is raised, metres, to see whether it is free there.
-_RISES_M = np.arange(1, 11) / 100.0
 # Feet deeper than this in the floor stand below it, metres.
 _BELOW_M = 0.02
 # Obstacles that are removed to see whether they are to blame.
@@ -91,7 +81,7 @@ def _things_overlap(world: World, exact: ExactWorld) -> PlanningFailure | None:
     for hit in exact.collisions(world.span[0]):
         a, b = hit.pair
         if {a, b} <= loose and {a, b} & on_paths:
-            deep = "" if hit.depth is None else f" by {_length(hit.depth)}"
+            deep = "" if hit.depth is None else f" by {length_text(hit.depth)}"
             why = f"{a} and {b} overlap at the start{deep}: move one of them, or change its path"
             return PlanningFailure("start-in-collision", why, missing=hit.depth or 0.0)
     return None
@@ -100,96 +90,13 @@ def _things_overlap(world: World, exact: ExactWorld) -> PlanningFailure | None:
 def target_failure(world: World, tasks: Sequence[Task]) -> PlanningFailure | None:
     """Failure for a target that lies inside static geometry; None where there is none."""
     for task in tasks:
-        met = _wedged(world, task) if isinstance(task, Grab) else _filled(world, task)
+        met = task.obstruction(world)
         if met is not None:
             why, depth = met
             failed = PlanningFailure("target-in-collision", why, missing=depth)
             failed.who, failed.task = task.who, task
             return failed
     return None
-
-
-def _wedged(world: World, task: Grab) -> tuple[str, float] | None:
-    """Description and depth in metres of an object to take in something that no contact parts it from."""
-    thing = world.objects.get(task.object)
-    if thing is None or not isinstance(thing.path, Still) or any(hold.object == task.object for hold in world.holds):
-        return None
-    exact, places = alone(world, task.object, world.span[0])
-    exact.place_snapshot(Snapshot(world.span[0], {}, places))
-    for k in exact.near(0.0).tolist():
-        name = next(iter({*exact.pairs[k]} - {task.object}))
-        if task.object not in exact.pairs[k] or name not in world.static or not exact.hit(k):
-            continue
-        shifts = world.caps.contact * _SHARES
-        if not any(np.isfinite(exact.separation(k, float(most))) for most in shifts):
-            depth = -(exact.overlap(k) or 0.0)
-            rise = _rise_out(exact, task.object, places)
-            where = f"{_inside_text(name, depth)}; move it out"
-            where = where if rise is None else f"inside {name}: raise it by {100.0 * rise:.0f} cm"
-            return f"grab {task.object}: it starts {where}", depth
-    return None
-
-
-def _rise_out(exact: ExactWorld, thing: str, places: Mapping[str, Array]) -> float | None:
-    """Distance in metres by which an object among things at placements (4, 4) has to rise to be free of all of them;
-    None where a few centimetres do not suffice."""
-    for rise in _RISES_M.tolist():
-        raised = {**places, thing: transform([0.0, 0.0, rise]) @ places[thing]}
-        exact.place_snapshot(Snapshot(0.0, {}, raised))
-        if not any(thing in exact.pairs[k] and exact.hit(k) for k in exact.near(0.0).tolist()):
-            return rise
-    return None
-
-
-def _filled(world: World, task: Task) -> tuple[str, float] | None:
-    """Description and depth in metres of the solid around a point to reach or touch, a fixture to press, or an object
-    where it is to be put."""
-    to = getattr(task, "to", None)
-    if isinstance(task, Press) and task.fixture in world.objects:
-        thing = world.objects[task.fixture]
-        at = (
-            (world.frame(task.fixture, world.span[0]) @ thing.frame("handle"))[:3, 3]
-            if "handle" in thing.frames
-            else None
-        )
-        inside = None if at is None else inside_of(world, at, FACE_M)
-        return (
-            None
-            if inside is None
-            else (
-                f"press: the face of {task.fixture} is {_inside_text(*inside)}; move it out",
-                inside[1],
-            )
-        )
-    if isinstance(task, Touch) and np.shape(task.target) == (3,):
-        inside = inside_of(world, np.asarray(task.target, dtype=float), _BEHIND_M)
-        return None if inside is None else (f"touch: the target is {_inside_text(*inside)}; move it out", inside[1])
-    if to is None or np.shape(to) != (3,) or not np.isfinite(to).all():
-        return None
-    if isinstance(task, Reach) and task.foot is None:
-        inside = inside_of(world, np.asarray(to, dtype=float), _IN_HAND_M)
-        if inside is not None:
-            return f"reach: the target is {_inside_text(*inside)}", inside[1]
-    held = {hold.object for hold in world.holds}
-    if isinstance(task, Put) and task.onto is None and task.object in world.objects and task.object not in held:
-        exact, places = alone(world, task.object, world.span[0])
-        goal = place_for(world, task, places[task.object], world.span[0])
-        met: tuple[str, float] | None = None
-        for place in [goal] if task.turn is not None else turned(goal, goal[:3, 3]):
-            exact.place_snapshot(Snapshot(world.span[0], {}, {**places, task.object: place}))
-            near = [k for k in exact.near(0.0).tolist() if task.object in exact.pairs[k] and exact.hit(k)]
-            pairs = [(-(exact.overlap(k) or 0.0), next(n for n in exact.pairs[k] if n != task.object)) for k in near]
-            deepest = max([pair for pair in pairs if pair[1] in world.static], default=(0.0, ""))
-            if deepest[0] <= _PRESSED_M:
-                return None
-            depth, name = deepest
-            met = met or (f"put {task.object}: at its goal it is {_length(depth)} inside {name}", depth)
-        return met
-    return None
-
-
-def _inside_text(name: str, depth: float) -> str:
-    return f"{_length(depth)} inside {name}"
 
 
 def _first_frame(motion: Motion) -> float:
@@ -202,26 +109,21 @@ def _overlap(exact: ExactWorld, who: str, hits: Sequence[Hit]) -> str:
     feet = {part.name for part in exact.parts if is_foot(part) and part.owner == who}
     sunk = [hit.depth for hit in hits if FLOOR in hit.pair and feet & set(hit.pair) and hit.depth is not None]
     if sunk and max(sunk) > _BELOW_M:
-        return f"{who} stands {_length(max(sunk))} below the floor at the start"
+        return f"{who} stands {length_text(max(sunk))} below the floor at the start"
     (a, b), depth = hits[0].pair, hits[0].depth
     if not a.startswith(f"{who}."):
         a, b = b, a
-    deep = "" if depth is None else f" by {_length(depth)}"
+    deep = "" if depth is None else f" by {length_text(depth)}"
     more = f", and {len(hits) - 1} more pairs" if len(hits) > 1 else ""
     if b.startswith(f"{who}."):
         return f"{a} and {b} already overlap at the start{deep}{more}"
     return f"{a} is already inside {b} at the start{deep}{more}"
 
 
-def _length(metres: float) -> str:
-    """A length in words."""
-    return f"{1000.0 * metres:.0f} mm" if metres < _BELOW_M else f"{100.0 * metres:.0f} cm"
-
-
 def collision_text(collision: Collision) -> str:
     """A collision of a motion in a sentence."""
     a, b = collision.pair
-    deep = "" if collision.depth_m is None else f" by {_length(collision.depth_m)}"
+    deep = "" if collision.depth_m is None else f" by {length_text(collision.depth_m)}"
     return f"{a} and {b} overlap{deep} at {collision.during[0]:.2f}–{collision.during[1]:.2f} s"
 
 
@@ -258,29 +160,29 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
     if task is None:
         yield from _other_things(world, tasks, settings, failed)
         return
-    if failed.missing > 0.0 and failed.status == "target-in-collision" and isinstance(task, Press | Touch):
+    if failed.missing > 0.0 and failed.status == "target-in-collision" and task.meets_surface:
         return  # the reason says what to move
+    in_place = task.object_leads and not task.walks
     if failed.status == "too-little-time" and task.at is not None:
         for later in _LATER_S:
             given = {name: t + later for name in ("at", "back") if (t := getattr(task, name)) is not None}
             changed = [replace(one, **given) if one is task else one for one in tasks]
             yield Probe(f"doing it {later:g} s later", world, changed, settings)
-    if failed.status == "out-of-balance" and not isinstance(task, Move):  # bodies fall over with either hand
+    if failed.status == "out-of-balance" and not in_place:  # bodies fall over with either hand
         yield from _nearer(world, tasks, settings, failed, task)
     yield from _other_hand(world, tasks, settings, task, alone=failed.status != "too-heavy")
-    if failed.status == "too-heavy" and not isinstance(task, Carry):
+    if failed.status == "too-heavy" and not (task.object_leads and task.walks):
         yield from _lighter(world, tasks, settings, task)
         return
-    if isinstance(task, Move) and task.feet == "stay" and failed.status in ("target-out-of-reach", "out-of-balance"):
-        changed = [replace(task, feet="auto") if one is task else one for one in tasks]
-        yield Probe("letting the feet step (feet: auto)", world, changed, settings)
-    if isinstance(failed, Folded | NoCommonGrip) and isinstance(task, Move):
-        yield from _raised(world, tasks, settings, task)
+    if failed.status in ("target-out-of-reach", "out-of-balance"):
+        yield from _swapped(world, tasks, settings, task, task.relaxed())
+    if isinstance(failed, Folded | NoCommonGrip) and in_place and task.thing is not None:
+        yield from _raised(world, tasks, settings, task.thing)
         return
-    if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and isinstance(task, Move)):
+    if failed.status == "target-out-of-reach" or (failed.status == "out-of-balance" and in_place):
         yield from _nearer(world, tasks, settings, failed, task)
-    if isinstance(task, Put) and failed.status in ("target-in-collision", "target-out-of-reach", "no-path"):
-        yield from _dropped(world, tasks, settings, task)
+    if failed.status in ("target-in-collision", "target-out-of-reach", "no-path"):
+        yield from _swapped(world, tasks, settings, task, task.instead(world))
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
         yield from _other_things(world, tasks, settings, failed)
 
@@ -302,26 +204,24 @@ def _nearer(
             yield Probe(f"moving {task.who} {far:.1f} m towards {name}", moved, tasks, settings)
 
 
-def _raised(world: World, tasks: Sequence[Task], settings: Settings, task: Move) -> Iterator[Probe]:
+def _raised(world: World, tasks: Sequence[Task], settings: Settings, name: str) -> Iterator[Probe]:
     """Probes with the object on a block, so nobody has to bend down as far."""
-    thing, T = world.objects[task.object], world.frame(task.object, world.span[0])
+    thing, T = world.objects[name], world.frame(name, world.span[0])
     corners = apply(T, thing.mesh.vertices)
     low, high = corners.min(axis=0), corners.max(axis=0)
     for up in _RAISED_M:
         block = box((*(high - low)[:2], up), (*0.5 * (low + high)[:2], low[2] + 0.5 * up))
         raised = replace(thing, path=Still(shifted(T, np.array([0.0, 0.0, up + _GAP_M]))))
-        higher = world.with_(objects={**world.objects, task.object: raised}).with_static("a block", block)
-        yield Probe(f"putting {task.object} on something {up:.1f} m high", higher, tasks, settings)
+        higher = world.with_(objects={**world.objects, name: raised}).with_static("a block", block)
+        yield Probe(f"putting {name} on something {up:.1f} m high", higher, tasks, settings)
 
 
-def _dropped(world: World, tasks: Sequence[Task], settings: Settings, task: Put) -> Iterator[Probe]:
-    """Probe that drops the object, so the fingers need no room beside it."""
-    if task.onto is None or wearer_of(world, task.onto) is not None or task.at is not None or task.to is not None:
-        return
-    over = "the floor" if task.onto == FLOOR else task.onto
-    same = {name: getattr(task, name) for name in ("who", "hand", "object", "feet", "style")}
-    changed = [Drop(**same, over=task.onto) if one is task else one for one in tasks]
-    yield Probe(f"dropping {task.object} over {over} instead (drop: {{over: {task.onto}}})", world, changed, settings)
+def _swapped(
+    world: World, tasks: Sequence[Task], settings: Settings, task: Task, others: Iterable[tuple[str, Task]]
+) -> Iterator[Probe]:
+    """Probes with other tasks, described in words, in place of one."""
+    for text, other in others:
+        yield Probe(text, world, [other if one is task else one for one in tasks], settings)
 
 
 def _lighter(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:
@@ -341,11 +241,7 @@ def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: T
 
     A move is also tried with both at once, and with the other one only where that may help `alone`.
     """
-    if isinstance(task, Move) and task.hands != "both":
-        more: tuple[Literal["left", "right", "both"], ...] = ("left" if task.hands == "right" else "right", "both")
-        for hands in more if alone else more[1:]:
-            changed = [replace(task, hands=hands) if one is task else one for one in tasks]
-            yield Probe("both hands" if hands == "both" else f"the {hands} hand", world, changed, settings)
+    yield from _swapped(world, tasks, settings, task, task.with_other_hands(alone))
     if task.hand is None:
         return
     other: Hand = "left" if task.hand == "right" else "right"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.plan.edit import numbers_of, stacked
-from elbowroom.plan.tasks import Carry, Follow, Go, Move, Task
+from elbowroom.plan.tasks import Task
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.edit import Edit, Motions, motions
@@ -47,19 +47,6 @@ ADVICE: Mapping[Status, str] = {
     "hand-not-free": "put down the held object first, or use the other hand",
     "budget-spent": "give a larger budget (--budget SECONDS) or none",
     "not-certified": "move the obstacle, or start somewhere else",
-}
-# The same where the task is for both hands.
-_ADVICE_OF_BOTH: Mapping[Status, str] = {
-    "target-out-of-reach": "stand nearer, or move the target",
-    "out-of-balance": "stand nearer, or make the object lighter",
-    "too-heavy": "make it lighter, bring it nearer, or share it with helpers",
-    "no-path": "move the obstacle",
-    "hand-not-free": "put down the held object first, or use only one hand",
-}
-# The same of walks, which no hand helps.
-_ADVICE_OF_WALKS: Mapping[Status, str] = {
-    "no-path": "choose another goal, or clear a path",
-    "target-in-collision": "choose another goal, or move the obstacle there",
 }
 
 
@@ -193,9 +180,7 @@ class PlanningFailure(Exception):
     @property
     def usual_advice(self) -> str:
         """Advice for the task that failed; empty where that of the status serves."""
-        both = isinstance(self.task, Carry) or (isinstance(self.task, Move) and self.task.hands == "both")
-        walks = _ADVICE_OF_WALKS if isinstance(self.task, Follow | Go) else {}
-        return self.remedy or (_ADVICE_OF_BOTH if both else walks).get(self.status, "")
+        return self.remedy or ("" if self.task is None else self.task.advice.get(self.status, ""))
 
 
 class Folded(PlanningFailure):

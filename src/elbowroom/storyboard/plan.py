@@ -14,7 +14,7 @@ from elbowroom.plan.edit import numbers_of
 from elbowroom.plan.prove import changed_edits, prove
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import USUAL, Settings, Tier
-from elbowroom.plan.tasks import Repair, Task
+from elbowroom.plan.tasks import Task
 from elbowroom.spaces.styles import StyleLike
 from elbowroom.stopping import deadline
 from elbowroom.storyboard.storyboard import Storyboard
@@ -72,7 +72,7 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: StyleLike, counts:
 
 def _kind(task: Task) -> tuple[bool, StyleLike]:
     """Key of tasks that are planned together: tasks of hands, and repairs of one style."""
-    return (True, task.style) if isinstance(task, Repair) else (False, None)
+    return (True, task.style) if task.repairs else (False, None)
 
 
 def plan_in_turn(

@@ -299,8 +299,9 @@ class _Builder:
         """World in which objects and buttons stand on what they were placed a little inside; doors move freely."""
         taken = {getattr(t.arguments, "object", "") for t in self._file.tasks} - {h.object for h in self._file.holds}
         lying = [name for name, part in self._file.objects.items() if part.path is None and part.on is None]
-        pressed = [task.press.fixture for task in self._file.tasks if task.press is not None]
-        opened = [getattr(task.arguments, "fixture", "") for task in self._file.tasks if task.press is None]
+        moved = [(t.arguments.task, t.arguments.fixture) for t in self._file.tasks if hasattr(t.arguments, "fixture")]
+        pressed = [name for kind, name in moved if kind.meets_surface]
+        opened = [name for kind, name in moved if not kind.meets_surface]
         return things.hung(things.settled(world, [name for name in lying if name in taken], pressed), opened)
 
     def _characters(self, world: World) -> World:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
-from elbowroom.plan.tasks import Repair
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.studio import Studio, Tone, Verdict
 from elbowroom.studio.worker import Job
@@ -168,7 +167,7 @@ def report_on(studio: Studio, stem: str) -> Job:
             plan, world, board = studio.plan, studio.world, studio.board
             certificate = plan.certificate if plan is not None and not studio.live else None
         job.tell(None, "measuring")
-        meant = any(not isinstance(task, Repair) for task in board.tasks)
+        meant = any(not task.repairs for task in board.tasks)
         before = board.world if board.tasks else None
         found = report(world, before, certificate=certificate, change_meant=meant, title=Path(plain).name)
         job.tell(_MEASURED, path.name)

@@ -14,7 +14,7 @@ from elbowroom.plan.repair.live import LiveRepair
 from elbowroom.plan.repair.quick import near_spans
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
-from elbowroom.plan.tasks import Repair
+from elbowroom.plan.tasks import Repair, only
 from elbowroom.search.birrt import keeping_trees
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
@@ -59,7 +59,7 @@ class Drag:
     @property
     def _repaired(self) -> bool:
         """Return whether all tasks are repairs."""
-        return bool(self.board.tasks) and all(isinstance(task, Repair) for task in self.board.tasks)
+        return bool(self.board.tasks) and all(task.repairs for task in self.board.tasks)
 
     @property
     def can_follow(self) -> bool:
@@ -69,7 +69,7 @@ class Drag:
         about = any(speaks_of(self.document.values.get(key, []), self.name) for key in ("tasks", "holds"))
         clips = self.plan is not None and all(isinstance(m, Clip) for m in self.plan.world.characters.values())
         # live repair supports neither kept limbs nor a limit on detours
-        bound = any(isinstance(task, Repair) and (task.keep or task.aside is not None) for task in self.board.tasks)
+        bound = any(task.keep or task.aside is not None for task in only(self.board.tasks, Repair))
         return (
             movable
             and not about

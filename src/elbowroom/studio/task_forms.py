@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elbowroom.errors import BadValue
 from elbowroom.plan.hands import holder_of
-from elbowroom.studio.studio import Studio
+from elbowroom.plan.tasks import Task, verbs
 from elbowroom.world.extent import facing, joint_transforms
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
+
+if TYPE_CHECKING:
+    from elbowroom.studio.studio import Studio
 
 POINT = "a point in the scene"
 EITHER = "either"
@@ -24,7 +27,7 @@ class Asked:
     """Fields of a verb: key of the hand, of an object or fixture, of a target, each empty if there is none.
 
     `onto` is the key of a target given by name; empty if it is the same as `where`. `timed`: whether it takes a time.
-    `bound`: whether limbs can be kept, and the body's displacement limited.
+    `bound`: whether limbs can be kept, and the body's displacement limited. `role` is what the target may be.
     """
 
     hand: str = "hand"
@@ -33,27 +36,30 @@ class Asked:
     onto: str = ""
     timed: bool = True
     bound: bool = False
+    role: str = ""
 
 
-VERBS: Mapping[str, Asked] = {
-    "repair": Asked(hand="", timed=False, bound=True),
-    "reach": Asked(where="to"),
-    "touch": Asked(where="target"),
-    "grab": Asked(what="object"),
-    "put": Asked(hand="", what="object", where="to", onto="onto"),
-    "move": Asked(hand="hands", what="object", where="to", onto="onto", timed=False),
-    "carry": Asked(hand="", what="object", where="to", onto="onto", timed=False),
-    "drop": Asked(hand="", what="object", where="over"),
-    "handover": Asked(hand="", what="object", where="to"),
-    "regrasp": Asked(what="object", timed=False),
-    "go": Asked(hand="", where="to"),
-    "fetch": Asked(what="object", where="to", onto="onto", timed=False),
-    "follow": Asked(hand="", where="whom", timed=False),
-    "press": Asked(what="fixture"),
-    "open": Asked(what="fixture"),
-    "close": Asked(what="fixture"),
-    "rest": Asked(),
-}
+# Roles of the field that a form asks for as the target.
+_TARGETS = ("place", "floor place", "surface", "leader", "taker")
+
+
+def _asked(kind: type[Task]) -> Asked:
+    """Fields of a verb's form, from those of its class."""
+    roles = {one.name: one.metadata.get("role", "") for one in fields(kind)}
+    own_hand = kind.takes_hand and "hand" not in kind.refuses[0]
+    known = kind.held_before and not kind.held_after  # the hand that holds it
+    return Asked(
+        hand="hands" if "hands" in roles else "hand" if own_hand and not known else "",
+        what=next((name for name, role in roles.items() if role in ("object", "fixture")), ""),
+        where="to" if "onto" in roles else next((name for name, role in roles.items() if role in _TARGETS), ""),
+        onto="onto" if "onto" in roles else "",
+        timed=kind.timed and "at" not in kind.refuses[0],
+        bound=kind.repairs,
+        role=roles.get("onto") or next((role for role in roles.values() if role in _TARGETS), ""),
+    )
+
+
+VERBS: Mapping[str, Asked] = {verb: _asked(kind) for verb, kind in verbs().items()}
 
 
 def whats(verb: str, world: World) -> tuple[str, ...]:
@@ -67,14 +73,13 @@ def whats(verb: str, world: World) -> tuple[str, ...]:
 
 def wheres(verb: str, world: World, who: str) -> tuple[str, ...]:
     """Targets of a verb."""
-    if not VERBS[verb].where:
-        return ()
+    asked = VERBS[verb]
     others = tuple(name for name in world.characters if name != who)
-    if verb in ("handover", "follow"):
-        return others
-    if verb == "go":
+    if not asked.where or asked.role in ("leader", "taker"):
+        return others if asked.where else ()
+    if asked.role == "floor place":
         return (POINT, *world.static, *world.objects, *others)
-    if verb in ("put", "move", "fetch"):
+    if asked.role == "surface":
         ground = () if world.floor is None else ("floor",)
         return (POINT, *ground, *world.static, *world.objects)
     return (POINT, *world.objects, *(f"{name}.head" for name in others))
@@ -176,7 +181,7 @@ def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]
     world = studio.world
     t = float(args.get("at") or studio.player.time)
     if (
-        verb in ("put", "move", "fetch", "drop")
+        VERBS[verb].role == "surface"
         and args.get("object") in world.objects
         and holder_of(world, args["object"], t) is None
     ):
@@ -187,7 +192,7 @@ def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]
     motion = world.motion(args["who"])
     front = facing(motion, t)
     point = T[:3, 3] + 0.25 * front + [0.0, 0.0, 0.2]
-    if verb == "go":
+    if VERBS[verb].role == "floor place":
         stands = joint_transforms(motion, t)[0, motion.body.pelvis, :3, 3]
         point = stands * [1.0, 1.0, 0.0] + front + [0.0, 0.0, world.floor or 0.0]
     return [round(float(x), 3) for x in point]

@@ -7,25 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from elbowroom.plan.result import Plan
+from elbowroom.plan.tasks import Task, verbs
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.places import task_of
+from elbowroom.studio.task_forms import VERBS
 from elbowroom.world.edit import Edit
 
+
+def _where(verb: str, kind: type[Task]) -> str:
+    """Argument with the target of the hand; empty for verbs that bring no hand to a target of their own."""
+    asked = VERBS[verb]
+    away = kind.in_place or kind.steps is not Task.steps or asked.role == "taker"
+    return "" if away else asked.onto or asked.where or asked.what
+
+
 # Argument with the target of the hand, by verb.
-_WHERE = {
-    "grab": "object",
-    "reach": "to",
-    "touch": "target",
-    "press": "fixture",
-    "open": "fixture",
-    "close": "fixture",
-    "put": "onto",
-    "move": "onto",
-    "drop": "over",
-    "hold": "to",
-}
-# Verbs whose hand first takes something and then moves it: it is there after the first two motions.
-_MOVES = ("press", "open", "close")
+_WHERE = {verb: where for verb, kind in verbs().items() if (where := _where(verb, kind))}
 # Seconds in which a hand returns where no plan says when; latest start of a retreat after its motion.
 _BACK, _LINGERS = 0.6, 1.0
 # Share of a hand's motion, to or from its target, that counts as near it.
@@ -60,7 +57,7 @@ class TaskTarget:
     def place(self) -> Any:
         """Target of the hand: the name of an object or a part of one, or a point; None if not given."""
         named = self.args.get("object" if self.taking else _WHERE[self.verb])
-        return self.args.get("to") if named is None and self.verb in ("put", "move") else named
+        return self.args.get("to") if named is None and VERBS[self.verb].onto else named
 
     @property
     def what(self) -> str:
@@ -77,7 +74,7 @@ def targets_in(document: Document, plan: Plan | None) -> list[TaskTarget]:
         ((verb, args),) = task.items()
         if verb not in _WHERE or args.get("foot") is not None:
             continue
-        if verb == "move":
+        if verbs()[verb].object_leads:
             same = [other for other in tasks[k + 1 :] if other.get(verb, {}).get("object") == args["object"]]
             out += _of_move(TaskTarget(k, verb, args), runs, plan, len(same))
             continue
@@ -114,7 +111,7 @@ def targets_about(document: Document, plan: Plan | None, name: str) -> list[Task
     if task is not None:
         return [target for target in found if target.task == task and not target.taking]
     if name in document.values.get("characters", {}):
-        found = [e for e in found if e.verb != "move"]
+        found = [e for e in found if not verbs()[e.verb].object_leads]
         own = [e for e in found if e.who == name and not speaks_of(e.place, name)]
         return own + [e for e in found if e.who != name and speaks_of(e.place, name)]
     riders = [n for n, entry in document.values.get("objects", {}).items() if entry.get("on") == name]
@@ -157,7 +154,8 @@ def _runs(plans: Sequence[Edit]) -> dict[tuple[str, str], list[list[Edit]]]:
 
 def _timed(target: TaskTarget, run: Sequence[Edit], plan: Plan) -> TaskTarget:
     """Task target with the times of a motion."""
-    last = run[min(1, len(run) - 1)] if target.verb in _MOVES else run[-1]
+    # a hand first takes a fixture and then moves it: it is there after the first two motions
+    last = run[min(1, len(run) - 1)] if VERBS[target.verb].what == "fixture" else run[-1]
     hand = run[0].limb.split(" ")[0].removesuffix("_arm")
     at = float(last.during[1] if target.args.get("at") is None else target.args["at"])
     if target.verb == "grab":  # fingers are closed when it is held

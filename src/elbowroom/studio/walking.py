@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Plan
-from elbowroom.plan.tasks import Fetch, Follow, Go, Repair
+from elbowroom.plan.tasks import Go, only
 from elbowroom.storyboard.plan import preview_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document
@@ -30,8 +30,8 @@ class Walking:
     @staticmethod
     def suits(name: str, document: Document, board: Storyboard) -> bool:
         """Return whether dragging something changes where people walk: their goal, or an obstacle on the way."""
-        walks = any(isinstance(task, Go | Follow | Fetch) for task in board.tasks)
-        if not walks or any(isinstance(task, Repair) for task in board.tasks):
+        walks = any(task.previews_walk for task in board.tasks)
+        if not walks or any(task.repairs for task in board.tasks):
             return False
         number = task_of(name)
         kind = places_of(document, board)[name].kind
@@ -44,8 +44,7 @@ class Walking:
             number = task_of(self.name)
             assert number is not None
             tasks = list(board.tasks)
-            task = tasks[number]
-            assert isinstance(task, Go)
+            (task,) = only([tasks[number]], Go)
             tasks[number] = replace(task, to=(float(T[0, 3]), float(T[1, 3])))
             board = replace(board, tasks=tuple(tasks))
         else:

@@ -11,7 +11,7 @@ from elbowroom.plan.repair.repair import ASIDE, repair
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import USUAL, Settings
-from elbowroom.plan.tasks import Repair, Task
+from elbowroom.plan.tasks import Repair, Task, only
 from elbowroom.world.world import World
 
 # Orders of characters that are tried, for tasks and for repairs.
@@ -24,7 +24,7 @@ def repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
     order = tuple(dict.fromkeys(task.who for task in ranks))
     # Repairs have limits of their own unless the caller changed them.
     checks = REPAIRS if settings.search_budget == USUAL.search_budget else settings.search_budget
-    repairs = [task for task in tasks if isinstance(task, Repair)]
+    repairs = only(tasks, Repair)
     keep = [Pin(task.who, limb, during) for task in repairs for limb, during in task.keep]
     aside = min((task.aside for task in repairs if task.aside is not None), default=ASIDE)
     how: dict[str, Any] = {

@@ -17,7 +17,6 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, front_of, held_by, holder_of
-from elbowroom.plan.order import thing_of
 from elbowroom.plan.places import target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Hand, Support, Task
@@ -109,7 +108,7 @@ def supported(d: Director, task: Task, do: Callable[[Task], None]) -> None:
 def _leaning(d: Director, task: Task) -> list[Task]:
     """The task with supports of the hand that does not do it, the best places first."""
     actor = d.actor(task.who)
-    found, thing = target_of(d.world, task, actor.now), thing_of(task) or ""
+    found, thing = target_of(d.world, task, actor.now), task.thing or ""
     if found is None or not actor.stands or task.at is not None:
         return []
     hold = holder_of(d.world, thing, actor.now) if thing in d.world.objects else None

@@ -37,7 +37,7 @@ from elbowroom.plan.moving.timing import Moments
 from elbowroom.plan.places import moving_until, target_of, turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Drop, Hand, Put, Rest, Task
+from elbowroom.plan.tasks import Hand, Rest, Task
 from elbowroom.posing.grasps import held_grasp
 from elbowroom.world.fast import LimbCheck
 
@@ -339,7 +339,7 @@ def _swung(actor: Actor, hand: str, own: Array) -> Iterator[Array]:
 
 def _until(d: Director, actor: Actor, thing: str, m: Moments) -> int:
     """Frame up to which a hand carries an object, if no other task intervenes."""
-    puts = (t.at for t in d.coming if isinstance(t, Put | Drop) and t.object == thing and t.at is not None)
+    puts = (t.at for t in d.coming if t.releases and t.thing == thing and t.at is not None)
     at = next(puts, None)
     last = len(actor.base) - 1
     return last if at is None else min(max(actor.frame(at) - actor.frames(0.5), m.back), last)

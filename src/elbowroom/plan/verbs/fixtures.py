@@ -24,7 +24,7 @@ from elbowroom.plan.hands import hand_of, joints_of, shifted
 from elbowroom.plan.places import shut_and_far
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Close, Grab, Open, Press
+from elbowroom.plan.tasks import FixtureTask, Grab, HandleTask, Press
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
 from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.posing.grasps import Grasp, handles_of, press_target
@@ -71,7 +71,7 @@ _LED = 2
 _FLAT = 0.5
 
 
-def open_fixture(d: Director, task: Open | Close, lead: Lead | None = None) -> None:
+def open_fixture(d: Director, task: HandleTask, lead: Lead | None = None) -> None:
     """Open or close a fixture by its handle, and let go; on fixed feet, unless `lead` moves it otherwise."""
     actor, to = d.actor(task.who), state_asked(d, task)
     what = f"{task.verb} {task.fixture}"
@@ -124,13 +124,13 @@ def press(d: Director, task: Press) -> None:
     d.first(varied(d, reachable_grasps(d, actor, task.fixture, asked, what, proposed=fingers)), do)
 
 
-def state_asked(d: Director, task: Open | Close) -> float:
+def state_asked(d: Director, task: HandleTask) -> float:
     """The state in which opening or closing a fixture ends."""
     shut, _ = shut_and_far(fixture_of(d, task.fixture).joint)
-    return shut if isinstance(task, Close) and task.to is None else goal_of(d, task, shut)
+    return shut if task.shuts and task.to is None else goal_of(d, task, shut)
 
 
-def goal_of(d: Director, task: Open | Close | Press, now: float) -> float:
+def goal_of(d: Director, task: FixtureTask, now: float) -> float:
     """The state that a task asks for, by default the end of its range that is farther from `now`."""
     low, high = fixture_of(d, task.fixture).joint.range
     to = (high if abs(high - now) >= abs(low - now) else low) if task.to is None else task.to
@@ -365,7 +365,7 @@ def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:
     return KeyedState(times, values)
 
 
-def _leave(d: Director, actor: Actor, taking: ReachableGrasp, task: Open | Close | Press) -> None:
+def _leave(d: Director, actor: Actor, taking: ReachableGrasp, task: FixtureTask) -> None:
     """Release the way that the hand came: as seen from the hand, from the fixture, between the two, or all the way."""
     came = -taking.approach / np.linalg.norm(taking.approach)
     before, then, now = (hand_of(actor, taking.hand, pose) for pose in (taking.before, taking.target, actor.pose))

@@ -13,7 +13,7 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.hands import effort, may_step, shoulder_of
 from elbowroom.plan.places import goals_of, on_oneself, target_of, turned, wearer_of
 from elbowroom.plan.postures import Postures, at_rest
-from elbowroom.plan.tasks import Go, Put
+from elbowroom.plan.tasks import Go, Put, only
 from elbowroom.posing.limb_ik import LimbIK
 
 # Shoulder travel beyond which a person would rather walk, share of the height.
@@ -51,7 +51,7 @@ def easiest_turns(actor: Actor, hand: str, T_goal: Array, T_thing_hand: Array) -
 
 def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> list[Place]:
     """Placements where an object taken from one (4, 4) in frame k may be put next by the same hand."""
-    task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
+    task = next((t for t in only(d.coming, Put) if t.object == thing), None)
     if task is None or task.who != actor.who or task.hand not in (None, hand) or task.support is not None:
         return []
     t = actor.now
@@ -77,7 +77,7 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
 def _walks_before(d: Director, task: Put) -> bool:
     """Return whether the actor walks elsewhere before a task."""
     earlier = takewhile(lambda other: other is not task, d.coming)
-    return any(isinstance(other, Go) and other.who == task.who for other in earlier)
+    return any(other.who == task.who for other in only(earlier, Go))
 
 
 def _afar(d: Director, actor: Actor, hand: str, task: Put) -> bool:

@@ -28,16 +28,12 @@ from elbowroom.plan.hands import (
 )
 from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
-from elbowroom.plan.tasks import Carry, Close, Grab, Move, Open, Press, Put, Reach, Rest, Task, Touch
-from elbowroom.plan.teams.carry import carry
+from elbowroom.plan.tasks import Rest, Task
 from elbowroom.plan.verbs.carry import holding_hand, rest
-from elbowroom.plan.verbs.move import move
-from elbowroom.plan.verbs.put import hangs_free, posture_to_put
-from elbowroom.plan.walking.doors import step_and_open, walk_through
+from elbowroom.plan.walking.doors import walk_through
 from elbowroom.plan.walking.finding import NoPath, paths_to
 from elbowroom.plan.walking.overlap import set_out_early
-from elbowroom.plan.walking.regrip import by_regripping
-from elbowroom.plan.walking.stances import spot_on, staggered, stances_for, suited_first
+from elbowroom.plan.walking.stances import staggered, suited_first
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, near_an_end, stepped_back
 from elbowroom.world.columns import columns_of
 
@@ -90,31 +86,12 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     A task that takes a deep bow or a squat is done from another position if that is easier.
     """
     actor = d.actor(task.who)
-    if isinstance(task, Open | Close):
-        return step_and_open(d, task)
-    if isinstance(task, Move) and not isinstance(task.feet, str):
-        walk_through(d, actor, spot_on(actor, task.feet), WalkRequest(f"step up to {task.object}"))
-        return do()
-    saved = d.save()
-    try:
-        _stepping_up(d, task, do)
-    except PlanningFailure as stuck:
-        if not isinstance(task, Move) or task.object not in d.world.objects:
-            raise
-        by_regripping(d, task, saved, stuck, lambda leg: _stepping_up(d, leg, partial(move, d, leg)))
-
-
-def _stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
-    """Carry out a task with one grip, see `stepping_up`."""
-    actor = d.actor(task.who)
     walks = may_step(actor, task) and not on_oneself(d.world, task)
     found = _meeting(d, actor, task) if walks else None
     if found is None or not np.all(np.isfinite(found[1])):  # the verb names what is wrong with the target
         return do()
     saved = d.save()
-    targets = [found[1]]
-    if isinstance(task, Move) and task.object in d.world.objects:
-        targets.append(np.asarray(d.world.frame(task.object, actor.now)[:3, 3]))
+    targets = [found[1], *task.waypoints(d.world, actor.now)]
     if (high := _above_reach(d, actor, task, *found)) > 0.0:
         why = f"{task.verb}: {found[0]} is at least {high:.2f} m out of reach, wherever {actor.who} stands"
         refused = PlanningFailure("target-out-of-reach", why, missing=high)
@@ -123,8 +100,7 @@ def _stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     far = max(min(beyond_reach(actor, hand, at) for hand in arms_of(actor, task.hand)) for at in targets)
     elsewhere = partial(_from_elsewhere, d, task, found, do)
     if far > 0.0:
-        doing = f"move {task.object}" if isinstance(task, Move) else task.verb
-        why = f"{doing}: {found[0]} is at least {far:.2f} m out of reach"
+        why = f"{task.label}: {found[0]} is at least {far:.2f} m out of reach"
         first = PlanningFailure("target-out-of-reach", why, missing=far)
     elif not _in_view(d, actor, found[1], [stance_of(actor.body, actor.pose)[0]])[0] and elsewhere() is None:
         return
@@ -141,8 +117,8 @@ def _stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
             d.restore(saved)
             first = stuck
     there = elsewhere()
-    if there is not None and isinstance(task, Move) and _may_carry(task):
-        there = _on_foot(d, task, saved, there)
+    if there is not None and (carried := task.on_foot()) is not None:
+        there = _on_foot(d, carried, saved, there)
     if there is not None:
         first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
@@ -158,7 +134,7 @@ def _above_reach(d: Director, actor: Actor, task: Task, name: str, at: Array) ->
 
     0 where a hand may get there, or where there is higher ground to climb to.
     """
-    if not isinstance(task, Grab | Press | Reach | Touch) or name in d.world.static:
+    if not task.hand_arrives or name in d.world.static:
         return 0.0
     high = float(at[2])
     if name in d.world.things:  # any part of it may do
@@ -212,8 +188,8 @@ def _from_elsewhere(
         d.restore(saved)
         return stuck
     brief = easier or d.brief
-    low = not isinstance(task, Move) and _is_low(d, actor, target[1])
-    most = _STANCES if isinstance(task, Move) else _EASIER if brief else _LOW_TRIES if low else _TRIES
+    low = not task.object_leads and _is_low(d, actor, target[1])
+    most = _STANCES if task.object_leads else _EASIER if brief else _LOW_TRIES if low else _TRIES
     untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
     request = WalkRequest(f"step up to {target[0]}")
     why: PlanningFailure | None = None
@@ -271,16 +247,17 @@ def _from_elsewhere(
 def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Array]) -> Iterable[Spot]:
     """Positions for a task, the most promising first; raises `PlanningFailure` where a held object should be grasped
     differently first."""
-    if isinstance(task, Move):
-        return stances_for(d, actor, task)
+    if (stances := task.stances(d, actor)) is not None:
+        return stances
     ahead = _carried_ahead(d, actor) if d.world.split(target[0])[0] in d.world.characters else 0.0
+    thing = task.thing or ""
     seen, low = list[bool](), _is_low(d, actor, target[1])
     # somebody squats beside the arm that reaches down
-    hand = holding_hand(d, task, task.object) if low and isinstance(task, Put) else task.hand
+    hand = holding_hand(d, task, thing) if low and task.puts_down else task.hand
     spots = suited_first(d, actor, spots_for(d, actor, target[1], hand, ahead), _suits(d, task, seen, low))
     first = list(islice(spots, 1))
-    if isinstance(task, Put) and task.object in d.choosy and seen and not any(seen):
-        why = f"put {task.object}: with this grasp the hand cannot reach the goal or leave it"
+    if task.puts_down and thing in d.choosy and seen and not any(seen):
+        why = f"put {thing}: with this grasp the hand cannot reach the goal or leave it"
         raise PlanningFailure("target-in-collision", why)
     return chain(first, spots)
 
@@ -288,31 +265,25 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
 def _suits(d: Director, task: Task, seen: list[bool], low: bool) -> Callable[[Actor], bool] | None:
     """A test whether a task could be done by an actor who stands somewhere, which notes its answers in `seen`; None
     where that takes too long."""
-    if not isinstance(task, Put) or d.whole_body == "at once":
+    if not task.puts_down or d.whole_body == "at once":
         return None
 
     def suits(stands: Actor) -> bool:
         settings = d.settings
         if low:  # usual postures hardly ever get there
             d.settings = replace(settings, reach=replace(settings.reach, thorough=True))
-        seen.append(hangs_free(d, task, stands) and posture_to_put(d, task, stands) is not None)
+        seen.append(task.suits(d, stands))
         d.settings = settings
         return seen[-1]
 
     return suits
 
 
-def _may_carry(task: Move) -> bool:
-    """Return whether an object may be lifted, carried on foot and set down where no stance serves both its ends."""
-    return task.feet == "auto" and task.hands == "both" and not task.helpers
-
-
-def _on_foot(d: Director, task: Move, saved: Saved, why: PlanningFailure) -> PlanningFailure | None:
-    """Carry an object to its goal on foot; otherwise restore the state and return the reason, `why` where it is out of
-    reach even so."""
-    same = {name: getattr(task, name) for name in ("who", "object", "to", "turn", "onto", "style")}
+def _on_foot(d: Director, task: Task, saved: Saved, why: PlanningFailure) -> PlanningFailure | None:
+    """Carry out a task on foot; otherwise restore the state and return the reason, `why` where it is out of reach even
+    so."""
     try:
-        carry(d, Carry(**same))
+        task.perform(d)
     except PlanningFailure as stuck:
         d.restore(saved)
         return why if stuck.status == "target-out-of-reach" else stuck
@@ -324,7 +295,7 @@ def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
     place, heading = stance_of(actor.body, actor.pose)
     far = float(np.linalg.norm(target[:2] - place)) > _STEP_FROM * actor.body.height
     aside = abs(wrapped(towards(place, target) - heading)) > _STEP_ASIDE
-    free = actor.left is None and actor.k >= 0 and not isinstance(task, Move)
+    free = actor.left is None and actor.k >= 0 and not task.object_leads
     return free and (far or aside)
 
 

@@ -30,7 +30,7 @@ from elbowroom.plan.hands import arms_of, beyond_reach, held_by, joints_of, may_
 from elbowroom.plan.places import jammed_by
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Close, Hand, Open, Rest
+from elbowroom.plan.tasks import Hand, HandleTask, Open, Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.fixtures import (
     Place,
@@ -192,7 +192,7 @@ def walk_through(d: Director, actor: Actor, spot: Spot, request: WalkRequest) ->
     walk_to(d, actor, spot, request)
 
 
-def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) -> None:
+def step_and_open(d: Director, task: HandleTask, beyond: Array | None = None) -> None:
     """Open or close a fixture from the present stance, or else from positions to which the actor walks and along with
     it.
 
@@ -233,7 +233,7 @@ def step_and_open(d: Director, task: Open | Close, beyond: Array | None = None) 
     raise stuck
 
 
-def _from_stance(d: Director, actor: Actor, task: Open | Close, stance: Stances, effort: Effort) -> None:
+def _from_stance(d: Director, actor: Actor, task: HandleTask, stance: Stances, effort: Effort) -> None:
     """Walk to the first position of a stance, and move a fixture from there or along with it."""
     states, places, faces = stance
     request = WalkRequest(f"step up to {task.fixture}", effort=effort)
@@ -243,7 +243,7 @@ def _from_stance(d: Director, actor: Actor, task: Open | Close, stance: Stances,
     open_fixture(d, replace(task, to=float(states[-1])), None if stays else lead)
 
 
-def _out_of_its_way(d: Director, actor: Actor, task: Open | Close) -> bool:
+def _out_of_its_way(d: Director, actor: Actor, task: HandleTask) -> bool:
     """Carry what a hand holds in the way of a fixture before the body, as over a drawer that it was taken out of;
     return whether there was any such thing."""
     fixture, saved = fixture_of(d, task.fixture), d.save()
@@ -269,7 +269,7 @@ def _led(
     walk_with(d, actor, taking, name, states, np.vstack([place, places[1:]]), np.append(face, faces[1:]), what)
 
 
-def _stances(d: Director, actor: Actor, task: Open | Close, beyond: Array | None = None) -> Iterator[Stances]:
+def _stances(d: Director, actor: Actor, task: HandleTask, beyond: Array | None = None) -> Iterator[Stances]:
     """Stances for moving a fixture; the best first, each at another position.
 
     States (S,) of the fixture on the way to the requested one, positions (S, 2) of the body and headings (S,) from

@@ -17,7 +17,10 @@ from elbowroom.plan.hands import may_step
 from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import NoCommonGrip, PlanningFailure, Status
 from elbowroom.plan.tasks import Move
-from elbowroom.plan.walking.stances import hold_failures, stances_for
+from elbowroom.plan.walking.approach import stepping_up
+from elbowroom.plan.walking.doors import walk_through
+from elbowroom.plan.walking.stances import hold_failures, spot_on, stances_for
+from elbowroom.plan.walking.walked import WalkRequest
 from elbowroom.world.things import Fixture
 
 # Failures that another grip may resolve.
@@ -43,6 +46,25 @@ _WAY = 0.3
 
 # Carries out one of two moves.
 Do = Callable[[Move], None]
+
+
+def step_and_move(d: Director, task: Move) -> None:
+    """Move an object from the present stance or another one, with another grip on the way where one does not serve."""
+    actor = d.actor(task.who)
+    if not isinstance(task.feet, str):
+        walk_through(d, actor, spot_on(actor, task.feet), WalkRequest(f"step up to {task.object}"))
+        return task.perform(d)
+    saved = d.save()
+
+    def do(leg: Move) -> None:
+        stepping_up(d, leg, lambda: leg.perform(d))
+
+    try:
+        do(task)
+    except PlanningFailure as stuck:
+        if task.object not in d.world.objects:
+            raise
+        by_regripping(d, task, saved, stuck, do)
 
 
 def by_regripping(d: Director, task: Move, saved: Saved, why: PlanningFailure, do: Do) -> None:

@@ -18,7 +18,7 @@ from elbowroom.plan.actor import Actor, stands
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import BOW_RAD, bow_of, may_step
 from elbowroom.plan.places import surface_at
-from elbowroom.plan.tasks import Put, Task
+from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.put import posture_to_put
 from elbowroom.plan.walking.approach import WORTH_IT, spots_for
 from elbowroom.plan.walking.stances import standing_at, suited_first
@@ -112,11 +112,11 @@ def _bow_at(d: Director, stands: Actor, task: Put) -> float:
     return np.inf if pose is None else float(bow_of(stands.body, stands.body.skeleton.at(pose)))
 
 
-def on_open_floor(world: World, task: Task) -> tuple[World, Task]:
+def on_open_floor(world: World, task: Put) -> tuple[World, Put]:
     """A task to put something onto the floor where nothing is above it, with a note: what is taken from a table would
     otherwise be put under the table. Unchanged where the task says where, or no such place is near."""
     clip = world.characters.get(task.who)
-    if not isinstance(task, Put) or task.onto != FLOOR or task.object not in world.objects or world.floor is None:
+    if task.onto != FLOOR or task.object not in world.objects or world.floor is None:
         return world, task
     if (task.to, task.at, task.feet) != (None, None, "auto") or not isinstance(clip, Clip) or not stands(clip):
         return world, task
