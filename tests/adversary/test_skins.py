@@ -89,12 +89,13 @@ def told(found: Certificate, thing: str) -> float:
 
 def bodies() -> dict[str, Character]:
     woman = er.preset("woman")
-    return {"woman": woman, "bare": as_character(woman.skeleton, name="bare"), "gorilla": er.preset("gorilla")}
+    follow = woman.with_(shapes=fit_shapes(woman.skeleton, woman.roles, woman.skin, limits=woman.limits))
+    return {"woman": woman, "bare": as_character(woman.skeleton, name="bare"), "followed": follow}
 
 
-@pytest.mark.parametrize("name", ["woman", "bare", "gorilla"])
+@pytest.mark.parametrize("name", ["woman", "bare", "followed"])
 def test_no_skin_is_deeper_in_a_thing_than_a_certificate_says(name: str) -> None:
-    body, free = bodies()[name], 0
+    body, free, deep = bodies()[name], 0, 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
         clip = moving(body, rng)
@@ -104,20 +105,7 @@ def test_no_skin_is_deeper_in_a_thing_than_a_certificate_says(name: str) -> None
         for thing, depth in deepest(world, clip).items():
             if thing not in hit:
                 free += 1
+                deep += depth > LISTED_M
                 assert depth <= told(found, thing) + 1e-6, (seed, thing, depth, told(found, thing))
     assert free, "nothing is touched by skin alone"
-
-
-def test_without_the_measure_skin_would_be_in_things_untold() -> None:
-    """The check can fail: shapes around the skin at rest alone leave it deep in things that the shapes clear."""
-    body = er.preset("woman")
-    at_rest = body.with_(shapes=fit_shapes(body.skeleton, body.roles, body.skin))
-    worst = 0.0
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        clip = moving(at_rest, rng)
-        world = among(clip, rng)
-        found = certify(world, own_contacts=False)
-        hit = {thing for c in found.collisions for thing in c.pair}
-        worst = max([worst, *(depth for thing, depth in deepest(world, clip).items() if thing not in hit)])
-    assert worst > LISTED_M
+    assert deep or name != "woman", "no skin is in things that the shapes clear: the check cannot fail"

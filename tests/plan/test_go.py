@@ -138,8 +138,8 @@ def test_room_beside_the_arms_makes_no_path_longer_by_a_tenth() -> None:
 
 
 def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
-    gap = World().with_static("a", box((20.0, 0.4, 2.0), (10.25, -1.5, 1.0))).with_static(
-        "b", box((20.0, 0.4, 2.0), (-10.25, -1.5, 1.0)))  # fmt: skip
+    gap = World().with_static("a", box((20.0, 0.4, 2.0), (10.24, -1.5, 1.0))).with_static(
+        "b", box((20.0, 0.4, 2.0), (-10.24, -1.5, 1.0)))  # fmt: skip
     bar = World().with_static("bar", box((20.0, 0.1, 0.1), (0.0, -1.5, 1.45)))
     woman = er.preset("woman")
     for world, mode in ((gap, "sidle"), (bar, "duck")):
@@ -156,7 +156,7 @@ def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
 
 
 def test_costs_of_modes_decide_between_ducking_and_going_round() -> None:
-    world, goal = standing(World().with_static("bar", box((3.6, 0.1, 0.1), (0.0, -1.5, 1.45)))), np.array([0.0, -3.0])
+    world, goal = standing(World().with_static("bar", box((3.0, 0.1, 0.1), (0.0, -1.5, 1.45)))), np.array([0.0, -3.0])
     for costs, ducks in (({}, True), ({"duck": 30.0, "stoop": 30.0}, False)):
         d = Director(world, replace(QUICK, mode_costs=costs), FPS, 0)
         path = paths_of(d, d.actor("ann"), [goal]).find(np.zeros(2), goal)
@@ -230,11 +230,12 @@ def closed_room(name: str, low: float, high: float) -> World:
 
 
 @pytest.mark.parametrize(("name", "low", "high"), [("hurdle", 0.0, 0.3), ("bar", 1.1, 1.2)])
-def test_a_hurdle_is_stepped_over_and_a_low_bar_stooped_under(name: str, low: float, high: float) -> None:
+def test_a_hurdle_is_stepped_over_and_a_low_bar_stooped_under_without_repair(
+    name: str, low: float, high: float
+) -> None:
     plan = plan_tasks(standing(closed_room(name, low, high)), [Go(who="ann", to=(0.0, -3.2))], QUICK, fps=FPS)
     assert plan.found, plan.why
-    # nothing gives way to the bar; of a stooping body the belly does to a thigh, by less than a centimetre
-    assert all(name == "bar" and "clear of the body itself" in edit.reason for edit in plan.edits)
+    assert not plan.edits
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,7 @@ def test_what_is_too_high_or_too_low_is_named(name: str, low: float, high: float
 
 
 def test_a_gap_as_wide_as_a_body_is_deep_is_a_way() -> None:
-    walls = {k: box((9.0, 0.3, 2.2), (sign * 4.75, -1.6, 1.1)) for k, sign in (("a", -1.0), ("b", 1.0))}
+    walls = {k: box((9.0, 0.3, 2.2), (sign * 4.725, -1.6, 1.1)) for k, sign in (("a", -1.0), ("b", 1.0))}
     ways = WalkPaths(columns_of(World(static=walls), 0.0, [np.zeros(2), np.array([0.0, -3.2])]), er.preset("woman"))
     way = ways.find(np.zeros(2), np.array([0.0, -3.2]))
     assert way is not None and way.length < 4.0 and "sidle" in {m.name for m in way.modes}

@@ -10,6 +10,7 @@ import pytest
 import trimesh
 
 import elbowroom as er
+from elbowroom.character.fit_shapes import fit_shapes
 from elbowroom.character.rig import as_character
 from elbowroom.character.visual import seen_skin
 from elbowroom.files.save import save
@@ -19,7 +20,8 @@ from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
-PERSON = er.preset("woman")
+PERSON = er.preset("woman").with_(name="ann")
+PERSON = PERSON.with_(shapes=fit_shapes(PERSON.skeleton, PERSON.roles, PERSON.skin, limits=PERSON.limits))
 
 
 def bent(degrees: float, frames: int = 3) -> Clip:
@@ -60,6 +62,13 @@ def test_ordinary_postures_leave_nothing_to_tell() -> None:
     assert found.free and found.evidence.skin is not None
     assert found.evidence.skin.share < 1e-3
     assert "skin" in found.summary
+
+
+def test_presets_say_how_far_their_skin_leaves_their_shapes() -> None:
+    """Their shapes enclose the skin at rest alone: hanging arms leave a little of it outside."""
+    found = certify(World(floor=0.0).with_character("ann", er.idle(er.preset("man"), seconds=1.0)))
+    assert found.free and found.evidence.skin is not None and 1e-3 < found.evidence.skin.share < 0.02
+    assert "of the skin up to" in found.summary and found.exceptions
 
 
 def test_skin_far_outside_is_listed_with_a_bound_that_holds() -> None:

@@ -8,8 +8,8 @@ whenever the heel rises. Skin that upper arm and chest share is the chest's: fle
 turn with the arm, and would be in the neck whenever the arm goes forward. Soles of boots that are skinned to the
 shins are the feet's. Each segment gets the capsule of least
 volume around its points where that stays near to the skin (fingers, slim limbs), else their convex hull with at
-most 64 corners, of feet, toes and thighs 128: a capsule around a trunk, a foot or a tapering thigh would be 2 to 3
-times as large as the hull.
+most 64 corners, of feet and toes 128: a capsule around a trunk, a foot or a tapering thigh would be 2 to 3 times as
+large as the hull.
 """
 
 from __future__ import annotations
@@ -37,10 +37,8 @@ _NEAR = 0.003
 # Before it is fitted well a capsule has about this many times the gap.
 _FITTING_GAINS = 2.5
 _MOST_CORNERS = 64
-# Feet roll over the floor on their edges, which fewer corners would let stand off the skin by up to 3 mm, and thighs
-# pass each other at 11 mm, where fewer would stand off by 13.
-_MANY_CORNERS = 128
-_MANY = ("_foot", "_toes", "_thigh")
+# Feet roll over the floor on their edges, which fewer corners would let stand off the skin by up to 3 mm.
+_MOST_CORNERS_OF_FEET = 128
 
 # Points that span less than this in some direction are flat: a capsule holds them, and no shape is thinner.
 _THIN = 0.002
@@ -111,7 +109,7 @@ def _fitted(
 
     def around(j: int) -> Shape:
         name = names.get(j, skeleton.names[j])
-        most = _MANY_CORNERS if name.endswith(_MANY) else _MOST_CORNERS
+        most = _MOST_CORNERS_OF_FEET if name.endswith(("_foot", "_toes")) else _MOST_CORNERS
         return enclosing_shape(name, j, pieces[j], near, most)
 
     for j in pieces:

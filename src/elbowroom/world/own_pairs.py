@@ -89,10 +89,6 @@ _NODDING = np.radians(20.0)
 # Rotation of ankles in a walk, radians, to either side.
 _WALKING = np.radians(25.0)
 
-# Flexion of each joint of the trunk of a person who stoops: the middle of what recorded people use, 43, 23 and 12
-# degrees (`character/range_of_motion.py`).
-_STOOPED = np.radians(25.0)
-
 _ONE_TRUNK = ("spine2", "chest", "left_clavicle", "right_clavicle")
 _TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
 
@@ -108,17 +104,11 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
         counts[a, b] = p.joint != q.joint and not same_hand
         if counts[a, b] and close_kin(body, p.joint, q.joint) and not never_ignored(one, other):
             near.append((a, b))
-    found = overlap(near) | {(a, b) for a, b in near if _heel_to_seat(shapes[a][1], shapes[b][1])}
+    found = overlap(near)
     ignored = tuple(sorted(found | _beside_hips(body, shapes, found)))
     for a, b in ignored:
         counts[a, b] = False
     return OwnPairs(counts, ignored)
-
-
-def _heel_to_seat(one: str, other: str) -> bool:
-    """Return whether two segments are the pelvis and a shin: they only meet behind a folded knee, flesh on flesh."""
-    roles = sorted((one.rpartition("_")[2], other.rpartition("_")[2]))
-    return roles == ["pelvis", "shin"]
 
 
 def _beside_hips(
@@ -140,18 +130,14 @@ def easy_poses(body: Body) -> Iterator[Array]:
 
     These are: at rest; a person with hanging arms; one who looks down at the hands; one whose hands are bent as far as
     they go, the base of the thumb on the end of the forearm; one whose ankles are bent as in a walk, where boots of
-    some rigs come upon the shins; one who stoops.
+    some rigs come upon the shins.
     """
     yield body.T_rest
     if not isinstance(body, Character):
         return
-    bent: list[tuple[tuple[str, ...], tuple[float, float]]] = [
-        (("left_upper_arm", "right_upper_arm"), (_HANGING, 0.0)),
-        (("neck", "head"), (_NODDING, 0.0)),
-    ]
+    bent = [(("left_upper_arm", "right_upper_arm"), (_HANGING, 0.0)), (("neck", "head"), (_NODDING, 0.0))]
     bent += [(("left_hand", "right_hand"), way) for way in ((np.pi, 0.0), (-np.pi, 0.0), (0.0, np.pi), (0.0, -np.pi))]
     bent += [(("left_foot", "right_foot"), way) for way in ((_WALKING, 0.0), (-_WALKING, 0.0))]
-    bent += [(("spine1", "spine2", "chest"), (_STOOPED, 0.0))]
     skeleton = body.skeleton
     for parts, swing in bent:
         q = skeleton.rest.copy()
