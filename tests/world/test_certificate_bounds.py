@@ -243,4 +243,4 @@ def test_what_is_left_out_as_far_away_is_far_away(margin: float, monkeypatch: py
             slow = proof.first_pass(margin)
         for one, other in zip(quick, slow, strict=True):
             assert np.array_equal(one.unit, other.unit) and np.array_equal(one.begin, other.begin)
-        assert margin > 0.1 or sum(seen) > 20, "little is left out"
+        assert margin > 0.1 or sum(seen) > 10, "little is left out"

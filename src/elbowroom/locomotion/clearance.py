@@ -24,10 +24,7 @@ from elbowroom.motion.soles import soles
 
 MARGIN = 0.008  # metres between arms and body
 _RATE = 30.0  # samples per second
-_ROUNDS = 8
-# Most that an arm is opened in one round, radians: where it passes before the hips, rounds would open it twice as far
-# as needed (a Rocketbox adult: 21° of spread where 15° are clear).
-_STEP = np.radians(5.0)
+_ROUNDS = 4
 _LEAST_GAIN = 0.4  # share of the lever
 _ENOUGH = 0.2 * MARGIN  # tolerated shortfall of the margin
 _MOST = np.radians(35.0)
@@ -68,7 +65,7 @@ def arms_clear(clip: Clip) -> Clip:
         if all(n.max() <= 0.0 for n in need.values()):
             break
         for side in SIDES:
-            spread[side] = np.minimum(spread[side] + np.minimum(need[side], _STEP), _MOST)
+            spread[side] = np.minimum(spread[side] + need[side], _MOST)
         opened = _opened(clip, {side: _soft(samples, spread[side], clip) for side in SIDES})
     return opened
 

@@ -1,7 +1,7 @@
 """Visible skin of people that is outside of the collision shapes that a proof is about.
 
 Shapes are rigid, skins bend. Nearly all of a skin stays within 5 mm of the shapes (`character/skin_cover.py`); the rest
-is bounded here for the whole motion, between frames too, and compared with the distance of other things at its frames.
+is bounded here for the whole motion, between frames too, and compared ten times a second with the distance of others.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from elbowroom.character.skin_cover import HELD_M, Levers, cover_of, levers
 from elbowroom.character.visual import seen_skin
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import boxes
 from elbowroom.kernels import skin_cover as kernels
 from elbowroom.kernels.skin_cover import Cover
 from elbowroom.motion.clip import Motion
@@ -29,6 +30,9 @@ from elbowroom.world.world import Record
 
 # Excess that is not listed, metres: half a sleeve, and as deep as a contact may be.
 LISTED_M = 0.005
+# Seconds between the times at which the skin of a part is compared with what is near it, besides its worst: at every
+# frame that costs as many exact distances as the proof.
+_LOOKS_S = 0.1
 # Times that are measured together, to bound the memory.
 _BLOCK = 512
 # Steps into which the time between two frames is split, at most: a joint that turns round in one frame needs 30.
@@ -39,8 +43,8 @@ _MOST_STEPS = 64
 class SkinPart:
     """Skin of a body part more than 5 mm outside the proven shapes, by at most `beyond_m`, the most at `at_s` seconds.
 
-    `enters` are the things nearer to the part's shape than that at a frame, with the depth in metres to which the skin
-    may be in them; empty where it is clear of everything.
+    `enters` are the things nearer to the part's shape than that, ten times a second and at its worst, with the depth in
+    metres to which the skin may be in them; empty where it is clear of everything.
     """
 
     part: str
@@ -173,9 +177,11 @@ def _listed(exact: ExactWorld, person: _Person, worst: Array, times: Array) -> I
         meets = np.isin(exact.index, parts).any(axis=1) & ~np.isin(exact.index, person.parts).all(axis=1)
         pairs = np.flatnonzero(meets)
         enters: dict[str, float] = {}
-        for n in rows[_close(exact, parts, pairs, worst[rows, s], times[rows])].tolist():
-            for thing, depth in _entered(exact, person, s, parts, pairs, float(worst[n, s]), float(times[n])):
-                enters[thing] = max(enters.get(thing, 0.0), depth)
+        close = rows[_close(exact, parts, pairs, worst[rows, s], times[rows])]
+        _, first = np.unique(np.floor(times[close] / _LOOKS_S), return_index=True)
+        close = np.union1d(close[first], close[worst[close, s] >= worst[close, s].max(initial=0.0)])
+        for n in close[np.argsort(-worst[close, s], kind="stable")].tolist():  # the deepest first: others add nothing
+            _enter(exact, person, s, parts, pairs, float(worst[n, s]), float(times[n]), enters)
         during = (float(times[rows[0]]), float(times[min(rows[-1] + 1, len(times) - 1)]))
         name = exact.parts[person.parts[s]].name
         yield SkinPart(name, float(worst[at, s]), float(times[at]), during, tuple(enters.items()))
@@ -230,7 +236,7 @@ def _joined(found: list[SkinPart]) -> Iterator[SkinPart]:
         yield SkinPart(name, worst.beyond_m, worst.at_s, during, tuple(sorted(enters.items(), key=lambda e: -e[1])))
 
 
-def _entered(
+def _enter(
     exact: ExactWorld,
     person: _Person,
     s: int,
@@ -238,21 +244,29 @@ def _entered(
     pairs: NDArray[np.int64],
     beyond: float,
     t: float,
-) -> Iterator[tuple[str, float]]:
-    """Other things nearer to parts than the skin of s stands out at a time, and the depth that leaves, metres."""
+    enters: dict[str, float],
+) -> None:
+    """Deepen by name the things that are nearer to parts than the skin of s stands out at a time, by what that leaves.
+
+    Distances are only worked out where boxes leave room for more than is known.
+    """
     exact.place(t)
-    for k in exact.near(beyond, pairs).tolist():
+    near = exact.near(beyond, pairs)
+    gaps = np.zeros(len(near))
+    boxes.gaps(exact.index[near], exact.placed.low, exact.placed.high, gaps)
+    for k, gap in zip(near.tolist(), gaps.tolist(), strict=True):
         a, b = exact.index[k].tolist()
         other = exact.parts[b if a in parts else a]
-        if any(holds_at(c.during, t) for c in exact.contacts.get(k, ())):
+        known = enters.get(other.name, 0.0)
+        if beyond - gap <= known or any(holds_at(c.during, t) for c in exact.contacts.get(k, ())):
             continue
         if other.name == FLOOR:
             depth = exact.placed.height - _lowest(person, s, t)
         else:
-            gap = exact.distance(k, beyond)
-            depth = beyond - (0.0 if gap.value is None else gap.value)
-        if depth > 0.0:
-            yield other.name, depth
+            found = exact.distance(k, beyond - known)
+            depth = beyond - (0.0 if found.value is None else found.value)
+        if depth > known:
+            enters[other.name] = depth
 
 
 def _lowest(person: _Person, s: int, t: float) -> float:
