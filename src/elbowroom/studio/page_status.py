@@ -74,11 +74,13 @@ class Status:
         name = studio.document.name + (" •" if studio.session.unsaved else "")
         tone, said = studio.said
         done = job.progress if long and job is not None else None
+        excused = escape("; ".join(_exceptions(studio)))
         # room for two lines of text, the bar and a message of two lines at any time: the tabs below stay where they are
         content = (
             f'<div id="{_TOP}" style="padding:8px 10px 2px 10px;font-size:13px"><div style="opacity:.65;'
             f'padding-right:84px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap">{escape(name)}</div>'
-            f'<div style="margin-top:2px;line-height:1.5;min-height:3em"><span style="display:inline-block;width:8px;'
+            f'<div title="{excused}" style="margin-top:2px;line-height:1.5;min-height:3em">'
+            f'<span style="display:inline-block;width:8px;'
             f'height:8px;border-radius:4px;background:{color};margin-right:7px"></span>{escape(text)}</div>'
             f'{_bar(done)}<div style="min-height:3.9em">{_boxed(said, tone)}</div></div>'
         )
@@ -120,8 +122,15 @@ def _summary(studio: Studio) -> tuple[str, str]:
     color, text = (
         (_GOOD, "Certified collision-free") if verdict == "certified" else (_WAIT, "No collision found, not proven")
     )
-    but = [] if plan.certificate is None else plan.certificate.exceptions
-    return color, "; ".join([text, *([near] if near else []), *but])
+    but = _exceptions(studio)
+    said = [f"{len(but)} exception{'s' * (len(but) > 1)}: hover to read"] if but else []
+    return color, "; ".join([text, *([near] if near else []), *said])
+
+
+def _exceptions(studio: Studio) -> list[str]:
+    """Sentences on what the proof of the plan excuses."""
+    certificate = None if studio.plan is None else studio.plan.certificate
+    return [] if certificate is None else certificate.exceptions
 
 
 def _bar(done: float | None) -> str:
