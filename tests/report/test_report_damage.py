@@ -89,5 +89,6 @@ def test_balance_of_recorded_walks_is_that_of_an_independent_calculation(name: s
     off = np.linalg.norm(ann.balance.zmp - zmp, axis=-1)[np.isfinite(ann.balance.zmp_margin)]
     assert np.nanmedian(off) < 0.012 and np.nanpercentile(off, 95.0) < 0.035
     share = float(np.mean(margin[np.isfinite(margin)] < -0.06))
-    assert share < SHARES[0] and abs(ann.balance.outside_share - share) < 0.06 and ann.balance.light != "bad"
+    assert share < SHARES[0] and abs(ann.balance.outside_share - share) < 0.06
+    assert ann.balance.light == ("look" if name == "07_12" else "good")  # its soles are near the bound
     assert "bad" not in {m.light for m in ann.measures.values()}
