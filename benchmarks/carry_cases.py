@@ -104,10 +104,10 @@ def doorways(widths: Sequence[float], plot: str | None) -> None:
     rows: list[tuple[bool, float, bool, float]] = []
 
     def sweep(d: Any, task: Any, lifted: Any, goal: Any, what: str, on_foot: Any) -> None:
-        saved, static = d.save(), d.world.static
+        before, static = d.take, d.world.static
         for level in (True, False):
             for width in widths:
-                d.restore(saved)
+                d.take = before
                 d.world = d.world.with_(static={**static, **doorway(width)})
                 begun, why = time.process_time(), ""
                 try:

@@ -115,13 +115,13 @@ class Runs:
         self.triangles = 0
 
     def __call__(self, d: Any, task: Any, lifted: Any, goal: Any, what: str) -> None:
-        saved, settings = d.save(), d.settings
+        before, settings = d.take, d.settings
         self.triangles = sum(len(mesh.faces) for mesh in d.world.static.values())
         seeds = range(self.asked.first, self.asked.first + self.asked.runs)
         for seed in self.asked.seeds or seeds:
             row: dict[str, Any] = {"name": self.name, "fps": self.fps, "seed": seed, "triangles": self.triangles}
             try:
-                self._run(row, (d, task, lifted, goal, what), saved, replace(settings, seed=seed))
+                self._run(row, (d, task, lifted, goal, what), before, replace(settings, seed=seed))
             except Exception as error:
                 row["status"] = f"crash: {error!r}"
             self.rows.append(row)
@@ -134,13 +134,13 @@ class Runs:
                     file.write(json.dumps(row) + "\n")
         raise _Done
 
-    def _run(self, row: dict[str, Any], asked: tuple[Any, ...], saved: Any, settings: Any) -> None:
+    def _run(self, row: dict[str, Any], asked: tuple[Any, ...], before: Any, settings: Any) -> None:
         """One run: its status and seconds by stage are added to a row."""
         d, _, lifted, _, _ = asked
-        d.restore(saved)
+        d.take = before
         d.settings = settings
         self._learn_ahead(row, asked)
-        d.restore(saved)
+        d.take = before
         self.clock.seconds.clear()
         begin, fps = lifted.carriers[0].actor.now, lifted.carriers[0].actor.base.fps
         try:

@@ -56,11 +56,11 @@ MUTANTS = (
         "tests/plan/test_director.py -k collides",
     ),
     Mutant(
-        "restore keeps grips",
+        "a failed attempt keeps its grips",
         "plan/director.py",
-        "        self.world, self.edits, self.grips = saved.world, list(saved.edits), dict(saved.grips)\n",
-        "        self.world, self.edits = saved.world, list(saved.edits)\n",
-        "tests/plan/test_director.py -k grips",
+        "            self.take = before\n        return done\n",
+        "            self.take = replace(before, grips=self.take.grips)\n        return done\n",
+        "tests/plan/test_director.py -k failed_attempt",
     ),
     Mutant(
         "the strangest of the searched paths is kept",

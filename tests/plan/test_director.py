@@ -12,7 +12,8 @@ import elbowroom as er
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan import manipulate
-from elbowroom.plan.arm_paths import ArmPaths
+from elbowroom.plan.acting import wait
+from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.result import PlanningFailure
@@ -57,15 +58,35 @@ def test_a_held_thing_that_collides_is_not_led_around() -> None:
     assert d.world is before
 
 
-def test_grips_come_back_with_the_state() -> None:
+def test_a_failed_attempt_leaves_nothing_behind() -> None:
+    """World, frames, edits, grips, contacts, and what a body does differently from then on."""
     d = director(room())
-    saved = d.save()
-    d.grips["can"] = grip("top")
-    again = d.save()
-    d.restore(saved)
-    assert d.grips == {}
-    d.restore(again)
-    assert d.grips["can"].grasp == ("right", "top")
+    ann, before = d.actor("ann"), d.take
+
+    def attempt() -> None:
+        wait(d, ann, 5)
+        ann.keep((3, 4))
+        ann.change(q=np.roll(ann.q, 1, axis=1), support=None, away=True)
+        d.take = d.take.with_grip("can", grip("top")).folding("ann")
+        d.note(ann, "right_arm", "try", (0.0, 0.1), LimbTrajectory(np.zeros((1, 3, 4)), "ik"))
+        d.actor("bob")
+        d.world = d.world.with_(notes=("a note",))
+        raise PlanningFailure("no-path", "nothing goes")
+
+    d.world = d.world.with_character("bob", d.world.motion("ann"))
+    before = d.take
+    failure = d.attempt(attempt)
+    assert failure is not None and failure.why == "nothing goes"
+    assert d.take is before and ann.k == 0 and not ann.kept and "bob" not in d.actors
+    assert d.attempt(lambda: wait(d, ann, 5)) is None and ann.k == 5
+
+
+def test_frames_of_a_take_cannot_be_written_to() -> None:
+    ann = director(room()).actor("ann")
+    with pytest.raises(ValueError, match="read-only"):
+        ann.q[0, 3] = 0.0
+    with pytest.raises(AttributeError):
+        ann.track.q = ann.q  # type: ignore[misc]
 
 
 def test_the_most_natural_of_the_searched_paths_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,21 +108,21 @@ def test_what_cannot_be_put_down_is_grasped_otherwise(
 
     def do(d: Director, task: Task, earlier: object, done: object) -> None:
         if isinstance(task, Grab):
-            assert "can" not in d.grips, "as before it was taken"
-            number = next(n for n in range(9) if ("right", str(n)) not in d.refused.get("can", set()))
+            assert "can" not in d.take.grips, "as before it was taken"
+            number = next(n for n in range(9) if ("right", str(n)) not in d.effort.refused.get("can", set()))
             tried.append(number)
-            d.grips["can"] = grip(str(number))
-        elif d.grips["can"].grasp[1] != str(works):
+            d.take = d.take.with_grip("can", grip(str(number)))
+        elif d.take.grips["can"].grasp[1] != str(works):
             raise PlanningFailure("no-path", "it cannot be put there")
 
     monkeypatch.setattr(manipulate, "_do", do)
     d = director(room())
     tasks = [Grab(who="ann", object="can"), Put(who="ann", object="can", to=(0.0, -2.0, 1.0))]
-    d.choosy.add("can")
+    d.effort.choosy.add("can")
     if left is None:
         with pytest.raises(PlanningFailure, match="cannot be put"):
             manipulate._do_all(d, tasks)
         assert tried[:5] == [0, 1, 2, 3, 4]
     else:
         manipulate._do_all(d, tasks)
-        assert tried == list(range(left)) and d.grips["can"].grasp == ("right", str(works))
+        assert tried == list(range(left)) and d.take.grips["can"].grasp == ("right", str(works))

@@ -126,10 +126,13 @@ def test_a_hand_that_holds_something_keeps_its_grip_while_the_other_one_moves_a_
     d = director((0.55, -0.55), settings=Settings(tier="ik"))
     actor = d.actor("ann")
     fingers = list(finger_joints(actor.body, "right"))
-    actor.q[-1, fingers] = finger_rotations(actor.body, "right", power(0.03))
+    q = np.array(actor.q)
+    q[-1, fingers] = finger_rotations(actor.body, "right", power(0.03))
+    actor.change(q=q)
     actor.keep(joints_of(actor, "right"))
     raised = list(actor.body.chain("right_arm").joints)[:1]
-    actor.q[-1, raised] = actor.body.skeleton.rest[raised]  # it gave way to something, and may return
+    q[-1, raised] = actor.body.skeleton.rest[raised]  # it gave way to something, and may return
+    actor.change(q=q)
 
     taking = next(iter(reachable_grasps(d, actor, "door", Grab(who="ann", hand="left", object="door"), "open door")))
     take(d, actor, taking, "door", "open door", None)

@@ -14,7 +14,8 @@ from elbowroom.geometry.rotations import about, multiply
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import cut, stacked
+from elbowroom.motion.layers import held
+from elbowroom.plan.edit import laid_in_turn, stacked
 from elbowroom.plan.prove import prove
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.repair.whole_clip import begun_later, shifted_clips
@@ -52,7 +53,7 @@ def edit(limb: str, begin: float, end: float, reason: str = "a test") -> Edit:
 def both_hands() -> tuple[Clip, Clip, list[Edit]]:
     """Two arms that move at times that overlap, the neck with the second, and edits of them."""
     after = turned(turned(turned(stroll(), "right_forearm", 20, 90), "left_forearm", 60, 140), "neck", 60, 140)
-    return stroll(), after, cut(stroll(), after, [edit("right_arm", 0.3, 1.5), edit("left_arm", 1.0, 2.3)])
+    return stroll(), after, laid_in_turn([edit("right_arm", 0.3, 1.5), edit("left_arm", 1.0, 2.3)], stroll(), after)
 
 
 def test_edits_have_the_joints_of_their_limbs_and_the_frames_in_which_they_differ() -> None:
@@ -69,7 +70,7 @@ def test_what_a_limb_does_before_its_first_edit_belongs_to_that_edit() -> None:
     """An arm that gives way early does so for its own edit, not for one of the other arm that begins before it."""
     base = stroll()
     after = turned(turned(base, "right_forearm", 20, 90), "left_forearm", 30, 140)
-    right, left = cut(base, after, [edit("right_arm", 0.3, 1.5), edit("left_arm", 1.0, 2.3)])
+    right, left = laid_in_turn([edit("right_arm", 0.3, 1.5), edit("left_arm", 1.0, 2.3)], base, after)
     names = base.character.joint_names
     assert [names[j] for j in right.layer.joints] == ["right_forearm"]
     assert left.layer.during[0] == pytest.approx(31 / 60)
@@ -86,7 +87,7 @@ def test_a_hand_that_stays_belongs_to_the_edit_that_brought_it() -> None:
     share = np.clip(np.minimum((np.arange(len(base)) - 20) / 20, (140 - np.arange(len(base))) / 20), 0.0, 1.0)
     q[:, j] = multiply(q[:, j], np.stack([about([1.0, 0.0, 0.0], 0.5 * s) for s in share]))
     after = base.with_(rotations=q)
-    there, back = cut(base, after, [edit("right_arm", 20 / 60, 40 / 60), edit("right_arm", 2.0, 140 / 60)])
+    there, back = laid_in_turn([edit("right_arm", 20 / 60, 40 / 60), edit("right_arm", 2.0, 140 / 60)], base, after)
     assert there.layer.during[1] == pytest.approx(119 / 60) and back.layer.during[0] == pytest.approx(2.0)
     # without the second it fades where the first would have left off: no joint jumps from frame to frame
     plan = Plan("found", World().with_character("ann", after), (there, back), base={"ann": base})
@@ -101,11 +102,9 @@ def test_edits_over_edits_that_last_longer() -> None:
     """What was done first is held for as long as what comes later lasts."""
     base = stroll()
     first = turned(base, "right_forearm", 120, 240)  # it ends while the arm is turned
-    under = cut(base, first, [edit("right_arm", 2.0, 3.0)])
+    under = laid_in_turn([edit("right_arm", 2.0, 3.0)], base, first)
     later = begun_later(first, 30)
-    over = cut(first.with_(root=np.vstack([first.root, np.repeat(first.root[-1:], 30, 0)]),
-                           rotations=np.concatenate([first.rotations, np.repeat(first.rotations[-1:], 30, 0)])),
-               later, [edit("whole body", 0.0, 3.5)])  # fmt: skip
+    over = laid_in_turn([edit("whole body", 0.0, 3.5)], held(first, len(first) + 30), later)
     longer = later.with_()
     below, edits = stacked({"ann": base}, under, {"ann": longer}, over)
     made = motions(below, edits)["ann"]

@@ -16,7 +16,6 @@ from elbowroom.locomotion.course import through
 from elbowroom.locomotion.departure import stance_of, walk_from
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.walk import WalkOptions
-from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks, preview_tasks
 from elbowroom.plan.order import ordered
@@ -362,7 +361,7 @@ def test_a_crossing_is_timed_on_the_path() -> None:
     world = standing(World())
     walk = er.walk(er.preset("woman"), 1.2, seconds=6.0, fps=FPS)
     world = world.with_character("bea", er.place(walk, (-3.0, -2.0), 0.5 * np.pi))  # across the path, to the east
-    actor = Actor(world, "ann", FPS)
+    actor = Director(world, QUICK, FPS, 0).actor("ann")
     y = np.linspace(0.0, -4.0, 17)
     path = WalkPath(np.stack([np.zeros(17), y], axis=-1), (WALK,) * 17, 4.0, 4.0, columns_of(world, 0.0, [np.zeros(2)]))
     _, speed, delay = next(past_people(world, actor, [path], 1.25))
@@ -376,7 +375,7 @@ def test_who_is_behind_somebody_slower_stays_behind_rather_than_going_round() ->
     world = standing(World())
     walk = er.walk(er.preset("woman"), 0.7, seconds=8.0, fps=FPS)
     world = world.with_character("bea", er.place(walk, (0.0, -1.0), 0.0))
-    actor, columns = Actor(world, "ann", FPS), columns_of(world, 0.0, [np.zeros(2)])
+    actor, columns = Director(world, QUICK, FPS, 0).actor("ann"), columns_of(world, 0.0, [np.zeros(2)])
 
     def path(*points: tuple[float, float]) -> WalkPath:
         length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
@@ -389,7 +388,7 @@ def test_who_is_behind_somebody_slower_stays_behind_rather_than_going_round() ->
 
 def test_a_hand_at_a_wall_is_one_collision() -> None:
     world = standing(World())
-    actor = Actor(world, "ann", FPS)
+    actor = Director(world, QUICK, FPS, 0).actor("ann")
     fingers = [f"ann.right_{finger}{k}" for finger in ("thumb", "index", "middle", "ring") for k in (1, 2, 3)]
     hand = [Unproven(Pair(name, "wall"), (1.0 + 0.01 * k, 1.2), ("ann",)) for k, name in enumerate(fingers)]
     assert _little(world, actor, hand)

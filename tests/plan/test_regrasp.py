@@ -110,7 +110,7 @@ def test_hands_are_one_above_the_other_on_a_pole() -> None:
     assert is_pole(pole)
     assert not is_pole(cylinder(0.02, 0.3)) and not is_pole(box((0.3, 0.2, 0.02))) and not is_pole(box((0.12, 0.12, 1)))
     world = room().with_object("pole", pole, Still(T))
-    pairs = pole_grasps(world, Actor(world, "ann"), "pole", [T])
+    pairs = pole_grasps(world, Director(world, Settings(), 60.0, 0).actor("ann"), "pole", [T])
     assert pairs and all((a.hand, b.hand) == ("left", "right") for a, b in pairs)
     heights = np.array([[g.T_thing_hand[2, 3] for g in pair] for pair in pairs])
     assert np.abs(heights[:, 0] - heights[:, 1]).min() > 0.2, "two fists at one place have no room"
@@ -131,5 +131,5 @@ def test_fingers_do_not_sweep_through_what_they_let_go(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(leave, "depart", depart)
     with pytest.raises(PlanningFailure, match="open fingers"):
-        leave.let_go(d, actor, "right", "bottle", d.grips["bottle"].open, [-actor.body.front], "leave bottle")
+        leave.let_go(d, actor, "right", "bottle", d.take.grips["bottle"].open, [-actor.body.front], "leave bottle")
     assert len(tries) == 1, "stretched fingers would go through the bottle"

@@ -50,7 +50,7 @@ def regripped(world: World, why: PlanningFailure) -> list[Move]:
     d = Director(world, Settings(), 30.0, 0)
     d.actor("ann")
     done: list[Move] = []
-    by_regripping(d, Move(who="ann", object="crate", to=GOAL, feet="stay"), d.save(), why, done.append)
+    by_regripping(d, Move(who="ann", object="crate", to=GOAL, feet="stay"), d.take, why, done.append)
     assert "set down on table on the way" in d.world.notes[-1]
     return done
 
@@ -68,7 +68,7 @@ def test_both_halves_are_carried_out_and_proven() -> None:
     d = Director(room(0.6), Settings(probes=0), 30.0, 0)
     task = Move(who="ann", object="crate", to=GOAL, feet="stay")
     d.actor("ann")
-    by_regripping(d, task, d.save(), PlanningFailure("no-path", "move crate: no path"), lambda leg: move(d, leg))
+    by_regripping(d, task, d.take, PlanningFailure("no-path", "move crate: no path"), lambda leg: move(d, leg))
     at = np.array([d.world.frame("crate", t)[:3, 3] for t in np.arange(0.0, d.actor("ann").now + 0.1, 0.1)])
     assert np.allclose(at[-1], GOAL, atol=1e-6)
     during = [hold.during for hold in d.world.holds]

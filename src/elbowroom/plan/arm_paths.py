@@ -177,7 +177,7 @@ class ArmPaths:
         """Penalty of frames (N + 1, 3, 4) that are unlike human reaches, from the hand's path and the joints' jerk."""
         rough = float(joint_jerks(continuous(q), self._rate).max(initial=0.0)) / JERK
         beyond = float(pose_excess(self._limits, q).max(initial=0.0)) > BEYOND
-        return self.shape(q).strange + max(rough - 1.0, 0.0) + _OUT_OF_RANGE * beyond
+        return float(self.shape(q).strange + max(rough - 1.0, 0.0) + _OUT_OF_RANGE * beyond)
 
     def _evened(self, trajectory: LimbTrajectory) -> LimbTrajectory:
         """A path re-timed to a bell-shaped speed along the hand's path, where that is free and more natural."""

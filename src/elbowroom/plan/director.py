@@ -29,7 +29,8 @@ from elbowroom.plan.tight.goals import whole_body_reach
 from elbowroom.plan.tight.settings import BRIEF, USUAL
 from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.kneeling import TILTS_RAD, Kneeling
-from elbowroom.posing.reach import Reached, ReachStatus, reach
+from elbowroom.posing.reach import Reached, reach
+from elbowroom.posing.reach_help import ReachStatus
 from elbowroom.spaces.component import PosePath
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here

@@ -16,8 +16,8 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.places import moves, moving_until
 from elbowroom.plan.repair.allowed import own_touches
 from elbowroom.plan.tasks import Task
-from elbowroom.posing.limb_ik import LimbIK
-from elbowroom.posing.orbit import EASY_ORBIT, search_orbit, search_orbits
+from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
+from elbowroom.posing.orbit import search_orbit, search_orbits
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Riding

@@ -15,10 +15,10 @@ from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import UP, Array, arc, continuous, slerp, to_matrix
 from elbowroom.motion.quality import JERK, joint_jerks
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import ArmPaths, Blocked, LimbTrajectory
+from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import held_by
-from elbowroom.plan.result import PlanningFailure, why_not
+from elbowroom.plan.result import Blocked, PlanningFailure, why_not
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.stance import between
 from elbowroom.world.fast import LimbCheck

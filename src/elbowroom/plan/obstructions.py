@@ -66,7 +66,7 @@ def _rise_out(exact: ExactWorld, thing: str, places: Mapping[str, Array]) -> flo
         raised = {**places, thing: transform([0.0, 0.0, rise]) @ places[thing]}
         exact.place_snapshot(Snapshot(0.0, {}, raised))
         if not any(thing in exact.pairs[k] and exact.hit(k) for k in exact.near(0.0).tolist()):
-            return rise
+            return float(rise)
     return None
 
 

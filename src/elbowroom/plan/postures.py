@@ -17,7 +17,8 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers_model import hand_model
-from elbowroom.posing.grasps import Grasp, closed_on, drawn_back
+from elbowroom.posing.grasps import closed_on, drawn_back
+from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
@@ -306,7 +307,8 @@ class Postures:
                 if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
                     self._last += 1
                     self._met[k] = self._last
-                    return exact.pairs[k]
+                    met: Pair = exact.pairs[k]
+                    return met
         return None
 
     def _depth(self, k: int) -> float | None:

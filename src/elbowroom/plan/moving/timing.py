@@ -135,7 +135,7 @@ def _mean_so_far(values: NDArray[np.int64]) -> Array:
 
 def seen_by(T: Array, points: Array) -> Array:
     """Points (N, 3) of the world in local frames (N, 4, 4)."""
-    return np.einsum("nij,ni->nj", T[:, :3, :3], points - T[:, :3, 3])
+    return np.asarray(np.einsum("nij,ni->nj", T[:, :3, :3], points - T[:, :3, 3]))
 
 
 def frames_for(

@@ -16,10 +16,10 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.plan.repair.find import CollisionEpisode
 from elbowroom.world.allowances import cap_of, supports
-from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR
+from elbowroom.world.paths import Interval
 from elbowroom.world.things import Carried, Hold
 from elbowroom.world.world import World
 

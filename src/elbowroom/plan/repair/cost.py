@@ -165,7 +165,7 @@ def speed_limits(clip: Clip, joints: Sequence[int], first: int, last: int) -> Ar
     legs = {j for chain in clip.character.chains.values() if chain.kind == "leg" for j in chain.joints}
     q = clip.rotations[first : last + 1, list(joints)]
     own = rot.angle_between(q[:-1], q[1:]).max(axis=0, initial=0.0) * clip.fps
-    return np.maximum([_LEGS_SPEED if j in legs else _OTHERS for j in joints], _FASTER * own)
+    return np.asarray(np.maximum([_LEGS_SPEED if j in legs else _OTHERS for j in joints], _FASTER * own))
 
 
 def _turns(q: Array, rate: float) -> Array:
@@ -175,7 +175,7 @@ def _turns(q: Array, rate: float) -> Array:
 
 def angular_accelerations(q: Array, rate: float) -> Array:
     """Largest angular acceleration between frames of each joint (n,) over rotations (T, n, 4), rad/s²."""
-    return np.linalg.norm(np.diff(_turns(q, rate), axis=0), axis=-1).max(axis=0, initial=0.0) * rate
+    return np.asarray(np.linalg.norm(np.diff(_turns(q, rate), axis=0), axis=-1).max(axis=0, initial=0.0) * rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,4 +263,4 @@ class SmoothnessLimits:
         added = np.diff(turn - turns_around, axis=1)[:, ends] * (rate / _POP)
         jerk = velocity_jerks(np.moveaxis(turn, 0, 1), rate) / self._jerk
         pop = np.linalg.norm(added, axis=-1).max(axis=(1, 2), initial=0.0)
-        return np.maximum(np.maximum(np.maximum(speed, acceleration), jerk).max(axis=-1), pop)
+        return np.asarray(np.maximum(np.maximum(np.maximum(speed, acceleration), jerk).max(axis=-1), pop))

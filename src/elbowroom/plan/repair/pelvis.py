@@ -21,8 +21,8 @@ from elbowroom.plan.repair.allowed import planted
 from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.posing.limb_ik import Keep, LimbIK, Solution
 from elbowroom.world.allowances import Changed
-from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact
+from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
 # Seconds around an episode at full displacement, and the shortest time to leave and to return.
@@ -135,7 +135,8 @@ class PelvisOffset:
         low, high = self.clip.source.lead, len(self.clip) - 1
         rows, reach = np.arange(self.first, self.last + 1), max(round(_STRIDE * self.clip.fps), 1)
         a, b = np.clip(rows - reach, low, high), np.clip(rows + reach, low, high)
-        return (self.clip.root[b] - self.clip.root[a])[:, :2] * (self.clip.fps / np.maximum(b - a, 1))[:, None]
+        pace = self.clip.fps / np.maximum(b - a, 1)
+        return np.asarray((self.clip.root[b] - self.clip.root[a])[:, :2] * pace[:, None])
 
     @cached_property
     def _stances(self) -> list[list[tuple[int, int, int | None]]]:

@@ -130,13 +130,9 @@ def _moved(
             if _better(other, plan):
                 whole = Edit(name, "whole body", shifted.text, shifted.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
-                below = {**world.characters, name: held(options.sources[name], len(clips_of(shifted.world)[name]))}
-                moved = Plan(
-                    "found",
-                    shifted.world,
-                    (laid(whole, options.sources[name], clip_of(shifted.world, name)),),
-                    base=below,
-                )
+                clip, source = clip_of(shifted.world, name), options.sources[name]
+                whole, below = laid(whole, source, clip), {**world.characters, name: held(source, len(clip))}
+                moved = Plan("found", shifted.world, (whole,), base=below)
                 plan = moved.then(other).with_(seconds=spent, collisions=plan.collisions)
             elif late:
                 plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {other.why}")
@@ -332,10 +328,9 @@ def _raised(work: Work, people: Sequence[str], proof: Certificate) -> bool:
     left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
     found = [raised(work.world, name, left) for name in people if name in recorded_people(work.world)]
     for rise in filter(None, found):
-        who = rise.changed.who
-        there = work.world.with_character(who, rise.world.motion(who))
-        edit = Edit(who, rise.name, rise.text, rise.changed.during, "avoid")
-        took(work, RepairResult(there, (laid(edit, clip_of(work.world, who), clip_of(there, who)),)))
+        who, clip = rise.changed.who, clip_of(rise.world, rise.changed.who)
+        edit = laid(Edit(who, rise.name, rise.text, rise.changed.during, "avoid"), clip_of(work.world, who), clip)
+        took(work, RepairResult(work.world.with_character(who, clip), (edit,)))
     return any(found)
 
 

@@ -306,4 +306,4 @@ class Apart:
         skeleton = self.now.character.skeleton
         p = skeleton.forward(root.reshape(-1, 3), q.reshape(-1, *q.shape[2:]))[..., :3, 3].reshape(*q.shape[:3], 3)
         away = np.linalg.norm(p[:, None] - self._theirs, axis=-1).max(axis=(2, 3))
-        return np.clip(1.0 - away.min(axis=1) / _APART, 0.0, 1.0)
+        return np.asarray(np.clip(1.0 - away.min(axis=1) / _APART, 0.0, 1.0))

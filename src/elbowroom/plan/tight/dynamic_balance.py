@@ -46,7 +46,7 @@ class ZeroMoment:
         The point is as far from the centre of mass as that accelerates, by the square of time.
         """
         room = np.maximum(self.extents - self.centers @ AROUND - _AIM_M, 1e-3)
-        return np.sqrt(np.maximum(((self.points - self.centers) @ AROUND / room).max(axis=1), 1.0))
+        return np.asarray(np.sqrt(np.maximum(((self.points - self.centers) @ AROUND / room).max(axis=1), 1.0)))
 
 
 def zero_moment(problem: BodyProblem, frames: tuple[Array, Array], fps: float) -> ZeroMoment | None:

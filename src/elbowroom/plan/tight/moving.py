@@ -158,7 +158,7 @@ def _back_from(reached: NDArray[np.bool_], step: int) -> Array:
         low = max(place - step, 0)
         place = low + int(np.flatnonzero(row[low : place + step + 1])[0])
         out.append(place)
-    return np.array(out[::-1]) / (reached.shape[1] - 1)
+    return np.asarray(np.array(out[::-1]) / (reached.shape[1] - 1))
 
 
 def _evened(stops: Array, fps: float) -> Array:

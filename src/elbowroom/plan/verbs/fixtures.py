@@ -27,7 +27,8 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import FixtureTask, Grab, HandleTask, Press
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
 from elbowroom.plan.verbs.leave import let_go, take
-from elbowroom.posing.grasps import Grasp, handles_of, press_target
+from elbowroom.posing.grasps import handles_of, press_target
+from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between

@@ -29,7 +29,8 @@ from elbowroom.plan.verbs.carry import homes, on_top
 from elbowroom.plan.verbs.grasp_choice import Manner, ReachableGrasp, holdable, lies_low, reachable_grasps
 from elbowroom.plan.verbs.leave import depart, departures, hold, take
 from elbowroom.plan.verbs.tilt import slide_to_edge, tilt_up
-from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps
+from elbowroom.posing.grasps import closed_on, edge_grasps
+from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.world.things import FOREVER
 
 # Motions of the arm with the object in hand that are tried.

@@ -24,7 +24,8 @@ from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.next_places import Place, easiest_turns, next_places
-from elbowroom.posing.grasps import Grasp, closed_on, grasps_of, opposed
+from elbowroom.posing.grasps import closed_on, grasps_of, opposed
+from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.posing.reach import Reached
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.things import Fixture

@@ -18,8 +18,9 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.hands import effort, front_of, shoulder_of
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.verbs.holding import ROOM_M, Grips, Holding
-from elbowroom.posing.grasps import Grasp, closed_on, grasps_of, opposed
+from elbowroom.posing.grasps import closed_on, grasps_of, opposed
 from elbowroom.posing.grasps_form import Form, form_of
+from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.posing.two_hands import STEEP, edge_grasps, two_hand_grasps
 from elbowroom.world.world import World
 

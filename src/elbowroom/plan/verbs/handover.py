@@ -41,7 +41,8 @@ from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, reachable_grasps
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
-from elbowroom.posing.grasps import Grasp, closed_on, grasps_of
+from elbowroom.posing.grasps import closed_on, grasps_of
+from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.world.pairs import holding_joints
 from elbowroom.world.things import FOREVER
 

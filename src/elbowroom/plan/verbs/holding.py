@@ -27,7 +27,8 @@ from elbowroom.plan.places import place_for, resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed, tried
 from elbowroom.plan.tasks import Move
-from elbowroom.posing.grasps import Grasp, closed_on
+from elbowroom.posing.grasps import closed_on
+from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import FEET, ITERATIONS, Load, WholeBody, support_of
 from elbowroom.spaces.object import between_states, place_of, state_of
@@ -139,7 +140,7 @@ class Holding:
         """Point (3,) at which the load acts: the object's middle, or between the hands of one of several people."""
         if self.people == 1:
             return np.asarray(apply(T_object, self.center[None])[0])
-        return np.mean([T[:3, 3] for T in targets.values()], axis=0)
+        return np.asarray(np.mean([T[:3, 3] for T in targets.values()], axis=0))
 
     def held_at(self, grips: Grips, T_object: Array, near: Pose) -> Pose:
         """A free posture that holds the object at a placement (4, 4); raises `PlanningFailure`.

@@ -56,7 +56,7 @@ def crew_of(d: Director, task: Move | Carry, what: str) -> list[Actor]:
         raise UnknownName("object", task.object, d.world.objects)
     if isinstance(d.world.objects[task.object], Fixture):
         raise BadValue(f"{what}: a fixture can be opened and closed, but not carried.")
-    if not (task.at is task.begin is task.back is task.hand is None):
+    if any(given is not None for given in (task.at, task.begin, task.back, task.hand)):
         raise BadValue(f"{what}: the planner chooses the times; omit 'hand', 'at', 'begin' and 'back'.")
     names = (task.who, *task.helpers)
     if len(set(names)) < len(names):

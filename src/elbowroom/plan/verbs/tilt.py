@@ -44,7 +44,8 @@ from elbowroom.plan.verbs.grasp_choice import (
 from elbowroom.plan.verbs.leave import depart, let_go, take
 from elbowroom.plan.verbs.next_places import Place
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
-from elbowroom.posing.grasps import Grasp, closed_on, edge_grasps, opposed, press_target
+from elbowroom.posing.grasps import closed_on, edge_grasps, opposed, press_target
+from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.world.paths import Keyed
 from elbowroom.world.things import FOREVER
 
@@ -79,7 +80,7 @@ class _Tilt:
 
     def at(self, share: Array | float) -> Array:
         """Placements (..., 4, 4) at shares of the tilt, to the nearest degree."""
-        return self.places[np.rint(np.asarray(share) * (len(self.places) - 1)).astype(int)]
+        return np.asarray(self.places[np.rint(np.asarray(share) * (len(self.places) - 1)).astype(int)])
 
 
 def tilt_up(d: Director, actor: Actor, task: Grab, what: str, standing: Callable[..., None]) -> None:

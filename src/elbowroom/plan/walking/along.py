@@ -42,7 +42,7 @@ def trodden(path: WalkPath, character: Character) -> Array:
         return path.points
     ahead = normalize(np.gradient(path.points, axis=0))
     ends = np.concatenate([[0.0], np.ones(len(middles) - 2), [0.0]])
-    return path.points - (ends * middles)[:, None] * np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
+    return np.asarray(path.points - (ends * middles)[:, None] * np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1))
 
 
 def crouching_along(path: WalkPath) -> Callable[[Array], Array] | None:

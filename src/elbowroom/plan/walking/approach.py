@@ -308,7 +308,7 @@ def _strain(actor: Actor, begun: int) -> float:
     T = body.transforms(actor.root[begun:], actor.q[begun:])
     pelvis = body.role("pelvis")
     drop = float(T[0, pelvis, 2, 3] - T[:, pelvis, 2, 3].min()) / body.height
-    return max(float(bow_of(body, T).max()) / BOW_RAD, drop / _SQUAT)
+    return float(max(bow_of(body, T).max() / BOW_RAD, drop / _SQUAT))
 
 
 def _carried_ahead(d: Director, actor: Actor) -> float:

@@ -79,9 +79,9 @@ def middle_of(world: World, name: str, t: float) -> Array:
     """Middle (3,) of a mesh, also one of several parts, an object or a frame at a time."""
     parts = [mesh.bounds for part, mesh in world.static.items() if part == name or part.startswith(f"{name}.")]
     if parts:
-        return 0.5 * (np.min(parts, axis=(0, 1)) + np.max(parts, axis=(0, 1)))
+        return np.asarray(0.5 * (np.min(parts, axis=(0, 1)) + np.max(parts, axis=(0, 1))))
     if name in world.objects:
-        return world.objects[name].mesh.moved(world.frame(name, t)).bounds.mean(axis=0)
+        return np.asarray(world.objects[name].mesh.moved(world.frame(name, t)).bounds.mean(axis=0))
     return world.frame(name, t)[:3, 3]
 
 
@@ -157,7 +157,7 @@ def _left(there: Array, times: Array, places: Array, room: float) -> Array:
     """Times (N,) from which on a leader at places (M, 2) at times (M,) stays `room` metres away from points (N, 2)."""
     near = np.linalg.norm(there[:, None] - places[None], axis=-1) < room
     last = near.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
-    return np.where(near.any(axis=1), times[np.minimum(last + 1, len(times) - 1)], times[0])
+    return np.asarray(np.where(near.any(axis=1), times[np.minimum(last + 1, len(times) - 1)], times[0]))
 
 
 def _way_of(world: World, whom: str, now: float) -> tuple[Array, Array]:

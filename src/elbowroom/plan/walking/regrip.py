@@ -146,7 +146,7 @@ def _within(triangles: Array, ends: tuple[Array, Array], near: float) -> Array:
     """Triangles (F, 3, 3) whose boxes are within some metres of one of two placements (4, 4), seen from above."""
     low, high = triangles[..., :2].min(axis=1), triangles[..., :2].max(axis=1)
     here = [((low <= T[:2, 3] + near) & (high >= T[:2, 3] - near)).all(axis=1) for T in ends]
-    return triangles[np.logical_or(*here)]
+    return np.asarray(triangles[np.logical_or(*here)])
 
 
 def _grid(bounds: Array, ends: tuple[Array, Array], near: float) -> Iterator[Array]:
