@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -58,6 +58,35 @@ def at_rest(world: World, thing: str, T: Array) -> World:
     return world.with_(objects={**world.objects, thing: replace(world.objects[thing], path=Still(T))})
 
 
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Pairs (P,) of parts: `apart`, not both of the body; `spaced`, kept apart with `most_room` metres at most."""
+
+    apart: NDArray[np.bool_]
+    spaced: NDArray[np.bool_]
+    most_room: Array
+
+    @classmethod
+    def of(cls, world: World, exact: ExactWorld, who: str, led: str | None) -> _Pairs:
+        """The pairs of a world for postures of a character who may lead an object."""
+        own = np.array([part.kind == "body" and part.owner == who for part in exact.parts], dtype=bool)
+        joints_of = np.array([part.joint for part in exact.parts])
+        apart: NDArray[np.bool_] = np.asarray(~own[exact.index].all(axis=1))
+        body = world.body(who)
+        below = {j for side in ("left", "right") for j in _below_elbow(body, side)}
+        lower, joints = own & np.isin(joints_of, list(below)), joints_of[exact.index]
+        near = np.zeros(len(joints), dtype=bool)
+        for first, second in _KEPT_APART:
+            a, b = (np.isin(joints, _joints_of(body, *roles)) for roles in (first, second))
+            near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
+        one = lower[exact.index].sum(axis=1) == 1
+        near &= ~(apart | one)
+        # held objects move with the forearms
+        thing = np.array([part.owner == led for part in exact.parts], dtype=bool)
+        near |= (lower[exact.index] | thing[exact.index]).all(axis=1) & apart
+        return cls(apart, apart | one | near, np.where(near, _KEPT_APART_M, np.inf))
+
+
 class Postures:
     """Postures of one character at one time, everything else as a world has it then.
 
@@ -100,27 +129,10 @@ class Postures:
         self._mine = np.isin(self._exact.index, list(mine)).any(axis=1)
         self._taking = taking
         self._among: dict[tuple[str, str], NDArray[np.int64]] = {}
+        self._pairs = _Pairs.of(world, self._exact, who, led)
         # Most queries collide, usually in the same pair as the last ones. Numbers that grow with how recently a pair
         # collided give the order of tests, pairs of the body with itself last.
-        own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
-        joints_of = np.array([part.joint for part in self._exact.parts])
-        self._apart: NDArray[np.bool_] = np.asarray(~own[self._exact.index].all(axis=1))
-        body = world.body(who)
-        below = {j for side in ("left", "right") for j in _below_elbow(body, side)}
-        lower, joints = own & np.isin(joints_of, list(below)), joints_of[self._exact.index]
-        near = np.zeros(len(joints), dtype=bool)
-        for first, second in _KEPT_APART:
-            a, b = (np.isin(joints, _joints_of(body, *roles)) for roles in (first, second))
-            near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
-        one = lower[self._exact.index].sum(axis=1) == 1
-        near &= ~(self._apart | one)
-        # held objects move with the forearms
-        thing = np.array([part.owner == led for part in self._exact.parts], dtype=bool)
-        near |= (lower[self._exact.index] | thing[self._exact.index]).all(axis=1) & self._apart
-        self._spaced: NDArray[np.bool_] = self._apart | one | near
-        self._most_room = np.where(near, _KEPT_APART_M, np.inf)
-        self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
-        self._last = 1
+        self._met: NDArray[np.int64] = np.asarray(self._pairs.apart, dtype=np.int64)
         self._exact.place_snapshot(self._now)
 
     def with_soft_tissue(self) -> Postures:
@@ -205,7 +217,7 @@ class Postures:
             moved = np.array([(p.owner == self.who and p.joint in mine) or p.owner in carried for p in parts])
             left_out = np.array([p.owner == but for p in parts])[self._exact.index].any(axis=1)
             one = moved[self._exact.index].sum(axis=1) == 1
-            self._among[key] = np.flatnonzero(self._mine & self._apart & one & ~left_out)
+            self._among[key] = np.flatnonzero(self._mine & self._pairs.apart & one & ~left_out)
         things = {name: self._now.things[name] for name in self._held} | carried
         return self._blame(T, things, self._among[key], room)
 
@@ -300,13 +312,12 @@ class Postures:
         exact = self._exact.place_body(self.who, T, things)
         near = exact.near(room, among)
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
-            needs = room > 0.0 and k not in exact.contacts and (own_room or self._spaced[k])
-            if exact.within(k, min(room, float(self._most_room[k]))) if needs else exact.hit(k):
+            needs = room > 0.0 and k not in exact.contacts and (own_room or self._pairs.spaced[k])
+            if exact.within(k, min(room, float(self._pairs.most_room[k]))) if needs else exact.hit(k):
                 value = self._depth(k)
                 contact = None if value is None else exact.allowed(k, -value)
                 if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
-                    self._last += 1
-                    self._met[k] = self._last
+                    self._met[k] = self._met.max() + 1
                     met: Pair = exact.pairs[k]
                     return met
         return None

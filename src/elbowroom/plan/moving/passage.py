@@ -144,20 +144,31 @@ class Passage:
         what: str,
         searches: bool = True,
     ) -> None:
-        self.d, self.actor, self._at, self._pace, self.pose = d, actor, at, pace, at.pose
-        self._searches = searches
-        self.m = m = moments(d, actor, at.hand, task, at.k, at.T_hand[at.k], actor.frames(pace.work), pace.early)
+        self.d, self.actor, self._task, self._at, self._pace, self._searches = d, actor, task, at, pace, searches
+        self.m = moments(d, actor, at.hand, task, at.k, at.T_hand[at.k], actor.frames(pace.work), pace.early)
         # a chosen time is part of the reason
         self.what = what if task.at is not None else f"{what} at {actor.time(at.k):.2f} s"
-        self.hand, self.limb, self._thing = at.hand, f"{at.hand}_arm", str(getattr(task, "object", ""))
-        self.arm = list(actor.body.chain(self.limb).joints)
-        self.fingers = list(finger_joints(actor.body, at.hand))
         self._moved = False
         self._orbit: float | None = None  # elbow angle at contact
         self._checks: dict[bytes, LimbCheck] = {}  # of retreats that are tried in turn
-        self._fade = smoothstep if pace.quick else smootherstep
-        # frames after which the hand has left its target, and after which the arm is back
-        self._off, self._home = ((0.3, 0.75) if pace.quick else (0.5, 1.0)) * np.array(m.back - m.done)
+
+    @property
+    def limb(self) -> str:
+        """Chain of the arm."""
+        return f"{self._at.hand}_arm"
+
+    @property
+    def arm(self) -> list[int]:
+        """Joints of the arm."""
+        return list(self.actor.body.chain(self.limb).joints)
+
+    @property
+    def fingers(self) -> list[int]:
+        """Joints of the fingers."""
+        return list(finger_joints(self.actor.body, self._at.hand))
+
+    def _fade(self, share: Array) -> Array:
+        return smoothstep(share) if self._pace.quick else smootherstep(share)
 
     @property
     def near(self) -> float:
@@ -172,10 +183,10 @@ class Passage:
         d, actor, m = self.d, self.actor, self.m
         rows = np.arange(m.leaves, m.back + 1)
         root, q = actor.base.root[rows], actor.base.rotations[rows]
-        mine = set(joints_of(actor, self.hand)) - set(actor.body.chain(self.limb).lead)
+        mine = set(joints_of(actor, self._at.hand)) - set(actor.body.chain(self.limb).lead)
         may = actor.upper & ~np.isin(np.arange(len(actor.upper)), list(mine))
         share = _rising(rows, m.leaves, m.there) * (1.0 - _rising(rows, m.done, m.back))
-        new, moved = with_posture(actor.body, q, m.there - m.leaves, self.pose, may, share)
+        new, moved = with_posture(actor.body, q, m.there - m.leaves, self._at.pose, may, share)
         if d.settings.gaze and focus is not None:
             gaze_share = _rising(rows, m.leaves, m.leaves + _GAZE_ARRIVES * (m.there - m.leaves))
             off = m.done + _GAZE_STAYS * (m.back - m.done)
@@ -219,8 +230,10 @@ class Passage:
         home = np.array(own[:, self.arm]) if home is None else home
         rows = np.arange(m.done, m.back + 1)
         actor.edit(m.back, self.arm, home[m.back - m.done :])
-        share = 1.0 - self._fade((rows - m.done - keeps) / max(self._home, 1.0))
-        off = smootherstep((rows - m.done) / max(_NEARLY * keeps if keeps else self._off, 1.0))
+        # frames after which the hand has left its target, and after which the arm is back
+        leaves, returns = ((0.3, 0.75) if self._pace.quick else (0.5, 1.0)) * np.array(m.back - m.done)
+        share = 1.0 - self._fade((rows - m.done - keeps) / max(returns, 1.0))
+        off = smootherstep((rows - m.done) / max(_NEARLY * keeps if keeps else leaves, 1.0))
         self._go(rows, self._beside(rows, by, off), home[: len(rows)], share, what, self._orbit)
 
     def _beside(self, rows: Frames, by: Array, share: Array) -> Array:
@@ -233,11 +246,13 @@ class Passage:
         """Make the frames final; raises `PlanningFailure` where the helping body collides."""
         d, actor, m = self.d, self.actor, self.m
         actor.go_on(m.back)
-        contacts = (*actor.contacts, (self.hand, m.there, m.done))
-        actor.change(free_from={**actor.free_from, self.hand: m.done}, contacts=contacts)
+        contacts = (*actor.contacts, (self._at.hand, m.there, m.done))
+        actor.change(free_from={**actor.free_from, self._at.hand: m.done}, contacts=contacts)
         d.world = actor.placed(d.world)
         if self._moved:
-            require_free(d, (actor.time(m.leaves), actor.time(m.back)), self.what, self._thing)
+            require_free(
+                d, (actor.time(m.leaves), actor.time(m.back)), self.what, str(getattr(self._task, "object", ""))
+            )
 
     def _shape(self, rows: Frames, turns: list[tuple[int, int, Array]]) -> None:
         """Rotate fingers to rotations (n, 4) between pairs of frames, one after another."""
@@ -257,7 +272,7 @@ class Passage:
         """
         d, actor = self.d, self.actor
         T = actor.body.transforms(actor.base.root[rows], actor.base.rotations[rows])
-        tracking = Tracking(actor.body, self.limb, T, self.pose)
+        tracking = Tracking(actor.body, self.limb, T, self._at.pose)
         there = tracking.postures(hands, share == 1.0, orbit)
         if there is None:
             raise PlanningFailure("target-out-of-reach", f"{what}: the arm cannot follow it while it is there")

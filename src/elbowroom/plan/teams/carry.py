@@ -194,7 +194,7 @@ def _lowering(d: Director, task: Carry, carrier: Carrier, actor: Actor, T_goal: 
     goal = tuple(float(x) for x in T_goal[:3, 3])
     down = Move(who=task.who, object=task.object, to=goal, helpers=task.helpers)  # type: ignore[arg-type]
     lowering = TeamCarrier(d, actor, down, what, carrier.people)
-    lowering.T_goal, lowering.guide = T_goal, None
+    lowering.T_goal, lowering.guided = T_goal, (None, lowering.guided[1])
     return lowering
 
 

@@ -82,7 +82,7 @@ class Carrier(Holding):
         given = 0
         guides = [database for _, database, _ in self.fits(ranked[0])]
         for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
-            self.guide, self.pull = guide, pull
+            self.guided = guide, pull
             looks = ranked[: _GUIDED_LOOKS.get(pull, _LOOKS)]
             options = (self.option(grips, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
@@ -132,7 +132,7 @@ class Carrier(Holding):
         after = self.beside(grips, self.T_goal, goal, _BESIDE_M)
         self._require_straight(grips, self.T_start, before, start)
         self._require_straight(grips, self.T_goal, after, goal)
-        return Option(grips, before, start, goal, (self.guide, self.pull))
+        return Option(grips, before, start, goal, self.guided)
 
     def after(self, option: Option, last: Pose) -> Pose:
         """A posture with open hands before the object at its goal, near that with which it arrived, or the option's."""
@@ -180,7 +180,7 @@ class Carrier(Holding):
         """Note which recordings were followed, how well they fit (Y10), and which fit better without success."""
         note, failed = f"{self.what}: no recorded postures were used", []
         for far, database, answer in self.fits(grips):
-            if database is self.guide:
+            if database is self.guided[0]:
                 note = (
                     f"{self.what}: follows recorded postures ({answer.database}, nearest take {answer.take}); hands "
                     f"and feet are {100 * far:.0f} cm from recorded ones at most, where postures are usually "

@@ -213,7 +213,7 @@ def _follow(
         step = _Step(holding, grips, holding.postures(grips, lies=lies), room, start, pose, end)
         # where recordings lead to a jump, or out of balance, stay at the previous posture
         found = _stepped(step, guided=True)
-        if found is None and holding.guide is not None:
+        if found is None and holding.guided[0] is not None:
             found = _stepped(step, guided=False)
         for push in pushes if found is None else ():
             tally[CHECKS] += 1

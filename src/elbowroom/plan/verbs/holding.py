@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +87,17 @@ class Grips:
         return out
 
 
+@dataclass
+class _Known:
+    """Checks of postures by what they are about, the last recorded posture that was asked for, by its hands, and
+    collisions that ended steps of the object's paths.
+    """
+
+    postures: dict[object, Postures] = field(default_factory=dict)
+    answer: tuple[object, Posture] | None = None
+    met: Counter[str] = field(default_factory=Counter)
+
+
 class Holding:
     """A person who holds an object at its start, at its goal, and on the way; one of several `people`."""
 
@@ -94,17 +105,27 @@ class Holding:
         self.d, self.actor, self.what, self.thing, self.people = d, actor, what, task.object, people
         self.T_start = d.world.frame(task.object, actor.now)
         self.T_goal = place_for(d.world, task, self.T_start, actor.now)
-        self.mass = (d.world.objects[task.object].mass or 0.0) / people
-        self.center = d.world.objects[task.object].mesh.bounds.mean(axis=0)
-        self.body = WholeBody(unfolding(actor.body))
-        self.support = support_of(actor.body, actor.pose, d.world.floor or 0.0) if task.balance else None
         self.databases = _databases(actor, task)
-        self.guide: PostureDatabase | None = next(iter(self.databases), None)
-        self.pull = PULLS[0]
-        self._postures: dict[object, Postures] = {}
-        self.met = Counter[str]()  # collisions that ended steps of the object's paths
-        self._answer: tuple[object, Posture] | None = None
+        # recorded postures that guide the solver, and the weight of their markers
+        self.guided: tuple[PostureDatabase | None, float] = (next(iter(self.databases), None), PULLS[0])
+        self._known = _Known()
+        self.support = support_of(actor.body, actor.pose, d.world.floor or 0.0) if task.balance else None
         self.T_feet = {foot: actor.body.skeleton.at(actor.pose)[actor.body.role(foot)] for foot in FEET}
+
+    @property
+    def met(self) -> Counter[str]:
+        """Collisions that ended steps of the object's paths, in words."""
+        return self._known.met
+
+    @property
+    def mass(self) -> float:
+        """Share of the object's mass, kg."""
+        return (self.d.world.objects[self.thing].mass or 0.0) / self.people
+
+    @cached_property
+    def body(self) -> WholeBody:
+        """Solver of the body's postures."""
+        return WholeBody(unfolding(self.actor.body))
 
     def at(
         self, targets: Mapping[str, Array], near: Pose, T_object: Array, *, loaded: bool, markers: bool = True
@@ -139,7 +160,7 @@ class Holding:
     def _borne_at(self, targets: Mapping[str, Array], T_object: Array) -> Array:
         """Point (3,) at which the load acts: the object's middle, or between the hands of one of several people."""
         if self.people == 1:
-            return np.asarray(apply(T_object, self.center[None])[0])
+            return np.asarray(apply(T_object, self.d.world.objects[self.thing].mesh.bounds.mean(axis=0)[None])[0])
         return np.asarray(np.mean([T[:3, 3] for T in targets.values()], axis=0))
 
     def held_at(self, grips: Grips, T_object: Array, near: Pose) -> Pose:
@@ -248,13 +269,14 @@ class Holding:
         return None
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
-        if self.guide is None:
+        guide, pull = self.guided
+        if guide is None:
             return None, None
-        key = (self.guide, *targets, *(T.tobytes() for T in targets.values()))
-        if self._answer is None or key != self._answer[0]:  # postures are solved several times for the same hands
-            self._answer = key, self.guide.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
-        found = self._answer[1]
-        return found.markers, self.pull * found.weights
+        key, known = (guide, *targets, *(T.tobytes() for T in targets.values())), self._known
+        if known.answer is None or key != known.answer[0]:  # postures are solved several times for the same hands
+            known.answer = key, guide.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
+        found = known.answer[1]
+        return found.markers, pull * found.weights
 
     def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, Posture]]:
         """Databases, best fit first: metres to the nearest constraints, at start and goal, and the worse answer of the
@@ -287,7 +309,7 @@ class Holding:
         """
         shapes = tuple((hand, grasp.name if grips.closes else grasp.shape.name) for hand, grasp in grips.grasps.items())
         key = (shapes, closed and grips.closes, lies)
-        if key not in self._postures:
+        if key not in self._known.postures:
             d, actor = self.d, self.actor
             fingers: dict[int, Array] = {}
             contacts: list[Contact] = []
@@ -298,8 +320,8 @@ class Holding:
                 contacts += supported(self.thing, resting(d.world, self.thing, actor.now, T), (-np.inf, np.inf))
             contacts += tissue_contacts(actor.body, actor.who, (-np.inf, np.inf), d.world.caps.tissue)
             world = d.world.with_(contacts=(*d.world.contacts, *contacts))
-            self._postures[key] = Postures(world, actor.who, actor.now, fingers=fingers, led=self.thing)
-        return self._postures[key]
+            self._known.postures[key] = Postures(world, actor.who, actor.now, fingers=fingers, led=self.thing)
+        return self._known.postures[key]
 
 
 def _alike(a: Pose, b: Pose) -> bool:

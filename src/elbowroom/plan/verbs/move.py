@@ -178,7 +178,7 @@ class Crew:
 
     def _paths(self, options: Options, *, searched: bool, rooms: Sequence[float] = ROOMS_M) -> list[CarriedFrames]:
         for carrier, option in self._crew(options):
-            carrier.guide, carrier.pull = option.guided
+            carrier.guided = option.guided
         team = [(carrier, option.grips) for carrier, option in self._crew(options)]
         ends = [(option.start, option.goal) for option in options]
         return carried(team, ends, searched=searched, rooms=rooms, slower=self.slower)

@@ -238,8 +238,8 @@ def hold_failures(d: Director, actor: Actor, task: Move, *, ends: Ends, at_once:
     ranked = tried(lambda: carrier.ranked(hands)[:_GRIPS])
     if isinstance(ranked, PlanningFailure):
         return [ranked]
-    for guide in dict.fromkeys((carrier.guide, None)):
-        carrier.guide = guide
+    for guide in dict.fromkeys((carrier.guided[0], None)):
+        carrier.guided = guide, carrier.guided[1]
         for option in (option for grips in ranked if (option := carrier.option(grips, failed)) is not None):
             team, both = [(carrier, option.grips)], [(option.start, option.goal)]
             stuck = tried(partial(carried, team, both, searched=False)) if at_once else None
