@@ -29,7 +29,7 @@ from elbowroom.plan.elbow_angles import HandPath
 from elbowroom.plan.result import Blocked, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.posing.limb_ik import Keep, LimbIK
-from elbowroom.search.birrt import smooth
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.world.edit import Tier

@@ -18,10 +18,11 @@ from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
 from elbowroom.posing.stand import Balance
+from elbowroom.search import shortcut
 from elbowroom.search.birrt import Budget, Stats
-from elbowroom.search.rrt import CarriedPath, plan, smooth
+from elbowroom.search.rrt import EFFORT, CarriedPath, plan, smooth
+from elbowroom.search.shortcut import Effort
 from elbowroom.spaces.component import Component, ComponentSpace, Edge, PosePath, components, joined
-from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck
 
 # Poses along the straight path from start to goal, from which the first component's states are offsets.
@@ -210,7 +211,7 @@ class _ComponentSearch:
     perturbed: bool
     follow: float
 
-    def run(self, seed: int, budget: Budget, smoothing: Budget) -> CarriedPath[Edge]:
+    def run(self, seed: int, budget: Budget, smoothing: int) -> CarriedPath[Edge]:
         """Path of the component, shortened unless it follows one, from which shortcuts would lead away."""
         problem, check = self.problem, self.problem.check.with_parts(self.parts)
         space = ComponentSpace(
@@ -221,7 +222,7 @@ class _ComponentSearch:
         found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1), balanced=True)
         if self.follow > 0.0 or not found.found:
             return found
-        short = smooth(space, found, seed, budget=smoothing)
+        short = smooth(space, found, seed, replace(EFFORT, checks=smoothing))
         return replace(short, stats=Stats(found.stats.checks + short.stats.checks, *astuple(found.stats)[1:]))
 
 
@@ -257,14 +258,11 @@ def shortened(
     problem: BodyProblem, path: PosePath, seed: int, settings: TightSettings = USUAL, *, longest: float = 1.0
 ) -> PosePath:
     """The path with random pieces, at most `longest` of it, replaced by straight ones that are free and balanced."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    poses = path.poses
-    for _ in range(settings.shortcuts):
-        may_stop_here()
-        i, j = sorted(int(k) for k in rng.integers(0, len(poses), 2))
-        if j - i < 3 or j - i > longest * len(poses):
-            continue
-        between_them = edge_poses(problem, poses[i], poses[j])
-        if between_them is not None and len(between_them) < j - i:
-            poses = [*poses[: i + 1], *between_them, *poses[j + 1 :]]
+
+    def straight(poses: list[Pose], i: int, j: int) -> list[Pose] | None:
+        inner = edge_poses(problem, poses[i], poses[j]) if 2 < j - i <= longest * len(poses) else None
+        return None if inner is None or len(inner) >= j - i else [*poses[: i + 1], *inner, *poses[j + 1 :]]
+
+    effort = Effort(settings.shortcuts, vain=settings.shortcuts)
+    poses: list[Pose] = shortcut.shortened(path.poses, straight, seed, effort)
     return PosePath(problem.body, poses)

@@ -26,8 +26,8 @@ from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.detours import arms_height, clear, detours, ends_above
 from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget
+from elbowroom.search.rrt import EFFORT, smooth, walked
 from elbowroom.search.rrt import plan as search
-from elbowroom.search.rrt import smooth, walked
 from elbowroom.spaces.object import ObjectSpace, between_states, cube_side, place_of, state_of
 from elbowroom.world.pairs import Pair
 
@@ -63,7 +63,7 @@ _SAME_TURN_RAD = 1e-3
 # 183 rounds.
 _WALKS = 300
 _BUDGET = Budget(checks=320, nodes=600, fruitless=60)
-_SMOOTH = Budget(checks=120)
+_SMOOTH = replace(EFFORT, checks=120)
 # Largest duration of a carry with a heavy object against that with a light one. Chosen, as `Settings.slower_per_kg`.
 _SLOWEST = 2.5
 # How often a carry is slowed for others who hold the object: they follow a slower one a little differently.
@@ -169,7 +169,7 @@ def _path(
             found = search(quick, first, last, d.seed(), _BUDGET, _held_there(team, ends, T_b))
         if not found.found:
             raise PlanningFailure("no-path", f"{lead.what}: no path was found that the body can follow{_mostly(team)}")
-        short = found if straight or not smoothed else smooth(quick, found, d.seed(), budget=_SMOOTH)
+        short = found if straight or not smoothed else smooth(quick, found, d.seed(), _SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
         checks += found.stats.checks + (0 if short is found else short.stats.checks)
