@@ -189,7 +189,7 @@ def test_smoothing_walks_no_farther_than_to_payloads_that_it_knows() -> None:
 
     def steps(space: ObjectSpace[Array]) -> tuple[int, CarriedPath[Array]]:
         path = walked(space, (START, start_joints()), corners)
-        shorter = smooth(space, path, seed=2, effort=Effort(rounds=4))
+        shorter = smooth(space, path, seed=1, effort=Effort(rounds=4))
         assert_carried(shorter)
         return shorter.stats.checks, shorter
 

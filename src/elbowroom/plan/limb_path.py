@@ -13,7 +13,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import rounded
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import UP, Array, arc, continuous, slerp, to_matrix
-from elbowroom.motion.quality import JERK, joint_jerks
+from elbowroom.plan.accept import rougher
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import ArmPaths, Blocked, LimbTrajectory
 from elbowroom.plan.director import Director
@@ -162,11 +162,11 @@ class Levelling:
         limits = [self._actor.body.limits[j] for j in self._ik.joints]
         turned, own = continuous(np.concatenate([arm[:1], solved.rotations]))[1:], continuous(arm)
         within = clamp_pose(limits, rounded(clamp_pose(limits, turned), _SOFTLY, turned))
-        allowed = np.maximum(JERK, _ROUGHER * joint_jerks(own, fps))
         for part in _SHARES:
             q = continuous(slerp(own, within, part))
             q[0], q[-1] = arm[0], arm[-1]
-            if (joint_jerks(continuous(q), fps) <= allowed).all() and self._free(q) and self.tilt(q) < self.tilt(arm):
+            smooth = rougher(continuous(q)[None], own, fps, _ROUGHER)[0] <= 1.0
+            if smooth and self._free(q) and self.tilt(q) < self.tilt(arm):
                 return q
         return arm
 

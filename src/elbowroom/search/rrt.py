@@ -169,7 +169,8 @@ def smooth(
 
     if not path.found:
         return path
-    return replace(shortened(path, straight, seed, effort, lambda: int(tally[CHECKS])), stats=Stats.of(tally), trees=())
+    short = shortened(path, straight, seed, effort, lambda: int(tally[CHECKS]), distinct=True)
+    return replace(short, stats=Stats.of(tally), trees=())
 
 
 def _steps(space: CarriedSpace[Payload], start: Array, end: Array) -> Array:

@@ -40,18 +40,23 @@ def shortened(
     seed: int | np.random.Generator,
     effort: Effort = USUAL,
     checks: Callable[[], int] = lambda: 0,
+    *,
+    distinct: bool = False,
 ) -> Waypoints:
     """A path of waypoints with pieces replaced by straight ones.
 
     `straight` gives the path with a straight piece from one waypoint to another, None where it is not free or not
-    better; `checks` counts its checks of states.
+    better; `checks` counts its checks of states. `distinct` draws two different waypoints, so that each round of a few
+    counts.
     """
     thrown, lost = np.random.default_rng(seed), 0
     for _ in range(effort.rounds):
         if len(path) < 3 or lost >= effort.vain or checks() >= effort.checks:
             break
         may_stop_here()
-        i, j = sorted(thrown.integers(0, len(path), 2).tolist())
+        count = len(path)
+        drawn = thrown.choice(count, 2, replace=False) if distinct else thrown.integers(0, count, 2)
+        i, j = sorted(drawn.tolist())
         better = straight(path, i, j) if j - i > 1 else None
         path, lost = (path, lost + 1) if better is None else (better, 0)
     return path

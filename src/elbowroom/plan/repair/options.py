@@ -13,7 +13,7 @@ from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import Style
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate import Certificate
-from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.certificate_findings import Hit
 
 # Clearances that planned motion keeps, metres: the usual one, and where that is impossible.
 MARGIN, TIGHT = 0.005, 0.0015
@@ -79,10 +79,9 @@ class RepairOptions:
     brief: bool = True
     clocks: Clocks = field(default_factory=Clocks)
 
-    def pending(self, proof: Certificate) -> list[Collision | Unproven]:
+    def pending(self, proof: Certificate) -> list[Hit]:
         """Collisions of a proof that are to be resolved, and pairs too close to be proven apart."""
-        found: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
-        return [hit for hit in found if hit.during[1] >= self.since and hit.during[0] <= self.until]
+        return [hit for hit in proof.hits if hit.during[1] >= self.since and hit.during[0] <= self.until]
 
     def recorded(self, who: str) -> bool:
         """Return whether a character's clip may keep its recorded contacts with itself."""

@@ -13,6 +13,7 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, from_matrix
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.robot_clip import RobotClip
+from elbowroom.plan.accept import hits
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import released
 from elbowroom.plan.postures import PRESS, hand_contacts
@@ -23,8 +24,6 @@ from elbowroom.plan.teams.stances import footprint
 from elbowroom.plan.teams.trajectory import TURN_RAD_S
 from elbowroom.posing.robot_ik import RobotArmIK
 from elbowroom.posing.two_hands import under_edge
-from elbowroom.world.certificate import certify
-from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import FOREVER
 
@@ -195,13 +194,8 @@ class RobotCarrier:
         return np.concatenate(rows)
 
     def _require_free(self, during: tuple[float, float]) -> None:
-        if self.d.settings.tier == "ik":
-            return
-        found = certify(self.d.world, during=during, clearance=False, contacts="never")
-        every: list[Collision | Unproven] = [*found.collisions, *found.unproven]
-        for met in every:
-            if any(name.partition(".")[0] == self.who for name in met.pair):
-                raise PlanningFailure("no-path", f"{self.what}: {blamed(met.pair)}")
+        for hit in () if self.d.settings.tier == "ik" else hits(self.d.world, during, self.who):
+            raise PlanningFailure("no-path", f"{self.what}: {blamed(hit.pair)}")
 
     def stay(self, until: float) -> None:
         """Hold the object until a time with the base in place; raises `Blocked`."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.plan.accept import met_between
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
 from elbowroom.posing.stand import Balance
@@ -130,17 +131,16 @@ def body_path(
             if path is None:
                 blocked = blocked or component.name
                 break
-        if path is not None and follow is None and not _free_throughout(problem, path):
+        # a forearm passes a thin post from one posture to the next
+        if (
+            path is not None
+            and follow is None
+            and not free_between(between_check(problem, path), path.root, path.rotations)
+        ):
             path, blocked = None, blocked or component.name
         if path is not None:
             return BodyPath(path, Stats(*map(int, total)), seconds, decomposition, blocked)
     return BodyPath(None, Stats(*map(int, total)), seconds, (), blocked)
-
-
-def _free_throughout(problem: BodyProblem, path: PosePath) -> bool:
-    """Return whether a path is free between its postures: a forearm passes a thin post from one to the next."""
-    problem = replace(problem, check=between_check(problem, path))
-    return all(free_between(problem, a, b) for a, b in pairwise(path.poses))
 
 
 def between_check(problem: BodyProblem, path: PosePath) -> BodyCheck:
@@ -148,13 +148,11 @@ def between_check(problem: BodyProblem, path: PosePath) -> BodyCheck:
     return problem.check.with_margin(min(problem.check.margin, BETWEEN_MARGIN_M)).with_folds(path.T)
 
 
-def free_between(problem: BodyProblem, a: Pose, b: Pose) -> bool:
-    """Return whether postures interpolated between two are free."""
-    T = problem.body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
-    pieces = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _BETWEEN_M)), 2)
-    shares = (np.arange(1, pieces) / pieces)[:, None]
-    roots, rotations = (1.0 - shares) * a.root + shares * b.root, slerp(a.rotations, b.rotations, shares)
-    return all(problem.check.free(Pose.of(*row)) for row in zip(roots, rotations, strict=True))
+def free_between(check: BodyCheck, root: Array, rotations: Array) -> bool:
+    """Return whether postures between those of roots (N, 3) and rotations (N, J, 4) are free."""
+    way = np.linalg.norm(np.diff(check.body.transforms(root, rotations)[..., :3, 3], axis=0), axis=-1).max(axis=1)
+    counts = np.maximum(np.ceil(way / _BETWEEN_M), 2).astype(int)
+    return met_between(root, rotations, counts, lambda pose, _k, _share: None if check.free(pose) else pose) is None
 
 
 def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:

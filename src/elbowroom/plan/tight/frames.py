@@ -143,8 +143,12 @@ class _ClosedFrames:
             self._free[k] = pose is not None and self.problem.check.free(pose)
         # a fast hand passes a corner between two frames
         for k in sorted({k + i for k in changed for i in (-1, 0)}):
-            a, b = (self._closed[i] if self._free[i] else None for i in (k, k + 1))
-            self._between[k] = a is None or b is None or free_between(self.problem, a, b)
+            a, b = self._closed[k : k + 2]
+            if a is not None and b is not None and self._free[k] and self._free[k + 1]:
+                ends = np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations])
+                self._between[k] = free_between(self.problem.check, *ends)
+            else:
+                self._between[k] = True
         inner = np.concatenate([[True], self._between[:-1] & self._between[1:], [True]])
         return [pose if free else None for pose, free in zip(self._closed, self._free & inner, strict=True)]
 

@@ -14,11 +14,12 @@ from elbowroom.character.dynamics import too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.clip_library import posture_database
-from elbowroom.geometry.rotations import UP, Array, about, angle_between, normalize, slerp
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Posture, PostureDatabase
 from elbowroom.motion.recorded import recorded_postures
+from elbowroom.plan.accept import met_between
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.freeing import freed
@@ -237,16 +238,13 @@ class Holding:
 
     def met_between(self, postures: Postures, root: Array, q: Array, places: Array) -> Pair | None:
         """A pair that collides between two frames in which a joint rotates far, see `Carrier._met`."""
+
+        def blame(pose: Pose, k: int, share: float) -> Pair | None:
+            T = place_of(between_states(state_of(places[k]), state_of(places[k + 1]), np.array(share)))
+            return postures.blame(pose, {self.thing: T})
+
         far = angle_between(q[:-1], q[1:]).max(axis=1)
-        for k in np.flatnonzero(far > _FAR_RAD):
-            count = int(np.ceil(far[k] / _FAR_RAD))
-            for share in np.arange(1, count) / count:
-                pose = Pose.of(root[k] + share * (root[k + 1] - root[k]), slerp(q[k], q[k + 1], float(share)))
-                T = place_of(between_states(state_of(places[k]), state_of(places[k + 1]), np.array(share)))
-                met = postures.blame(pose, {self.thing: T})
-                if met is not None:
-                    return met
-        return None
+        return met_between(root, q, np.maximum(np.ceil(far / _FAR_RAD), 1).astype(int), blame)
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
         if self.guide is None:
