@@ -16,10 +16,11 @@ from elbowroom.plan.arm_paths import ArmPaths
 from elbowroom.plan.director import Director
 from elbowroom.plan.edit import changed_by
 from elbowroom.plan.freeing import free_arm
+from elbowroom.plan.margins import TIGHT_M
 from elbowroom.plan.reasons import collision_text
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairResult, by_limbs
-from elbowroom.plan.repair.options import TIGHT, RepairOptions
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.repair import repair_planned
 from elbowroom.plan.result import Plan, PlanningFailure, blamed
 from elbowroom.spaces.styles import CLOSE
@@ -97,7 +98,7 @@ def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
         limits = (d.settings.search_budget, False, 0.0)
         options = RepairOptions(sources, d.seed(), CLOSE, *limits, pins=d.pins, planted=planted, trunk=False)
         if planted and episode.limb.endswith("_leg"):  # thighs of some bodies are always nearer to each other
-            options = replace(options, margin=TIGHT)
+            options = replace(options, margin=TIGHT_M)
         done, _ = by_limbs(d.world, episode, options)
         if done is None:
             return False

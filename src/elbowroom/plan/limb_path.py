@@ -18,14 +18,12 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import ArmPaths, Blocked, LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import held_by
+from elbowroom.plan.margins import ladder
 from elbowroom.plan.result import PlanningFailure, why_not
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.stance import between
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
-
-# Clearance of paths whose ends have no more, metres.
-_TIGHT = 0.001
 
 # Searches for a path on which an object stays level.
 _SEARCHES = 4
@@ -53,8 +51,8 @@ def find_limb_path(
     T = actor.body.transforms(root, q)
     trajectory: LimbTrajectory | Blocked = Blocked("no-path")
     thing = level_thing(d.world, actor.who, limb, during[0])
-    clearances = dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0))
-    check = LimbCheck(world, actor.who, limb, during, margin=max(clearances))
+    clearances = ladder(d.settings.margin if margin is None else margin)
+    check = LimbCheck(world, actor.who, limb, during, margin=clearances[0])
     for clearance in clearances:
         paths = ArmPaths(actor.body, limb, actor.pose, times, T, check.with_margin(clearance), d.settings)
         trajectory = paths.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)

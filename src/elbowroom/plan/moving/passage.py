@@ -23,12 +23,13 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import joints_of
+from elbowroom.plan.margins import ladder
 from elbowroom.plan.moving.timing import ContactTiming, moments
 from elbowroom.plan.repair.allowed import FeetFree
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.ladder import replanned
 from elbowroom.plan.repair.limb import by_search, spliced
-from elbowroom.plan.repair.options import TIGHT, RepairOptions
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.stretch import Job, stretches
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Task
@@ -84,8 +85,7 @@ def freed(
         episode = CollisionEpisode(who, limb, (0.5 * float(times[low] + times[high]),) * 2, ())
     # ends with less clearance than the margin are left and entered with a smaller one
     ends, at = course[[low, high]], times[[low, high]]
-    margins = (d.settings.margin, min(TIGHT, d.settings.margin))
-    margin = next((m for m in margins if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
+    margin = next((m for m in ladder(d.settings.margin) if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
     style, budget = style_of(d.settings.style, CLOSE), d.settings.search_budget
     options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin, brief=False)
     job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]), widest)

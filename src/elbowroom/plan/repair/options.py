@@ -8,15 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.margins import USUAL_M
 from elbowroom.plan.repair.allowed import Pin
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import Style
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Hit
-
-# Clearances that planned motion keeps, metres: the usual one, and where that is impossible.
-MARGIN, TIGHT = 0.005, 0.0015
 
 
 @dataclass
@@ -68,7 +66,7 @@ class RepairOptions:
     max_aside: float
     apart: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
     progress: Callable[[str], None] | None = None
-    margin: float = MARGIN
+    margin: float = USUAL_M
     pins: tuple[Pin, ...] = ()
     planted: frozenset[str] = frozenset()
     trunk: bool = True

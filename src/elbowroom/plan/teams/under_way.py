@@ -64,7 +64,7 @@ def walk_with(
     """Let everybody walk with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
     carriers, grips, robots = lifted.carriers, lifted.grips, lifted.robots
     fps = carriers[0].actor.base.fps
-    bases = _bases(space, robots, timing.at(timing.times))
+    bases = _bases(space, robots, timing.at(timing.rows.times))
     turns = [robot.turn(float(headings[0])) for robot, (_, headings) in zip(robots, bases, strict=True)]
     _wait(d, carriers, grips, _delay(d, lifted, space, timing, max(turns, default=0.0)))
     begin, first = carriers[0].actor.now, [carrier.actor.k for carrier in carriers]

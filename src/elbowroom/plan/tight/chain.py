@@ -16,6 +16,7 @@ from elbowroom.character.limits import EPS, JointLimit, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.accept import met_between
+from elbowroom.plan.margins import BETWEEN_M
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
 from elbowroom.posing.stand import Balance
@@ -35,10 +36,8 @@ _VIA_SHARES = (0.2, 0.8)
 _VIA_SPREAD = 0.25
 # Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
-# Clearance between postures of a path, and of frames, metres: less than that of the postures; and the largest distance
-# between postures that are checked there.
-BETWEEN_MARGIN_M = 0.001
-_BETWEEN_M = 0.008
+# Largest distance between postures that are checked between those of a path, metres.
+_LOOKS_M = 0.008
 # Distance between samples along a shortcut of the whole body, metres.
 _LOOK_M = 0.03
 
@@ -145,13 +144,13 @@ def body_path(
 
 def between_check(problem: BodyProblem, path: PosePath) -> BodyCheck:
     """Check of postures between those of a path: something may be nearer there than at both."""
-    return problem.check.with_margin(min(problem.check.margin, BETWEEN_MARGIN_M)).with_folds(path.T)
+    return problem.check.with_margin(min(problem.check.margin, BETWEEN_M)).with_folds(path.T)
 
 
 def free_between(check: BodyCheck, root: Array, rotations: Array) -> bool:
     """Return whether postures between those of roots (N, 3) and rotations (N, J, 4) are free."""
     way = np.linalg.norm(np.diff(check.body.transforms(root, rotations)[..., :3, 3], axis=0), axis=-1).max(axis=1)
-    counts = np.maximum(np.ceil(way / _BETWEEN_M), 2).astype(int)
+    counts = np.maximum(np.ceil(way / _LOOKS_M), 2).astype(int)
     return met_between(root, rotations, counts, lambda pose, _k, _share: None if check.free(pose) else pose) is None
 
 

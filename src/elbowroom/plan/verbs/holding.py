@@ -24,6 +24,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.freeing import freed
 from elbowroom.plan.hands import front_of, shifted
+from elbowroom.plan.margins import STEPS_M
 from elbowroom.plan.places import place_for, resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed, tried
@@ -53,8 +54,6 @@ _PELVIS = (
 )
 # Rotation of a joint from one frame to the next above which postures between the two are checked, radians.
 _FAR_RAD = 0.12
-# Clearance between the body and everything else, its own forearms included, in postures of a motion, metres.
-ROOM_M = 0.004
 # Weights of recorded markers against that of the previous posture, per marker, in the order in which they are tried.
 # The first is nearest to left-out takes (benchmarks/object_moves_natural.py), the second leaves room where rigid shapes
 # cannot fold as people do.
@@ -147,7 +146,7 @@ class Holding:
 
         If it collides, it is solved again from other pelvis placements.
         """
-        met = self.carried_blame(grips, T_object, ROOM_M)
+        met = self.carried_blame(grips, T_object, STEPS_M[-1])
         if met is not None:
             raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")
         targets = grips.targets(self.actor, T_object)
@@ -162,7 +161,7 @@ class Holding:
                 if pose is None:
                     continue
                 known.append(pose)
-                found = self._required(self.freed(self.postures(grips), pose, T_object, room=ROOM_M))
+                found = self._required(self.freed(self.postures(grips), pose, T_object, room=STEPS_M[-1]))
                 return self._strong(found, T_object, grips)
             except PlanningFailure as failed:
                 stuck = stuck or failed
@@ -210,7 +209,7 @@ class Holding:
         """
         T_object = T if T_object is None else T_object
         pose = self.at(grips.targets(self.actor, T, aside_m), near, T_object, loaded=False)
-        return self._required(self.freed(self.postures(grips, closed=False), pose, T_object, room=ROOM_M))
+        return self._required(self.freed(self.postures(grips, closed=False), pose, T_object, room=STEPS_M[-1]))
 
     def _required(self, found: Pose | Pair) -> Pose:
         if isinstance(found, Pair):
