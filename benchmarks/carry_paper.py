@@ -99,7 +99,7 @@ def watched() -> Clock:
         (carry, "trajectory", "trajectory"), (under_way, "_delay", "trajectory"),
         (under_way, "walks", "locomotion"), (under_way, "held_frames", "manipulation"),
         (under_way, "add_frames", "manipulation"), (under_way, "_roll", "manipulation"),
-        (under_way, "_follow", "manipulation"), (under_way, "certify", "residual"), (tuning.Tuning, "tune", "residual"),
+        (under_way, "_follow", "manipulation"), (under_way, "hits", "residual"), (tuning.Tuning, "tune", "residual"),
     ):  # fmt: skip
         clock.watch(owner, name, stage)
     return clock

@@ -32,7 +32,8 @@ from elbowroom.kernels import limb_space
 from elbowroom.kernels.compiled import njit_nogil
 from elbowroom.kernels.limb_state import travel
 from elbowroom.props.furniture import bookshelf
-from elbowroom.search.birrt import Budget, Path, smooth
+from elbowroom.search.birrt import Budget, Path
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, HIT, LimbCheck

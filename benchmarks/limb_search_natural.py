@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.search.birrt import Path, smooth
+from elbowroom.search.birrt import Path
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 
 # The person faces -Y, her right is -X. The hand is behind where it is more than the first behind the shoulder, and

@@ -16,7 +16,7 @@ import numpy as np
 from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
-from elbowroom.search.birrt import smooth
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.fast import FREE, LimbCheck
 from elbowroom.world.world import World

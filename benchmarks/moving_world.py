@@ -36,7 +36,7 @@ from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.props.furniture import bookshelf
-from elbowroom.search.birrt import smooth
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast import HIT, LimbCheck

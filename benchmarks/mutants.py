@@ -51,8 +51,8 @@ MUTANTS = (
     Mutant(
         "require_free never raises",
         "plan/give_way.py",
-        '    if d.settings.tier == "ik":\n        return\n    certificate = certify(d.world, during=during',
-        "    return\n    certificate = certify(d.world, during=during",
+        '    if d.settings.tier == "ik":\n        return\n    found, before = hits(',
+        "    return\n    found, before = hits(",
         "tests/plan/test_director.py -k collides",
     ),
     Mutant(

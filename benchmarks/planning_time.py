@@ -22,7 +22,7 @@ from elbowroom.kernels import birrt as kernels
 from elbowroom.kernels import edges
 from elbowroom.kernels.space import CHECKS
 from elbowroom.plan import director
-from elbowroom.search import birrt
+from elbowroom.search import shortcut
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.exact_placed import Placed
 
@@ -57,7 +57,7 @@ def counted() -> Iterator[Counter[str]]:
     places: list[tuple[Any, str, Callable[..., Any]]] = [
         (edges, "check_batch", calls("postures", lambda *a: len(a[2]))),
         (kernels, "connect", tallied),
-        (birrt, "shorten", tallied),
+        (shortcut, "shorten", tallied),
         (Placed, "surfaces_meet", calls("exact tests", lambda *a: 1)),
         (Placed, "_between_surfaces", calls("distances", lambda *a: 1)),
         (director, "reach", calls("reaches", lambda *a: 1)),

@@ -24,7 +24,8 @@ from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.result import Plan
-from elbowroom.search.birrt import Budget, smooth
+from elbowroom.search.birrt import Budget
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.edit import Edit

@@ -127,7 +127,7 @@ def main() -> None:
             errors[name].append((seconds / own.duration_s - 1.0, peak(timing.times, along) - top))
         print(
             f"{own.name:38}{own.length_m:5.2f} {own.duration_s:5.2f}  {literal:5.2f}   {timed.duration:5.2f}"
-            f"   {bell.duration:5.2f}    {top:4.2f}    {peak(timed.times, along):4.2f}   as {timed.profile}"
+            f"   {bell.duration:5.2f}    {top:4.2f}    {peak(timed.times, along):4.2f}   as {timed.source}"
         )
     for name, pairs in errors.items():
         e = np.abs(np.array(pairs))

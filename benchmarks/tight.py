@@ -30,12 +30,13 @@ from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import about, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.pace import Timing
 from elbowroom.plan.director import Director
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tight import travel
 from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
-from elbowroom.plan.tight.criteria import Timing, component_joints, similarities, variations
+from elbowroom.plan.tight.criteria import component_joints, similarities, variations
 from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import Planned, planned_frames
 from elbowroom.plan.tight.recordings import Capture
@@ -364,7 +365,7 @@ def captured(made: list[Scene], folder: Path, few: int, settings: TightSettings)
         rows.append(row)
         print(f"scene {number}: " + " | ".join(f"{r[0]:.3f} {r[1]:.2f} {r[2]:.3f}" for r in row)
               + f", inferred {done.inferred.mean():.0%}, recordings {done.weights.max(axis=0).round(2)}, "
-              f"{done.timing.seconds:.1f} s, "
+              f"{done.timing.duration:.1f} s, "
               f"matched {done.match is not None}", flush=True)  # fmt: skip
     table = np.array(rows)
     for name, k in (("planned", 0), ("smoothed", 1), ("refined", 2), ("random", 3)):

@@ -12,7 +12,8 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip, still_clip
-from elbowroom.search.birrt import Path, smooth
+from elbowroom.search.birrt import Path
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.world import World

@@ -26,7 +26,7 @@ def speeds(points: Array, times: Array) -> tuple[Array, Array]:
 def test_without_recordings_the_speed_is_a_bell_at_rest_at_both_ends() -> None:
     path = line((1.0, 0.0, 0.0))
     timing = path_times(path)
-    assert timing.profile == "bell" and timing.times[0] == 0.0 and np.isfinite(timing.times).all()
+    assert timing.source == "bell" and timing.times[0] == 0.0 and np.isfinite(timing.times).all()
     assert (np.diff(timing.times) > 0.0).all()
     at, v = speeds(path, timing.times)
     assert v[0] < 0.1 * v.max() and v[-1] < 0.1 * v.max()
@@ -41,7 +41,7 @@ def test_a_recorded_profile_gives_back_its_own_times() -> None:
     path = early[:, None] * np.array([0.3, 0.1, 0.9])
     own = profile_of(path, 120.0, "own")
     timing = path_times(path, [own])
-    assert timing.profile == "own" and timing.duration == pytest.approx(2.0, rel=1e-3)
+    assert timing.source == "own" and timing.duration == pytest.approx(2.0, rel=1e-3)
     assert np.abs(timing.times - seconds)[10:-10].max() < 0.08
     at, v = speeds(path, timing.times)
     bell_at, bell = speeds(path, path_times(path).times)

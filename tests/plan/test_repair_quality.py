@@ -16,7 +16,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import joint_jerks
 from elbowroom.motion.stance import foot_slide
-from elbowroom.plan.repair.cost import SmoothnessLimits, speed_limits
+from elbowroom.plan.accept import Smooth, speed_limits
 from elbowroom.plan.repair.pelvis import PelvisOffset
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
@@ -78,7 +78,7 @@ def test_what_is_too_fast_rough_or_pops_is_refused() -> None:
     """Each of the bounds can refuse, and the clip itself passes."""
     clip = stroll()
     arm = clip.character.chain("right_arm").joints
-    pace = SmoothnessLimits(clip, clip, arm, 60, 180)
+    pace = Smooth(clip, clip, arm, 60, 180)
     base = clip.rotations[60:181][:, list(arm)]
     assert pace.good(base)
     t = np.linspace(0.0, 1.0, 121)

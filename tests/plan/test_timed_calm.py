@@ -14,13 +14,13 @@ from elbowroom.finish.settle import between_free
 from elbowroom.geometry.rotations import about, angle_between
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
+from elbowroom.plan.accept import angular_accelerations
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import ArmPaths
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import hand_of
 from elbowroom.plan.moving.passage import Tracking, freed
 from elbowroom.plan.moving.timing import Moments, frames_for, moments
-from elbowroom.plan.repair.cost import angular_accelerations
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab

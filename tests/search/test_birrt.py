@@ -18,7 +18,8 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import birrt, shortcut
 from elbowroom.kernels.rng import rng, uniform
-from elbowroom.search.birrt import Budget, Effort, Path, keeping_trees, plan, smooth
+from elbowroom.search.birrt import Budget, Path, keeping_trees, plan
+from elbowroom.search.shortcut import Effort, smooth
 
 
 @dataclass(frozen=True, eq=False)

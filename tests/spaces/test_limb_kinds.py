@@ -13,7 +13,7 @@ from elbowroom.character.limits import sample_pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
-from elbowroom.search.birrt import smooth
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, LimbCheck

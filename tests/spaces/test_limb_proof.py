@@ -9,7 +9,8 @@ from limb_scenes import HANGING, MARGIN, PERSON, arm, posture, through, wall
 from conftest import benchmark_module
 from elbowroom.errors import BadValue
 from elbowroom.geometry.solids import box, sphere
-from elbowroom.search.birrt import Path, plan, smooth
+from elbowroom.search.birrt import Path, plan
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, escape, plan_limb
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Keyed

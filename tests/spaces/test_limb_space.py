@@ -13,7 +13,8 @@ from elbowroom.geometry.solids import sphere
 from elbowroom.kernels.compiled import njit_nogil
 from elbowroom.kernels.rng import rng
 from elbowroom.kernels.space import TALLY, sample
-from elbowroom.search.birrt import Budget, Path, plan, smooth
+from elbowroom.search.birrt import Budget, Path, plan
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.styles import STYLES, Style
 from elbowroom.world.fast import UNCERTAIN, LimbCheck

@@ -14,6 +14,7 @@ from elbowroom.finish.nudge import Core, least_share
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.search.shortcut import Effort, shortened
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast import LimbCheck
 
@@ -129,27 +130,20 @@ def relax(
     Smoothing by random straight pieces (S2) of the rotation from the base instead of the posture, so that the base
     motion goes on underneath. Ends after `vain` rounds in a row without gain.
     """
-    rng = np.random.default_rng(seed)
     away = rot.continuous(rot.multiply(rot.conjugate(base), frames))
-    out, lost = np.array(frames), 0
-    for number in range(rounds):
-        # the whole first: often only the middle of the path was ever needed
-        i, j = (0, len(out) - 1) if number == 0 else np.sort(rng.integers(0, len(out), 2))
-        if lost >= vain:
-            break
-        lost += 1
-        if j - i < 2:
-            continue
-        share = np.arange(1, j - i) / (j - i)
-        straight = rot.slerp(away[i], away[j], share[:, None])
-        if not _less(straight, away[i + 1 : j]):
-            continue
-        tried = out[i : j + 1].copy()
-        tried[1:-1] = rot.multiply(base[i + 1 : j], straight)
-        if first_hit(check, tried, times[i : j + 1]) is None:
-            out[i : j + 1], away[i + 1 : j] = tried, straight
-            lost = 0
-    return out
+
+    def straight(both: Array, i: int, j: int) -> Array | None:
+        """Frames and departures (T, 2, n, 4)."""
+        turn = rot.slerp(both[i, 1], both[j, 1], (np.arange(1, j - i) / (j - i))[:, None])
+        if not _less(turn, both[i + 1 : j, 1]):
+            return None
+        out = both.copy()
+        out[i + 1 : j] = np.stack([rot.multiply(base[i + 1 : j], turn), turn], axis=1)
+        return out if first_hit(check, out[i : j + 1, 0], times[i : j + 1]) is None else None
+
+    both = np.stack([frames, away], axis=1)
+    whole = straight(both, 0, len(both) - 1)  # often only the middle of the path was ever needed
+    return shortened(both if whole is None else whole, straight, seed, Effort(rounds, vain))[:, 0]
 
 
 def _less(straight: Array, away: Array) -> bool:

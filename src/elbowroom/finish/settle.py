@@ -248,13 +248,18 @@ def hit_along(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> tupl
     hit = _hit_row(check, q, t)
     if hit is not None or len(t) < 2:
         return None if hit is None else (hit, 0.0)
-    counts = np.maximum(np.ceil(check.travels(q, t) / step).astype(int), 1)
-    k = np.repeat(np.arange(len(counts)), counts - 1)
+    k, share = looks(np.maximum(np.ceil(check.travels(q, t) / step).astype(int), 1))
     if not len(k):
         return None
-    share = np.concatenate([np.arange(1, c) / c for c in counts])
     hit = _hit_row(check, rot.slerp(q[k], q[k + 1], share[:, None]), t[k] + share * (t[k + 1] - t[k]))
     return None if hit is None else (int(k[hit]), float(share[hit]))
+
+
+def looks(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Array]:
+    """Frames and shares (M,) of the way to the next, between frames that are cut into counts (N - 1,) of pieces."""
+    return np.repeat(np.arange(len(counts)), counts - 1), np.concatenate(
+        [np.zeros(0), *(np.arange(1, c) / c for c in counts)]
+    )
 
 
 def hit_at(check: LimbCheck, q: Array, t: Array) -> float | None:

@@ -29,6 +29,18 @@ def covering(need: Array, width: int) -> Array:
     )
 
 
+def averaged(rows: Array, reach: ArrayLike) -> Array:
+    """Rows (N, ...) averaged over neighbours, so many to either side, one number or (N,); fewer near the ends, which
+    stay.
+    """
+    out, wide = np.array(rows), np.broadcast_to(np.asarray(reach), len(rows))
+    for k in range(1, len(rows) - 1):
+        half = min(int(wide[k]), k, len(rows) - 1 - k)
+        weight = np.hanning(2 * half + 3)[1:-1]
+        out[k] = np.tensordot(weight / weight.sum(), rows[k - half : k + half + 1], axes=1)
+    return out
+
+
 def between(keys: Array, times: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
     """Keys before and after each time (N,), and how far it is from one to the other, 0 to 1, held at the ends.
 

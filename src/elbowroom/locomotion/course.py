@@ -18,6 +18,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import facing as facing
 from elbowroom.geometry.transforms import heading_of as heading_of
 from elbowroom.geometry.transforms import leftwards as leftwards
+from elbowroom.motion.pace import Timing
 
 _STEP = 0.02  # metres between samples of a curve
 _ROUNDINGS = (0.16, 0.24, 0.36, 0.5)  # metres, the first without a bend too tight to be walked
@@ -101,7 +102,7 @@ def through(path: ArrayLike | Callable[[float], ArrayLike], longest: float) -> C
     n = max(int(run[-1] / _STEP), 8)
     even = np.stack([np.interp(np.linspace(0, run[-1], n + 1), run, dense[:, k]) for k in (0, 1)], axis=-1)
     for width in _ROUNDINGS:
-        curve = _by_length(_rounded(even, width))
+        curve = _by_length(smoothed(even, width / _STEP))
         if np.abs(curve.bend(np.linspace(0.0, curve.length, 4 * n))).max() < _TIGHTEST:
             break
     return curve
@@ -114,14 +115,6 @@ def _by_length(points: Array) -> Curve:
     heading = np.unwrap(heading_of(tangent))
     heading = scipy.ndimage.gaussian_filter1d(heading, 5.0, mode="nearest")
     return Curve(float(s[-1]), scipy.interpolate.CubicSpline(s, points), scipy.interpolate.CubicSpline(s, heading))
-
-
-def _rounded(points: Array, width: float) -> Array:
-    """Points with corners rounded over `width` metres and the ends fixed."""
-    reach = min(int(4 * width / _STEP), len(points) - 1)
-    ends = 2.0 * points[:1] - points[1 : reach + 1][::-1], 2.0 * points[-1:] - points[-reach - 1 : -1][::-1]
-    padded = np.concatenate([ends[0], points, ends[1]])
-    return scipy.ndimage.gaussian_filter1d(padded, width / _STEP, axis=0, mode="nearest")[reach : reach + len(points)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,19 +175,6 @@ def speed_limits(curve: Curve, s: Array, speed: float, fastest: Callable[[Array]
     return scipy.ndimage.gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
 
 
-def speeds_within(cap: Array, step: float, speed_up: ArrayLike) -> Array:
-    """Speeds (N,) from rest to rest below limits (N,), at positions `step` apart, with accelerations up to
-    `speed_up`.
-    """
-    squared, more = cap**2, 2.0 * step * np.broadcast_to(np.asarray(speed_up, dtype=float), cap.shape)
-    squared[0] = squared[-1] = 0.0
-    for k in range(1, len(cap)):
-        squared[k] = min(squared[k], squared[k - 1] + more[k])
-    for k in range(len(cap) - 2, -1, -1):
-        squared[k] = min(squared[k], squared[k + 1] + more[k])
-    return np.sqrt(squared)
-
-
 def from_rest_to_rest(
     curve: Curve,
     speed: float,
@@ -210,9 +190,7 @@ def from_rest_to_rest(
     """
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
-    ds = s[1]
-    v = speeds_within(speed_limits(curve, s, speed, fastest), ds, _SPEED_UP * max(speed / _FASTER_M_S, 1.0))
-    t = np.concatenate([[0.0], np.cumsum(2.0 * ds / (v[1:] + v[:-1]))])
+    t = Timing.within(s, speed_limits(curve, s, speed, fastest), _SPEED_UP * max(speed / _FASTER_M_S, 1.0)).times
     soft = _SOFT_S
     if not_before is not None:
         # a walker that is too early slows down from then on: the rest takes as long as before

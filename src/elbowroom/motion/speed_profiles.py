@@ -22,6 +22,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.contacts import runs
 from elbowroom.motion.marker_poses import MarkerTake
+from elbowroom.motion.pace import Timing
 from elbowroom.motion.smooth import smoothed
 
 # Radial basis functions of a path and of a gain (eq. 8), their width against their spacing, and the ridge of the fit.
@@ -82,19 +83,6 @@ class SpeedProfile:
         object.__setattr__(self, "shape", frozen(self.shape))
 
 
-@dataclass(frozen=True, eq=False)
-class PathTiming:
-    """Times (N,) in seconds at the points of a path, the first at 0, and the profile that they are from."""
-
-    times: Array
-    profile: str
-
-    @property
-    def duration(self) -> float:
-        """Seconds from the first to the last point."""
-        return float(self.times[-1])
-
-
 def path_times(
     points: ArrayLike,
     profiles: Sequence[SpeedProfile] = (),
@@ -103,8 +91,8 @@ def path_times(
     joints: ArrayLike | None = None,
     clearance: ArrayLike | None = None,
     slower: float = 1.0,
-) -> PathTiming:
-    """Times at the points (N, 3) of an object's path, at rest at both ends.
+) -> Timing:
+    """Timing of the points (N, 3) of an object's path, from rest to rest; its source is a recorded carry or the bell.
 
     turns: (N - 1,) radians that the object turns from point to point, joints: those of the fastest joint of who carries
     it. clearance: (N,) metres to obstacles; where it is small the motion is slower. slower: factor on all times, for
@@ -121,7 +109,7 @@ def path_times(
     along = np.concatenate([[0.0], np.cumsum(step)])
     length = float(along[-1])
     if length == 0.0:
-        return PathTiming(frozen(np.zeros(len(p))), "still")
+        return Timing(frozen(np.zeros(len(p))), np.arange(len(p), dtype=float), "still")
     found = borrowed(p, profiles)
     s, u = _bell()
     gain = np.ones(len(u)) if found is None else np.interp(u, np.linspace(0.0, 1.0, len(found.gain)), found.gain)
@@ -134,7 +122,7 @@ def path_times(
     at = np.interp(along / length, u, clock * duration(length, found) * slower)
     if joints is not None:
         at = _in_step(at, np.asarray(joints, dtype=float).reshape(len(step)))
-    return PathTiming(frozen(at), "bell" if found is None else found.name)
+    return Timing(frozen(at), np.arange(len(p), dtype=float), "bell" if found is None else found.name)
 
 
 def _in_step(times: Array, joints: Array) -> Array:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,11 +26,12 @@ from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.quality import BEYOND, JERK, ReachShape, joint_jerks, reach_shape
+from elbowroom.plan.accept import limb_meets, rougher
 from elbowroom.plan.elbow_angles import HandPath
 from elbowroom.plan.result import Blocked, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.posing.limb_ik import Keep, LimbIK
-from elbowroom.search.birrt import smooth
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.world.edit import Tier
@@ -212,11 +214,7 @@ class ArmPaths:
         direct = self.straight(start, goal)
         # between two rotations of an elbow slerp leaves the axis of its hinge
         base = continuous(clamp_pose(self._limits, slerp(start, goal, s[:, None])) if direct is None else direct)
-        allowed = np.maximum(JERK, _ROUGHER * joint_jerks(base, self._rate))
-
-        def rough(q: Array) -> Array:
-            return np.asarray((joint_jerks(np.moveaxis(q, 0, 1), self._rate) / allowed).max(axis=-1))
-
+        rough = partial(rougher, like=base, fps=self._rate, gain=_ROUGHER)
         weights = bump(self.times, *self.times[[0, -1]])
         offsets = JointOffsets(joints, base, weights, (1.0,) * len(joints))
         done = nudge(
@@ -286,11 +284,8 @@ class ArmPaths:
     def blame(self, start: Array, goal: Array) -> Pair | None:
         """Name the obstacle of the straight path."""
         straight = self.straight(start, goal)
-        for q, t in zip([] if straight is None else straight, self._when(self.times), strict=False):
-            pair = self._pair(q, float(t))
-            if pair is not None:
-                return pair
-        return None
+        met = None if straight is None else limb_meets(self.check, "", straight, self._when(self.times))
+        return None if met is None else next(iter(met.pairs), None)
 
     def _pair(self, q: Array, t: float) -> Pair | None:
         pairs = self.check.verdict(q, t)[1]

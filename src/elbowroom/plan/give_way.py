@@ -8,23 +8,23 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.settle import between_free
 from elbowroom.geometry.rotations import continuous
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.accept import hits, limb_meets
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import ArmPaths
 from elbowroom.plan.director import Director
 from elbowroom.plan.edit import changed_by
 from elbowroom.plan.freeing import free_arm
+from elbowroom.plan.margins import TIGHT_M
 from elbowroom.plan.reasons import collision_text
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairResult, by_limbs
-from elbowroom.plan.repair.options import TIGHT, RepairOptions
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.repair import repair_planned
 from elbowroom.plan.result import Plan, PlanningFailure, blamed
 from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.certificate import certify
-from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
@@ -49,14 +49,9 @@ def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> Non
         return
     times = actor.base.start + rows / actor.base.fps
     check = LimbCheck(d.world, actor.who, arm, (float(times[0]), float(times[-1])))
-    bad = np.flatnonzero(~check.free_batch(actor.q[rows][:, joints], times))
-    if not len(bad):
-        return
-    pair = check.blame(actor.q[rows[bad[0]], joints], float(times[bad[0]]))
-    pairs = () if pair is None else (pair,)
-    episode = CollisionEpisode(actor.who, arm, (float(times[bad[0]]), float(times[bad[-1]])), pairs)
-    if not _gave_way(d, [episode]):
-        meets = blamed(pair) or "the free arm would collide with something"
+    episode = limb_meets(check, arm, actor.q[rows][:, joints], times)
+    if episode is not None and not _gave_way(d, [episode]):
+        meets = blamed(next(iter(episode.pairs), None)) or "the free arm would collide with something"
         raise PlanningFailure("no-path", f"{what}: {meets}, and the free arm cannot avoid it")
 
 
@@ -67,19 +62,13 @@ def require_free(d: Director, during: tuple[float, float], what: str, thing: str
     """
     if d.settings.tier == "ik":
         return
-    certificate = certify(d.world, during=during, clearance=False, contacts="never")
-    if certificate.free:
-        return
-    found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
-    exact, pair = ExactWorld(d.world), found[0].pair
-    at_work = any(thing in c.pair for c in found)
-    before = d.world
-    if not at_work:
+    found, before = hits(d.world, during), d.world
+    if found and not any(thing in hit.pair for hit in found):
+        exact = ExactWorld(d.world)
         _gave_way(d, [e for who in d.actors for e in collision_episodes(exact, who, found)])
-    if d.world is not before:  # an episode without a solution may have been resolved together with one before it
-        certificate = certify(d.world, during=during, clearance=False, contacts="never")
-    if not certificate.free:
-        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")
+    # an episode without a solution may have been resolved together with one before it
+    if found and (d.world is before or hits(d.world, during)):
+        raise PlanningFailure("no-path", f"{what}: {blamed(found[0].pair)} along the path")
 
 
 def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
@@ -109,7 +98,7 @@ def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
         limits = (d.settings.search_budget, False, 0.0)
         options = RepairOptions(sources, d.seed(), CLOSE, *limits, pins=d.pins, planted=planted, trunk=False)
         if planted and episode.limb.endswith("_leg"):  # thighs of some bodies are always nearer to each other
-            options = replace(options, margin=TIGHT)
+            options = replace(options, margin=TIGHT_M)
         done, _ = by_limbs(d.world, episode, options)
         if done is None:
             return False
@@ -141,7 +130,8 @@ def clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) -> 
     limb, body, q = f"{hand}_arm", actor.body, actor.q[first:]
     arm, times = list(body.chain(limb).joints), actor.base.start + np.arange(first, actor.k + 1) / actor.base.fps
     check = LimbCheck(d.world, actor.who, limb, (float(times[0]), actor.now))
-    if between_free(check, q[:, arm], times):
+    met = limb_meets(check, limb, q[:, arm], times)
+    if met is None:
         return
     T = body.transforms(actor.root[first:], q)
     around = ArmPaths(body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings).around(q[:, arm])
@@ -152,8 +142,7 @@ def clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) -> 
         actor.keep(tuple(arm))
         d.world = actor.placed(d.world)
         return
-    k = int(np.argmin(check.free_batch(q[:, arm], times)))
-    pair = check.blame(q[k, arm], float(times[k]))
     limbs = {j for chain in body.chains.values() for j in body.subtree(chain.joints[0])}
-    if pair is not None and any(f"{actor.who}.{s.name}" in pair for s in body.shapes if s.joint not in limbs):
-        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} along the path")
+    trunk = {f"{actor.who}.{shape.name}" for shape in body.shapes if shape.joint not in limbs}
+    if any(not trunk.isdisjoint(pair) for pair in met.pairs):
+        raise PlanningFailure("no-path", f"{what}: {blamed(met.pairs[0])} along the path")

@@ -13,19 +13,17 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import rounded
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import UP, Array, arc, continuous, slerp, to_matrix
-from elbowroom.motion.quality import JERK, joint_jerks
+from elbowroom.plan.accept import rougher
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import held_by
+from elbowroom.plan.margins import ladder
 from elbowroom.plan.result import Blocked, PlanningFailure, why_not
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.stance import between
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
-
-# Clearance of paths whose ends have no more, metres.
-_TIGHT = 0.001
 
 # Searches for a path on which an object stays level.
 _SEARCHES = 4
@@ -53,8 +51,8 @@ def find_limb_path(
     T = actor.body.transforms(root, q)
     trajectory: LimbTrajectory | Blocked = Blocked("no-path")
     thing = level_thing(d.world, actor.who, limb, during[0])
-    clearances = dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0))
-    check = LimbCheck(world, actor.who, limb, during, margin=max(clearances))
+    clearances = ladder(d.settings.margin if margin is None else margin)
+    check = LimbCheck(world, actor.who, limb, during, margin=clearances[0])
     for clearance in clearances:
         paths = ArmPaths(actor.body, limb, actor.pose, times, T, check.with_margin(clearance), d.settings)
         trajectory = paths.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
@@ -162,11 +160,11 @@ class Levelling:
         limits = [self._actor.body.limits[j] for j in self._ik.joints]
         turned, own = continuous(np.concatenate([arm[:1], solved.rotations]))[1:], continuous(arm)
         within = clamp_pose(limits, rounded(clamp_pose(limits, turned), _SOFTLY, turned))
-        allowed = np.maximum(JERK, _ROUGHER * joint_jerks(own, fps))
         for part in _SHARES:
             q = continuous(slerp(own, within, part))
             q[0], q[-1] = arm[0], arm[-1]
-            if (joint_jerks(continuous(q), fps) <= allowed).all() and self._free(q) and self.tilt(q) < self.tilt(arm):
+            smooth = rougher(continuous(q)[None], own, fps, _ROUGHER)[0] <= 1.0
+            if smooth and self._free(q) and self.tilt(q) < self.tilt(arm):
                 return q
         return arm
 

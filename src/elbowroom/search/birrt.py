@@ -1,6 +1,4 @@
-"""A path from one state to another by two trees that grow towards each other (K5, S1), made shorter and smoother by
-straight pieces between random places on it (K6, S2).
-"""
+"""A path from one state to another by two trees that grow towards each other (K5, S1)."""
 
 from __future__ import annotations
 
@@ -18,7 +16,6 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import birrt as kernels
 from elbowroom.kernels.rng import rng
-from elbowroom.kernels.shortcut import shorten
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
 from elbowroom.stopping import may_stop_here
 
@@ -199,33 +196,3 @@ def checked(width: int, name: str, state: ArrayLike) -> Array:
     if not np.isfinite(row).all():
         raise BadValue(f"{name}: a state has a number that is not finite.")
     return row
-
-
-@dataclass(frozen=True)
-class Effort:
-    """Limits of smoothing: total rounds, rounds in a row without gain, checks of states."""
-
-    rounds: int = 200
-    vain: int = 40
-    checks: int = 100_000
-
-
-USUAL_EFFORT = Effort()
-
-
-def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = USUAL_EFFORT) -> Path:
-    """The path with random pieces replaced by straight ones where those are valid, including time where it is searched.
-
-    The stats are those of smoothing. A path that was not found is returned unchanged.
-    """
-    if not path.found:
-        return path
-    may_stop_here()
-    tally = np.zeros(TALLY, np.int64)
-    compiled = space.compiled(path.states[0], path.states[-1])
-    count = len(path.states)
-    states = np.zeros((count + effort.rounds, space.width))
-    states[:count] = path.states
-    ends, along = np.zeros((2, space.width)), np.zeros(len(states))
-    count = shorten(compiled, states, count, rng(seed), effort.rounds, effort.vain, effort.checks, ends, along, tally)
-    return Path(frozen(states[:count]), "found", Stats.of(tally))

@@ -18,6 +18,8 @@ import scipy
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.search import shortcut
+from elbowroom.search.shortcut import Effort
 from elbowroom.stopping import may_stop_here
 
 # Samples per batch, and guards of one component to which a sample's connection is tried.
@@ -29,6 +31,8 @@ _USEFUL = 2.5
 _NEAR = 12
 # Nearest states that each is joined to in a lazy search.
 _LAZY_NEAR = 16
+# Largest cost of a piece with its corner cut, relative to the piece before.
+_GAIN = 0.99
 
 
 class RoadmapSpace(Protocol):
@@ -259,31 +263,19 @@ def shortened(
     space: RoadmapSpace, states: Sequence[Array], between: Callable[[Array, Array, float], Array],
     rng: np.random.Generator, tries: int,
 ) -> list[Array]:  # fmt: skip
-    """A path with corners cut: two places on it are joined directly where that is valid and cheaper."""
-    way = list(states)
-    costs = [space.cost(a, b) for a, b in pairwise(way)]
-    for _ in range(tries):
-        if len(way) < 3:
-            break
-        i, j = sorted(rng.integers(0, len(way) - 1, 2).tolist())
+    """A path with corners cut where that is valid and cheaper: states are left out, or places between them joined."""
+
+    def cost(way: Sequence[Array]) -> float:
+        return sum(space.cost(a, b) for a, b in pairwise(way))
+
+    def straight(way: list[Array], i: int, j: int) -> list[Array] | None:
         u, v = rng.random(2)
-        if i == j:
-            continue
-        a, b = between(way[i], way[i + 1], u), between(way[j], way[j + 1], v)
-        old = space.cost(a, way[i + 1]) + space.cost(way[j], b) + sum(costs[i + 1 : j])
-        pieces = ((way[i], a), (a, b), (b, way[j + 1]))
-        new = space.cost(a, b)
-        if new < 0.98 * old and all(space.joins(p, q) for p, q in pieces):
-            way = [*way[: i + 1], a, b, *way[j + 1 :]]
-            costs = [*costs[:i], space.cost(*pieces[0]), new, space.cost(*pieces[2]), *costs[j + 1 :]]
-    # nodes that are not needed
-    k = 1
-    while k < len(way) - 1:
-        a, b = way[k - 1], way[k + 1]
-        direct = space.cost(a, b) <= space.cost(a, way[k]) + space.cost(way[k], b) + 1e-9
-        if direct and space.joins(a, b):
-            del way[k]
-            k = max(k - 1, 1)
-        else:
-            k += 1
-    return way
+        corner = [between(way[i], way[i + 1], u), between(way[j - 1], way[j], v)]
+        old = cost(way[i : j + 1])
+        for inner, most in (([], old + 1e-9), (corner, _GAIN * old)):
+            piece = [way[i], *inner, way[j]]
+            if cost(piece) <= most and all(space.joins(a, b) for a, b in pairwise(piece)):
+                return [*way[:i], *piece, *way[j + 1 :]]
+        return None
+
+    return shortcut.shortened(list(states), straight, rng, Effort(rounds=tries, vain=tries))

@@ -14,7 +14,8 @@ jumps.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
 from elbowroom.search.birrt import Budget, Stats, Status, Tree, checked
+from elbowroom.search.shortcut import Effort, shortened
 from elbowroom.stopping import may_stop_here
 
 # Share of the samples that are the goal (Y, section 3.1).
@@ -87,9 +89,13 @@ class CarriedPath(Generic[Payload]):
         """Return whether it leads from start to goal."""
         return self.status == "found"
 
+    def __len__(self) -> int:
+        return len(self.states)
+
 
 # A whole-body step costs some hundred checks of a limb: ten times the limits of the paper's searches.
 USUAL = Budget(checks=20_000, nodes=3_000)
+EFFORT = Effort(rounds=60, vain=60, checks=20_000)
 
 
 def plan(
@@ -130,11 +136,8 @@ def walked(
 ) -> CarriedPath[Payload]:
     """The straight path from a state (W,) with its payload from station (W,) to station, if every step is valid."""
     tally = np.zeros(TALLY, np.int64)
-    ahead = [checked(space.width, "start", start[0])]
-    for station in stations:
-        while not np.array_equal(ahead[-1], station):
-            ahead.append(space.steer(ahead[-1], station))
-    states = np.array(ahead)
+    first = checked(space.width, "start", start[0])
+    states = np.concatenate([first[None], *(_steps(space, a, b) for a, b in pairwise([first, *stations]))])
     payloads = _walk(space, states[0], start[1], states[1:], tally, budget.checks)
     stats = Stats.of(tally)
     if len(payloads) + 1 < len(states):
@@ -143,35 +146,39 @@ def walked(
 
 
 def smooth(
-    space: CarriedSpace[Payload], path: CarriedPath[Payload], seed: int = 0, rounds: int = 60, budget: Budget = USUAL
+    space: CarriedSpace[Payload], path: CarriedPath[Payload], seed: int = 0, effort: Effort = EFFORT
 ) -> CarriedPath[Payload]:
     """Shorten a path: two random nodes are joined straight, and the rest is walked again from there.
 
     A shorter path replaces the old one where every step of it is valid, with payloads propagated until they match the
     old ones, or up to the goal (Y, section 3.3). The stats are those of smoothing.
     """
+    tally = np.zeros(TALLY, np.int64)
+
+    def straight(path: CarriedPath[Payload], i: int, j: int) -> CarriedPath[Payload] | None:
+        tally[ROUNDS] += 1
+        ahead = _steps(space, path.states[i], path.states[j])
+        if len(ahead) >= j - i:
+            return None
+        ahead = np.concatenate([ahead, path.states[j + 1 :]])
+        carried = _walk(space, path.states[i], path.payloads[i], ahead, tally, effort.checks, path.payloads[j:])
+        if len(carried) < len(ahead):
+            return None
+        states = np.concatenate([path.states[: i + 1], ahead])
+        return CarriedPath(frozen(states), (*path.payloads[: i + 1], *carried), "found")
+
     if not path.found:
         return path
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    tally = np.zeros(TALLY, np.int64)
-    states, payloads = path.states, list(path.payloads)
-    for _ in range(rounds):
-        if len(states) < 3 or tally[CHECKS] >= budget.checks:
-            break
-        may_stop_here()
-        tally[ROUNDS] += 1
-        i, j = np.sort(rng.choice(len(states), 2, replace=False))
-        straight = [states[i]]
-        while not np.array_equal(straight[-1], states[j]):
-            straight.append(space.steer(straight[-1], states[j]))
-        if j - i < 2 or len(straight) - 1 >= j - i:
-            continue
-        ahead = np.concatenate([np.array(straight[1:]).reshape(-1, space.width), states[j + 1 :]])
-        carried = _walk(space, states[i], payloads[i], ahead, tally, budget.checks, payloads[j:])
-        if len(carried) == len(ahead):
-            states = np.concatenate([states[: i + 1], ahead])
-            payloads = payloads[: i + 1] + carried
-    return CarriedPath(frozen(states), tuple(payloads), "found", Stats.of(tally))
+    short = shortened(path, straight, seed, effort, lambda: int(tally[CHECKS]), distinct=True)
+    return replace(short, stats=Stats.of(tally), trees=())
+
+
+def _steps(space: CarriedSpace[Payload], start: Array, end: Array) -> Array:
+    """States (N, W) of the straight path from one state to another, without the first."""
+    out = [start]
+    while not np.array_equal(out[-1], end):
+        out.append(space.steer(out[-1], end))
+    return np.array(out[1:]).reshape(-1, space.width)
 
 
 def _walk(

@@ -20,6 +20,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import facing, leftwards
 from elbowroom.kernels.fields import Fields
 from elbowroom.kernels.team import Team, held, object_free, way_cost
+from elbowroom.search.shortcut import Effort, shortened
 
 # Columns of a state.
 X, Y, Z, YAW, PITCH, ROLL, OWN = range(7)
@@ -319,29 +320,25 @@ class TeamSpace:
         """
         groups = [[X, Y], [YAW], [X, Y, YAW], [Z, PITCH, ROLL], list(range(OWN, self.width)), list(range(self.width))]
         weights = np.array([0.25, 0.15, 0.2, 0.1, 0.15, 0.15])
-        best, n = np.array(rows), len(rows)
-        for _ in range(tries):
-            i, j = sorted(rng.integers(0, n, 2).tolist())
+
+        def straight(rows: Array, i: int, j: int) -> Array | None:
             if j - i < 3:
-                continue
+                return None
             columns = groups[int(rng.choice(len(groups), p=weights))]
-            other = np.array(best[i : j + 1])
-            share = np.linspace(0.0, 1.0, j - i + 1)[:, None]
-            other[:, columns] = (1.0 - share) * best[i, columns] + share * best[j, columns]
-            turns = 0.0
+            out, share = np.array(rows), np.linspace(0.0, 1.0, j - i + 1)[:, None]
+            out[i : j + 1, columns] = (1.0 - share) * rows[i, columns] + share * rows[j, columns]
             if YAW in columns:  # the shorter way round; later states are rotated by as much
-                turn = _wrapped(float(best[j, YAW] - best[i, YAW]))
-                turns = turn - float(best[j, YAW] - best[i, YAW])
-                other[:, YAW] = best[i, YAW] + share[:, 0] * turn
-            if np.abs(other - best[i : j + 1]).max() < _SAME:
-                continue
+                turn = _wrapped(float(rows[j, YAW] - rows[i, YAW]))
+                out[i : j + 1, YAW] = rows[i, YAW] + share[:, 0] * turn
+                out[j + 1 :, YAW] += turn - float(rows[j, YAW] - rows[i, YAW])
+            if np.abs(out[i : j + 1] - rows[i : j + 1]).max() < _SAME:
+                return None
             # wheels turn at both ends, too
-            low, high = (max(i - 1, 0), min(j + 2, n)) if self.wheels else (i, j + 1)
-            new = np.concatenate([best[low:i], other, best[j + 1 : high]])
-            if self.way_cost(new) < 0.995 * self.way_cost(best[low:high]) and self._passes(other):
-                best[i : j + 1] = other
-                best[j + 1 :, YAW] += turns
-        return best
+            about = slice(max(i - 1, 0), j + 2) if self.wheels else slice(i, j + 1)
+            cheaper = self.way_cost(out[about]) < 0.995 * self.way_cost(rows[about])
+            return out if cheaper and self._passes(out[i : j + 1]) else None
+
+        return shortened(rows, straight, rng, Effort(rounds=tries, vain=tries))
 
     def _passes(self, rows: Array) -> bool:
         """Return whether states (K, W) are free, a few of them first."""

@@ -49,7 +49,7 @@ def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[Bar]:
     out = [Bar(*_row(c, world), "before", c.during, " and ".join(c.pair)) for c in plan.collisions]
     out += [Bar(p.who, _of_limb(p.limb), "planned", p.during, p.reason) for p in plan.edits]
     if plan.certificate is not None and not live:
-        left: list[Collision | Unproven] = [*plan.certificate.collisions, *plan.certificate.unproven]
+        left = plan.certificate.hits
         out += [Bar(*_row(c, world), "now", c.during, " and ".join(c.pair)) for c in left]
     return out
 

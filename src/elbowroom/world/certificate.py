@@ -16,7 +16,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.world.allowances import RECORDED, Changed, allow, recorded_people, supports
 from elbowroom.world.certificate_clearance import Clearance, of_others, overlaps_of, smallest_clearance
 from elbowroom.world.certificate_exact import Measured, decide, spans_of
-from elbowroom.world.certificate_findings import Allowed, Collision, Unproven, collisions_of, unproven_of
+from elbowroom.world.certificate_findings import Allowed, Collision, Hit, Unproven, collisions_of, unproven_of
 from elbowroom.world.certificate_proof import Items, Proof
 from elbowroom.world.certificate_shifts import excuse
 from elbowroom.world.certificate_units import Stage, units_of
@@ -65,6 +65,11 @@ class Certificate:
     def only_unproven(self) -> bool:
         """Return whether no collision was found, but something is too near to be proven."""
         return not self.free and not self.collisions
+
+    @property
+    def hits(self) -> list[Hit]:
+        """Collisions, then what was not proven apart."""
+        return [*self.collisions, *self.unproven]
 
     @property
     def touches(self) -> dict[str, float]:

@@ -71,6 +71,10 @@ class Unproven:
     limb: str = ""
 
 
+# What a proof has found or left open.
+Hit = Collision | Unproven
+
+
 def collisions_of(exact: ExactWorld, measured: Measured, found: Findings) -> list[Collision]:
     """Collisions in order of time. An unproven interval right beside one belongs to it."""
     by_name: dict[Pair, list[int]] = {}

@@ -10,24 +10,26 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import finger_joints
-from elbowroom.character.limits import JointLimit, clamp_pose, pose_excess
+from elbowroom.character.limits import JointLimit, clamp_pose
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.settle import first_hit, hit_at, rounded
+from elbowroom.finish.settle import hit_at, rounded
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.quality import BEYOND
+from elbowroom.plan.accept import in_range, limb_meets
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import joints_of
+from elbowroom.plan.margins import ladder
 from elbowroom.plan.moving.timing import ContactTiming, moments
 from elbowroom.plan.repair.allowed import FeetFree
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.ladder import replanned
 from elbowroom.plan.repair.limb import by_search, spliced
-from elbowroom.plan.repair.options import TIGHT, RepairOptions
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.stretch import Job, stretches
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Task
@@ -74,20 +76,16 @@ def freed(
         raise PlanningFailure(
             "target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'} at the target"
         )
-    bad = np.flatnonzero(~check.free_batch(course, times))
-    hit = float(times[bad[0]]) if len(bad) else first_hit(check, course, times)
-    if hit is None and tier != "plan":
+    episode = limb_meets(check, limb, course, times)
+    if episode is None and tier != "plan":
         return plain
-    pair = None if not len(bad) else check.blame(course[bad[0]], float(times[bad[0]]))
     moves = np.flatnonzero(~exact)
     low, high = max(int(moves[0]) - 1, 0), min(int(moves[-1]) + 1, len(rows) - 1)
-    once = 0.5 * float(times[low] + times[high]) if hit is None else hit
-    during = (float(times[bad[0]]), float(times[bad[-1]])) if len(bad) else (once, once)
-    episode = CollisionEpisode(who, limb, during, () if pair is None else (pair,))
+    if episode is None:  # the search is asked for
+        episode = CollisionEpisode(who, limb, (0.5 * float(times[low] + times[high]),) * 2, ())
     # ends with less clearance than the margin are left and entered with a smaller one
     ends, at = course[[low, high]], times[[low, high]]
-    margins = (d.settings.margin, min(TIGHT, d.settings.margin))
-    margin = next((m for m in margins if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
+    margin = next((m for m in ladder(d.settings.margin) if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
     style, budget = style_of(d.settings.style, CLOSE), d.settings.search_budget
     options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin, brief=False)
     job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]), widest)
@@ -96,10 +94,11 @@ def freed(
     else:
         done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), searches and tier != "avoid")
     if done is None:
-        raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'the straight path is blocked'}")
+        why = blamed(next(iter(episode.pairs), None)) or "the straight path is blocked"
+        raise PlanningFailure("no-path", f"{what}: {why}")
     bent = clip_of(spliced(job, done), who).rotations[rows][:, list(arm)]
     limits = [actor.body.limits[j] for j in arm]
-    if (pose_excess(limits, bent).max(axis=0) > np.maximum(pose_excess(limits, course).max(axis=0), BEYOND)).any():
+    if not in_range(limits, bent, course, BEYOND):
         raise PlanningFailure("no-path", f"{what}: a detour would bend the {limb.replace('_', ' ')} too far")
     return replace(done.trajectory, rotations=bent)
 

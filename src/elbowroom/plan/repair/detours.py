@@ -11,9 +11,10 @@ import numpy as np
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.margins import USUAL_M
 from elbowroom.plan.repair.allowed import at_work, with_contacts
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
-from elbowroom.plan.repair.options import MARGIN, RepairOptions
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour, Offset, OffsetClip, PelvisOffset, core_about
 from elbowroom.plan.repair.stretch import touches_in
 from elbowroom.posing.limb_ik import LimbIK
@@ -364,9 +365,9 @@ class CollisionSampler:
                     along = T[k, joint] @ np.linalg.inv(here.joints[self._who][joint])
                     things[hold.object] = along @ things[hold.object]
             exact = self._exact.place_snapshot(Snapshot(here.time, {**here.joints, self._who: T[k]}, things))
-            for n in map(int, exact.near(MARGIN, self._pairs)):
+            for n in map(int, exact.near(USUAL_M, self._pairs)):
                 a, b = (int(i) for i in exact.index[n])
-                if most is not None and self._trunk[n] and exact.placed.within(a, b, MARGIN):
+                if most is not None and self._trunk[n] and exact.placed.within(a, b, USUAL_M):
                     return None
                 if self._counts[n] and exact.hit(n):
                     depth = exact.distance(n).value

@@ -8,12 +8,13 @@ from itertools import chain, islice
 
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import laid
+from elbowroom.plan.margins import TIGHT_M
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.cost import LARGE, SMALL, cost
 from elbowroom.plan.repair.detours import pelvis_detours, postures
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
 from elbowroom.plan.repair.limb import Replanned, by_foot, by_offset, by_search, hopeless, spliced
-from elbowroom.plan.repair.options import TIGHT, RepairOptions
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour
 from elbowroom.plan.repair.stretch import GROWTHS, Job, Stretch, stance, stretches
 from elbowroom.plan.repair.whole_body import by_whole_body
@@ -71,7 +72,7 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         done = None if _pinned(episode, options) else _by_detour(world, episode, replace(options, seed=seed + rungs))
     for again in range(_AGAIN):
         if done is None:
-            near = replace(options, margin=TIGHT, seed=seed + (2 + again) * rungs)
+            near = replace(options, margin=TIGHT_M, seed=seed + (2 + again) * rungs)
             done, _ = by_limbs(world, episode, near, searches=again == 0)
     if done is None and not _pinned(episode, options):
         whole = by_whole_body(world, episode, replace(options, seed=seed), _others(world, episode))

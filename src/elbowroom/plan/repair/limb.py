@@ -22,7 +22,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.repair.cost import JERK_GAIN
 from elbowroom.plan.repair.stretch import Job, Stretch
 from elbowroom.posing.limb_ik import LimbIK
-from elbowroom.search.birrt import smooth
+from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, plan_limb
 from elbowroom.world.fast import HIT
 from elbowroom.world.world import World

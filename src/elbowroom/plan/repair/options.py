@@ -8,15 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.margins import USUAL_M
 from elbowroom.plan.repair.allowed import Pin
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import Style
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate import Certificate
-from elbowroom.world.certificate_findings import Collision, Unproven
-
-# Clearances that planned motion keeps, metres: the usual one, and where that is impossible.
-MARGIN, TIGHT = 0.005, 0.0015
+from elbowroom.world.certificate_findings import Hit
 
 
 @dataclass
@@ -68,7 +66,7 @@ class RepairOptions:
     max_aside: float
     apart: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
     progress: Callable[[str], None] | None = None
-    margin: float = MARGIN
+    margin: float = USUAL_M
     pins: tuple[Pin, ...] = ()
     planted: frozenset[str] = frozenset()
     trunk: bool = True
@@ -79,10 +77,9 @@ class RepairOptions:
     brief: bool = True
     clocks: Clocks = field(default_factory=Clocks)
 
-    def pending(self, proof: Certificate) -> list[Collision | Unproven]:
+    def pending(self, proof: Certificate) -> list[Hit]:
         """Collisions of a proof that are to be resolved, and pairs too close to be proven apart."""
-        found: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
-        return [hit for hit in found if hit.during[1] >= self.since and hit.during[0] <= self.until]
+        return [hit for hit in proof.hits if hit.during[1] >= self.since and hit.during[0] <= self.until]
 
     def recorded(self, who: str) -> bool:
         """Return whether a character's clip may keep its recorded contacts with itself."""

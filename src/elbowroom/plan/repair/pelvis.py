@@ -17,8 +17,8 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.kernels.limb_ik import REACHED
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Flags, runs
+from elbowroom.plan.accept import Smooth
 from elbowroom.plan.repair.allowed import planted
-from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.posing.limb_ik import Keep, LimbIK, Solution
 from elbowroom.world.allowances import Changed
 from elbowroom.world.contacts import Contact
@@ -164,8 +164,8 @@ class PelvisOffset:
         return out
 
     @cached_property
-    def _paces(self) -> list[SmoothnessLimits]:
-        return [SmoothnessLimits(self.source, self.clip, ik.joints, self.first, self.last) for ik in self.legs]
+    def _paces(self) -> list[Smooth]:
+        return [Smooth(self.source, self.clip, ik.joints, self.first, self.last) for ik in self.legs]
 
     @cached_property
     def trunk(self) -> dict[int, float]:
@@ -219,7 +219,7 @@ class PelvisOffset:
         if bend or lean:
             self._hang(moved.clip, q)
         joints = tuple(self.trunk)
-        pace = SmoothnessLimits(self.source, self.clip, joints, self.first, self.last)
+        pace = Smooth(self.source, self.clip, joints, self.first, self.last)
         return OffsetClip(moved.clip.with_(rotations=q), moved.by) if pace.good(q[frames][:, list(joints)]) else None
 
     def _hang(self, clip: Clip, q: Array) -> None:

@@ -19,10 +19,11 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import composed
 from elbowroom.plan.edit import laid
+from elbowroom.plan.margins import ladder
 from elbowroom.plan.repair.allowed import OwnTouches, at_work
 from elbowroom.plan.repair.find import clip_of, collision_episodes
 from elbowroom.plan.repair.ladder import by_limbs, repair_episode
-from elbowroom.plan.repair.options import MARGIN, TIGHT, Clocks, RepairOptions
+from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.repair import ASIDE, USUAL
 from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
@@ -216,7 +217,7 @@ def clearance_without(
     """
     led = (rows > known.first) & (rows < known.first + len(known.turns) - 1)
     span, far = (float(times[0]), float(times[-1])), _far_away(world, moved)
-    for margin in (MARGIN, TIGHT, 0.0):
+    for margin in ladder():
         check = LimbCheck(far, known.edit.who, known.joints, span, rate=RATE, margin=margin)
         free = check.free_batch(below, times)
         if free[led].all():

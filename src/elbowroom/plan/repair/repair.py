@@ -28,7 +28,7 @@ from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
 from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.certificate import Certificate
-from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.certificate_findings import Hit
 from elbowroom.world.edit import Edit, motions
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
@@ -171,9 +171,7 @@ def repair_planned(
     return _by_limbs(world, people, options, changed, proof)
 
 
-def repair_near(
-    world: World, who: str, hits: Sequence[Collision | Unproven], *, seed: int = 0, searches: bool = True
-) -> Plan:
+def repair_near(world: World, who: str, hits: Sequence[Hit], *, seed: int = 0, searches: bool = True) -> Plan:
     """Resolve the given collisions of a character, which are all since the first of them, in the time around them if
     possible, so that a long walk costs no more than a short one.
 
@@ -325,8 +323,7 @@ def _raised(work: Work, people: Sequence[str], proof: Certificate) -> bool:
     """Raise recorded characters whose legs are deeper in the floor than allowed; return whether there are any."""
     if work.options.fix_self or work.options.pins:
         return False
-    left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
-    found = [raised(work.world, name, left) for name in people if name in recorded_people(work.world)]
+    found = [raised(work.world, name, proof.hits) for name in people if name in recorded_people(work.world)]
     for rise in filter(None, found):
         who, clip = rise.changed.who, clip_of(rise.world, rise.changed.who)
         edit = laid(Edit(who, rise.name, rise.text, rise.changed.during, "avoid"), clip_of(work.world, who), clip)

@@ -17,8 +17,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
+from elbowroom.plan.accept import Apart, Smooth
 from elbowroom.plan.repair.allowed import own_touches, with_contacts
-from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.world.contacts import Contact
@@ -167,7 +167,7 @@ class Stretch:
     check: LimbCheck
     times: Array
     base: Array
-    pace: SmoothnessLimits
+    pace: Smooth
     apart: Apart
 
     @property
@@ -237,7 +237,7 @@ def _stretch(job: Job, first: int, last: int, core: Core) -> Stretch:
         check = LimbCheck(around, who, job.joints, span, margin=options.margin)
     options.clocks.add("prepare", start)
     base = clip.rotations[frames][:, list(job.joints)]
-    pace = SmoothnessLimits(job.source, clip, job.joints, first, last)
+    pace = Smooth(job.source, clip, job.joints, first, last)
     apart = Apart(options.apart.get(who, ()), clip, job.joints, first, last)
     return Stretch(first, last, core, proven, check, clip.times[frames], base, pace, apart)
 
@@ -268,42 +268,3 @@ def touches_in(
     rows = np.unique(np.append(np.arange(*frames, max(int(clip.fps / _SAMPLES_PER_S), 1)), frames[1]))
     touches = own_touches(ExactWorld(world), who, joints, clip.times[rows])
     return tuple(touches.contacts(span, planned=True)), tuple(touches.contacts(span, planned=False))
-
-
-# Distance that some joint must have from its position in any other repair at some time, metres.
-_APART = 0.09
-# Most frames that are compared.
-_MOMENTS = 12
-
-
-@dataclass(frozen=True, eq=False)
-class Apart:
-    """Other repairs of a clip, from which new frames of some joints, `first` to `last`, should differ."""
-
-    others: tuple[Clip, ...]
-    now: Clip
-    joints: Sequence[int]
-    first: int
-    last: int
-
-    @cached_property
-    def _rows(self) -> Array:
-        return np.unique(np.linspace(self.first, self.last, _MOMENTS).astype(int))
-
-    @cached_property
-    def _theirs(self) -> Array:
-        """Joint positions in the other repairs, (K, R, J, 3)."""
-        return np.stack([clip.positions()[self._rows] for clip in self.others])
-
-    def lack(self, frames: Array) -> Array:
-        """Shortfall of frames (N, T, n, 4) from being different enough, (N,): 0 none, 1 identical."""
-        if not self.others:
-            return np.zeros(len(frames))
-        rows = self._rows
-        q = np.repeat(self.now.rotations[rows][None], len(frames), axis=0)
-        q[:, :, list(self.joints)] = frames[:, rows - self.first]
-        root = np.broadcast_to(self.now.root[rows], (len(frames), len(rows), 3))
-        skeleton = self.now.character.skeleton
-        p = skeleton.forward(root.reshape(-1, 3), q.reshape(-1, *q.shape[2:]))[..., :3, 3].reshape(*q.shape[:3], 3)
-        away = np.linalg.norm(p[:, None] - self._theirs, axis=-1).max(axis=(2, 3))
-        return np.asarray(np.clip(1.0 - away.min(axis=1) / _APART, 0.0, 1.0))

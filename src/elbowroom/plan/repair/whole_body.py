@@ -11,9 +11,9 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, nearest
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
+from elbowroom.plan.accept import Smooth, hits
 from elbowroom.plan.edit import laid
 from elbowroom.plan.repair.allowed import hands_free, with_contacts
-from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.stretch import touches_in, within_reach
@@ -22,8 +22,6 @@ from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.posing.whole_body import FEET
 from elbowroom.spaces.component import PosePath
-from elbowroom.world.certificate import certify
-from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit
 from elbowroom.world.fast_body import BodyCheck
@@ -98,6 +96,8 @@ def _planned(
     balance = standing_balance(body, world.floor or 0.0, (poses[0], poses[-1]), _SETTINGS.balance)
     working = "left_arm" if episode.limb == "left_arm" else "right_arm"
     problem = BodyProblem(body, poses[0], poses[-1], check, balance, whole_body_axes(clip, frames[0]), working)
+    ranged = [j for j, limit in enumerate(body.limits) if limit is not None]
+    pace = Smooth(options.sources[who], clip, tuple(ranged), *frames)
     for follow in (PosePath(body, poses), None):
         begun = time.perf_counter()
         found = body_path(problem, options.seed, _SETTINGS, follow)
@@ -108,15 +108,13 @@ def _planned(
         short = shortened(problem, found.path, options.seed, _SETTINGS, longest=1.0 if follow is None else _LOCAL)
         made = frames_of(problem, short, frames[1] - frames[0])
         smoothed = options.clocks.add("smooth", begun)
-        if made is None or not _smooth(clip, options.sources[who], made[1], frames):
+        if made is None or not pace.good(made[1][:, ranged]):
             continue
         soft = tissue_contacts(body, who, span, world.caps.tissue, body.transforms(*made))
         there = world.with_character(who, _spliced(clip, made, frames[0]))
         contacts = (*proven, *soft)
         # everything else was taken to be where it is at the beginning
-        proof = certify(with_contacts(there, contacts), during=span, clearance=False, contacts="never")
-        left: list[Collision | Unproven] = [*proof.collisions, *proof.unproven]
-        if not any(who in hit.who for hit in left):
+        if not hits(with_contacts(there, contacts), span, who):
             return there, found, contacts, (searched, smoothed)
     return None
 
@@ -126,12 +124,6 @@ def whole_body_axes(clip: Clip, frame: int) -> Array:
     body = clip.character
     front = body.facing(body.skeleton.at(Pose.of(clip.root[frame], clip.rotations[frame])))
     return np.stack([front, np.cross(UP, front), UP], axis=1)
-
-
-def _smooth(clip: Clip, source: Clip, rotations: Array, frames: tuple[int, int]) -> bool:
-    """Return whether joints with limits are smooth enough in new rotations (N, J, 4)."""
-    joints = tuple(j for j, limit in enumerate(clip.character.limits) if limit is not None)
-    return SmoothnessLimits(source, clip, joints, *frames).good(rotations[:, list(joints)])
 
 
 def _spliced(clip: Clip, made: tuple[Array, Array], first: int) -> Clip:

@@ -10,10 +10,11 @@ import numpy as np
 
 from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
-from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, from_matrix
 from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.motion.pace import Timing
 from elbowroom.motion.robot_clip import RobotClip
+from elbowroom.plan.accept import hits
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import released
 from elbowroom.plan.postures import PRESS, hand_contacts
@@ -24,8 +25,6 @@ from elbowroom.plan.teams.stances import footprint
 from elbowroom.plan.teams.trajectory import TURN_RAD_S
 from elbowroom.posing.robot_ik import RobotArmIK
 from elbowroom.posing.two_hands import under_edge
-from elbowroom.world.certificate import certify
-from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import FOREVER
 
@@ -152,11 +151,9 @@ class RobotCarrier:
         object; `exact` is the world now.
         """
         base = self.bases(*self._still(1))[0]
-        straight = np.linspace(1.0, 0.0, self._straight_frames(comes_from) + 1)
-        steps = np.tile(T_grip, (len(straight), 1, 1))
-        steps[:, :3, 3] += smootherstep(straight)[:, None] * (T_grip[:3, :3] @ comes_from)
+        steps = self._drawn_off(T_grip, comes_from)
         try:
-            back = self._followed(np.tile(base, (len(steps), 1, 1)), steps[::-1], values)
+            back = self._followed(np.tile(base, (len(steps), 1, 1)), steps, values)
         except Blocked:
             raise PlanningFailure("target-out-of-reach", f"{self.what}: {self.who} cannot drive up to it") from None
         raised = np.tile(T_grip, (_LOOKS, 1, 1))
@@ -188,21 +185,16 @@ class RobotCarrier:
         if path is None:
             why = self._met(exact, base, self.values, off=True) or self._met(exact, base, goal, off=True)
             raise PlanningFailure("no-path", f"{self.what}: {why or f'the arm of {self.who} finds no path to it'}")
-        rows = []
-        for a, b in pairwise(path):
-            far = float(np.abs(b - a).max())
-            count = round(max(far / _ARM_RAD_S * _PEAK, _LEAST_S) * self.fps)
-            rows.append(a + smootherstep(np.arange(1, count + 1) / count)[:, None] * (b - a))
-        return np.concatenate(rows)
+        return np.concatenate([self._eased(a, b) for a, b in pairwise(path)])
+
+    def _eased(self, a: Array, b: Array) -> Array:
+        """Frames (N, n) of the arm from values (n,) to others, without the first."""
+        seconds = max(float(np.abs(b - a).max()) / _ARM_RAD_S * _PEAK, _LEAST_S)
+        return a + Timing.eased(1.0, round(seconds * self.fps)).places[1:, None] * (b - a)
 
     def _require_free(self, during: tuple[float, float]) -> None:
-        if self.d.settings.tier == "ik":
-            return
-        found = certify(self.d.world, during=during, clearance=False, contacts="never")
-        every: list[Collision | Unproven] = [*found.collisions, *found.unproven]
-        for met in every:
-            if any(name.partition(".")[0] == self.who for name in met.pair):
-                raise PlanningFailure("no-path", f"{self.what}: {blamed(met.pair)}")
+        for hit in () if self.d.settings.tier == "ik" else hits(self.d.world, during, self.who):
+            raise PlanningFailure("no-path", f"{self.what}: {blamed(hit.pair)}")
 
     def stay(self, until: float) -> None:
         """Hold the object until a time with the base in place; raises `Blocked`."""
@@ -230,7 +222,7 @@ class RobotCarrier:
         if count:
             begin = self.clip.span[1]
             times = begin + np.arange(1, count + 1) / self.fps
-            headings = first + smootherstep(np.arange(1, count + 1) / count) * turn
+            headings = first + Timing.eased(1.0, count).places[1:] * turn
             T = np.tile(np.asarray(self.d.world.frame(self.thing, begin)), (count, 1, 1))
             self.follow(times, self.bases(np.tile(place, (count, 1)), headings), T)
         return count / self.fps
@@ -267,23 +259,22 @@ class RobotCarrier:
         """Retract the gripper from a time on to `comes_from` (3,) of it, and fold the arm; raises `PlanningFailure`."""
         base = self.bases(*self._still(1))[0]
         T_grip = np.asarray(self.d.world.frame(self.thing, now)) @ self.T_thing_grip
-        share = smootherstep(np.linspace(0.0, 1.0, self._straight_frames(comes_from) + 1))[1:]
-        steps = np.tile(T_grip, (len(share), 1, 1))
-        steps[:, :3, 3] += share[:, None] * (T_grip[:3, :3] @ comes_from)
+        steps = self._drawn_off(T_grip, comes_from)[1:]
         rows = self._followed(np.tile(base, (len(steps), 1, 1)), steps, self.values)
         if folds:
-            far = float(np.abs(self.folded - rows[-1]).max())
-            count = round(max(far / _ARM_RAD_S * _PEAK, _LEAST_S) * self.fps)
-            fold = smootherstep(np.arange(1, count + 1) / count)[:, None]
-            rows = np.concatenate([rows, rows[-1] + fold * (self.folded - rows[-1])])
+            rows = np.concatenate([rows, self._eased(rows[-1], self.folded)])
         times = now + np.arange(1, len(rows) + 1) / self.fps
         off = float(times[len(steps) - 1])
         self.d.allow(hand_contacts(self.d.world, self.who, self.ik.hand, self.thing, (now, off), PRESS))
         self._add(times, np.tile(base, (len(rows), 1, 1)), rows)
         self._require_free((now, float(times[-1])))
 
-    def _straight_frames(self, comes_from: Array) -> int:
-        return round(float(np.linalg.norm(comes_from)) / _STRAIGHT_M_S * self.fps)
+    def _drawn_off(self, T_grip: Array, comes_from: Array) -> Array:
+        """Transforms (N + 1, 4, 4) of the gripper from a grip straight to `comes_from` (3,) of it."""
+        share = Timing.eased(1.0, round(float(np.linalg.norm(comes_from)) / _STRAIGHT_M_S * self.fps)).places
+        steps = np.tile(T_grip, (len(share), 1, 1))
+        steps[:, :3, 3] += share[:, None] * (T_grip[:3, :3] @ comes_from)
+        return steps
 
     def _add(self, times: Array, bases: Array, values: Array) -> None:
         """Add frames at times (N,) with bases at (N, 4, 4) and the arm's values (N, n)."""

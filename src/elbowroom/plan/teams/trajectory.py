@@ -9,14 +9,15 @@ import numpy as np
 import scipy
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.easing import between, smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import facing, rolling
 from elbowroom.locomotion import blend, captured
-from elbowroom.locomotion.course import Course, Route, faced_route, speed_limits, speeds_within, ways_along
+from elbowroom.locomotion.course import Course, Route, faced_route, speed_limits, ways_along
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.walk import RATE_WALK, inner_rate
+from elbowroom.motion.pace import Timing
 from elbowroom.spaces.team import TeamSpace
 
 # Seconds of standing before and after the path in courses.
@@ -50,22 +51,19 @@ _OF_ACCEL = 0.92
 class Trajectory:
     """A timed path.
 
-    times (N,) at an inner rate, 0 at departure, `share` (N,) of the rows of the path's states then, and everybody's
-    course, None for those that stay in place.
+    `rows` of the path's `states` by time, at an inner rate, 0 at departure, and everybody's course, None for those that
+    stay in place.
     """
 
-    times: Array
-    share: Array
+    rows: Timing
     states: Array
     courses: tuple[Course | None, ...]
     duration: float
 
     def at(self, times: Array) -> Array:
         """States (K, W) at times (K,)."""
-        row = np.interp(times, self.times, self.share)
-        low = np.clip(np.floor(row).astype(int), 0, len(self.states) - 2)
-        part = (row - low)[:, None]
-        return np.asarray((1.0 - part) * self.states[low] + part * self.states[low + 1])
+        low, high, part = between(np.arange(len(self.states), dtype=float), self.rows.at(times))
+        return np.asarray((1.0 - part[:, None]) * self.states[low] + part[:, None] * self.states[high])
 
 
 def trajectory(
@@ -102,7 +100,7 @@ def trajectory(
             places.append(rolling(at[:, k], 0.0)[:, None] * (speed / TURN_RAD_S))
     back = scipy.ndimage.maximum_filter1d(_turns_back(places), 2 * _AROUND_ROWS)
     for _ in range(_ROUNDS):
-        t = _timed(cap, _OF_ACCEL * accel)
+        t = Timing.within(np.arange(len(cap), dtype=float), cap, _OF_ACCEL * accel / _LOOK_M).times
         times = np.arange(-round(_AROUND_S * inner), int(np.ceil((t[-1] + _AROUND_S) * inner)) + 1) / inner
         share = scipy.ndimage.gaussian_filter1d(np.interp(times, t, np.arange(len(t))), _SOFT_S * inner, mode="nearest")
         excess = _excess(places, times, share, speed, accel)
@@ -126,7 +124,7 @@ def trajectory(
             course = _course(at[:, k] - leads[:, None] * facing(heading[:, k]), heading[:, k], times, share)
             course = replace(course, leads=np.interp(share, numbers, ends))
         courses.append(course)
-    return Trajectory(times, share, states, tuple(courses), float(t[-1]))
+    return Trajectory(Timing(times, share), states, tuple(courses), float(t[-1]))
 
 
 def _spread(factors: Array, rows: int) -> Array:
@@ -153,8 +151,9 @@ def stalls(space: TeamSpace, timing: Trajectory, speed: float) -> float | None:
     far = max(float(np.linalg.norm(np.diff(at[:, k], axis=0), axis=1).sum()) for k in range(at.shape[1]))
     if timing.duration <= _SLOW * far / speed + _SLOW_S:
         return None
-    under_way = np.flatnonzero((timing.times > _ENDS_S) & (timing.times < timing.duration - _ENDS_S))
-    return float(timing.times[under_way[int(np.argmin(np.diff(timing.share)[under_way]))]])
+    times, places = timing.rows.times, timing.rows.places
+    under_way = np.flatnonzero((times > _ENDS_S) & (times < timing.duration - _ENDS_S))
+    return float(times[under_way[int(np.argmin(np.diff(places)[under_way]))]])
 
 
 def _course(places: Array, heading: Array, times: Array, share: Array) -> Course:
@@ -180,12 +179,6 @@ def _evenly(space: TeamSpace, states: Array, turn_m: float) -> Array:
     even = np.linspace(0.0, along[-1], max(int(along[-1] / _LOOK_M), 16) + 1)
     # without corners, at which a base would turn at once
     return np.asarray(scipy.interpolate.PchipInterpolator(along, states)(even))
-
-
-def _timed(cap: Array, accel: float) -> Array:
-    """Times (K,) of rows `_LOOK_M` apart, from rest to rest, with speeds limited to (K,)."""
-    v = np.maximum(speeds_within(np.array(cap), 1.0, accel / _LOOK_M), 1e-6)
-    return np.concatenate([[0.0], np.cumsum(2.0 / (v[1:] + v[:-1]))])
 
 
 def _excess(places: Sequence[Array], times: Array, share: Array, speed: float, accel: float) -> Array:

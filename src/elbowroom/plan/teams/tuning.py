@@ -8,13 +8,14 @@ whole body is solved again in every frame of the block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply
+from elbowroom.plan.accept import hits
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
@@ -23,8 +24,7 @@ from elbowroom.plan.take import Take
 from elbowroom.plan.teams.animate import Bent, Blocked, Frames, held_frames, replace_frames
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
-from elbowroom.world.certificate import Certificate, certify
-from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.certificate_findings import Hit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair
 
@@ -49,7 +49,6 @@ _HEAD = 0.5
 _CHAINS = ("arm", "head", "leg", "trunk")
 
 Team = Sequence[tuple[Carrier, Grips, int]]
-Met = Collision | Unproven
 
 
 @dataclass(frozen=True)
@@ -96,14 +95,14 @@ class Tuning:
         self.changes: list[list[Change]] = [[] for _ in team]
         self.parts = [_parts(carrier.actor) for carrier, _, _ in team]
         self.places = made[0].places
-        self.known: list[Met] = []
+        self.known: list[Hit] = []
         self.exact: ExactWorld | None = None
         # seconds that were changed last, and collisions in them
-        self.changed: tuple[tuple[float, float], list[Met]] = ((0.0, 0.0), [])
+        self.changed: tuple[tuple[float, float], list[Hit]] = ((0.0, 0.0), [])
 
-    def tune(self, during: tuple[float, float], found: Certificate) -> None:
+    def tune(self, during: tuple[float, float], met: Sequence[Hit]) -> None:
         """Change blocks until everything is free; raises `Blocked` at the first block that cannot be freed."""
-        met = _collisions(found)
+        met = _in_time(met)
         for _ in range(_BLOCKS):
             if not met:
                 return
@@ -129,20 +128,20 @@ class Tuning:
         mine = [self.parts[number].get(name, "trunk") for name in pair if name.startswith(f"{who}.")]
         return min(mine, key=lambda name: _CHAINS.index(name.rpartition("_")[2]), default="object")
 
-    def _left(self, met: Sequence[Met], during: tuple[float, float]) -> list[Met]:
+    def _left(self, met: Sequence[Hit], during: tuple[float, float]) -> list[Hit]:
         """Collisions after a change of frames: those of other frames are as before."""
         (begin, end), left = self.changed
         here = [c for c in met if c.during[0] < end and c.during[1] > begin]
         span = (min([begin, *(c.during[0] for c in here)]), max([end, *(c.during[1] for c in here)]))
         if span != (begin, end):
             left = self._met((max(span[0], during[0]), min(span[1], during[1])))
-        return sorted([*(c for c in met if c not in here), *left], key=lambda c: c.during)
+        return _in_time([*(c for c in met if c not in here), *left])
 
-    def _met(self, during: tuple[float, float]) -> list[Met]:
+    def _met(self, during: tuple[float, float]) -> list[Hit]:
         """Everything that collides between two times, or is not proven."""
-        return _collisions(certify(self.d.world, during=during, clearance=False, contacts="never"))
+        return _in_time(hits(self.d.world, during))
 
-    def _block(self, met: Sequence[Met]) -> tuple[int, list[Met]]:
+    def _block(self, met: Sequence[Hit]) -> tuple[int, list[Hit]]:
         """The first block: its carrier, and consecutive collisions of the same chain."""
         names = [carrier.actor.who for carrier, _, _ in self.team]
         number = next((names.index(who) for who in met[0].who if who in names), 0)
@@ -154,7 +153,7 @@ class Tuning:
                 block.append(other)
         return number, block
 
-    def _options(self, number: int, block: Sequence[Met]) -> Iterator[Change]:
+    def _options(self, number: int, block: Sequence[Hit]) -> Iterator[Change]:
         """Changes that may free a block, the least visible first."""
         carrier, _, began = self.team[number]
         actor = carrier.actor
@@ -182,16 +181,16 @@ class Tuning:
                 for sign in (1.0,) if kind in ("bend", "crouch") else (1.0, -1.0):
                     yield Change(kind, sign * size, first, last, fades)
 
-    def _own_arm(self, number: int, block: Sequence[Met]) -> bool:
+    def _own_arm(self, number: int, block: Sequence[Hit]) -> bool:
         """Return whether a block is of a carrier's arm and its own body."""
         pair, who = block[0].pair, self.team[number][0].actor.who
         return self._chain(pair, number).endswith("_arm") and all(name.startswith(f"{who}.") for name in pair)
 
-    def _steps_back(self, number: int, block: Sequence[Met]) -> bool:
+    def _steps_back(self, number: int, block: Sequence[Hit]) -> bool:
         """Return whether a block is rather solved on a path farther from the object."""
         return self._own_arm(number, block) and self.may_step_back(number)
 
-    def _solved(self, number: int, block: Sequence[Met]) -> bool:
+    def _solved(self, number: int, block: Sequence[Hit]) -> bool:
         """Free a block by the first change that does."""
         failed: dict[tuple[str, bool], float] = {}
         for change in self._options(number, block):
@@ -201,7 +200,7 @@ class Tuning:
             failed[kind] = abs(change.size)
         return False
 
-    def _freed(self, number: int, change: Change, block: Sequence[Met], too_little: float) -> bool:
+    def _freed(self, number: int, change: Change, block: Sequence[Hit], too_little: float) -> bool:
         """Apply a change, reduced to its minimum; return whether it frees the block. A share of it is `too_little`.
 
         Sizes are compared by the colliding pairs in some frames of the block. What is kept is proven, with the whole
@@ -271,7 +270,7 @@ class Tuning:
             return False
         return True
 
-    def _meets(self, block: Sequence[Met]) -> bool:
+    def _meets(self, block: Sequence[Hit]) -> bool:
         """Return whether a pair of a block still collides in some of its frames."""
         if self.exact is None:
             self.exact = ExactWorld(self.d.world)
@@ -286,7 +285,7 @@ class Tuning:
                 return True
         return False
 
-    def _too_little(self, number: int, block: Sequence[Met], chain: str) -> bool:
+    def _too_little(self, number: int, block: Sequence[Hit], chain: str) -> bool:
         """Return whether collisions of a block's chain are left in it."""
         met = self._met((block[0].during[0], max(c.during[1] for c in block)))
         return any(self._chain(c.pair, number) == chain and self._known(c) for c in met)
@@ -303,13 +302,13 @@ class Tuning:
         # an object that gives way must not meet the scene for it
         return change.kind != "object" or not any(carrier.thing in c.pair and not self._known(c) for c in met)
 
-    def _known(self, met: Met) -> bool:
+    def _known(self, met: Hit) -> bool:
         """Return whether a collision was there before the change."""
         return any(
             met.pair == k.pair and met.during[0] <= k.during[1] and k.during[0] <= met.during[1] for k in self.known
         )
 
-    def _same(self, met: Met, number: int, chain: str) -> bool:
+    def _same(self, met: Hit, number: int, chain: str) -> bool:
         """Return whether a collision is one that a change of this carrier's chain should have solved or has made: those
         of other chains that were there before are for blocks to come."""
         who = self.team[number][0].actor.who
@@ -319,9 +318,9 @@ class Tuning:
         return chain == "object" or (who in met.who and own in (chain, "left_leg", "right_leg", "trunk", "object"))
 
 
-def _collisions(found: Certificate) -> list[Met]:
-    """Everything that a certificate has found or left open, the earliest first."""
-    return sorted([*found.collisions, *found.unproven], key=lambda c: c.during)
+def _in_time(found: Iterable[Hit]) -> list[Hit]:
+    """Findings, the earliest first."""
+    return sorted(found, key=lambda hit: hit.during)
 
 
 def _parts(actor: Actor) -> dict[str, str]:

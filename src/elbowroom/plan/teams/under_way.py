@@ -16,6 +16,7 @@ from elbowroom.locomotion.departure import headings_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
+from elbowroom.plan.accept import hits
 from elbowroom.plan.director import Director
 from elbowroom.plan.teams.animate import (
     Frames,
@@ -32,7 +33,6 @@ from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.walking.crossing import delay_past_people
 from elbowroom.spaces.team import YAW, TeamSpace
-from elbowroom.world.certificate import certify
 
 # Seconds over which the sway of a single carrier is smoothed out of the object's path, and shares of it that are tried.
 _FOLLOWS_S, _FOLLOWS = 0.4, (1.0, 0.7, 0.4, 0.2, 0.0)
@@ -64,7 +64,7 @@ def walk_with(
     """Let everybody walk with the object along a trajectory, in step; raises `Blocked`, with frames from its start."""
     carriers, grips, robots = lifted.carriers, lifted.grips, lifted.robots
     fps = carriers[0].actor.base.fps
-    bases = _bases(space, robots, timing.at(timing.times))
+    bases = _bases(space, robots, timing.at(timing.rows.times))
     turns = [robot.turn(float(headings[0])) for robot, (_, headings) in zip(robots, bases, strict=True)]
     _wait(d, carriers, grips, _delay(d, lifted, space, timing, max(turns, default=0.0)))
     begin, first = carriers[0].actor.now, [carrier.actor.k for carrier in carriers]
@@ -83,8 +83,8 @@ def walk_with(
     if d.settings.tier == "ik":
         return
     during = (begin, carriers[0].actor.now)
-    found = certify(d.world, during=during, clearance=False, contacts="never")
-    if not found.free:
+    found = hits(d.world, during)
+    if found:
         rolled = partial(_roll, space, robots, begin, states) if robots else None
         Tuning(d, list(zip(carriers, grips, first, strict=True)), made, rolled, may_step_back).tune(during, found)
 
@@ -140,7 +140,7 @@ def _wait(d: Director, carriers: Sequence[Carrier], grips: Sequence[Grips], seco
             acting.add(d, actor, made.root, made.rotations, away=actor.away)
 
     if seconds > _STANDS_STILL_S and d.attempt(sway) is None:
-        if d.settings.tier == "ik" or certify(d.world, during=(begin, carriers[0].actor.now), clearance=False).free:
+        if d.settings.tier == "ik" or not hits(d.world, (begin, carriers[0].actor.now)):
             return
         d.take = before
     for carrier in carriers:

@@ -15,13 +15,13 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import interpolate
-from elbowroom.geometry.easing import smoothstep
+from elbowroom.geometry.easing import averaged, smoothstep
 from elbowroom.geometry.rotations import Array, continuous, normalize, slerp
+from elbowroom.motion.pace import Timing
 from elbowroom.motion.warp import Match, best_segment
 from elbowroom.plan.tight.chain import BodyProblem, between_check, body_path, shortened
 from elbowroom.plan.tight.criteria import (
     Criteria,
-    Timing,
     blended_components,
     clearances,
     similarities,
@@ -83,7 +83,7 @@ class Refined:
 
     def blend(self, begin: float, names: Sequence[str]) -> CaptureBlend:
         """Account of a motion along the path from a time on, seconds, by components of those names."""
-        at = begin + np.interp(np.linspace(0.0, 1.0, len(self.weights)), self.timing.shares, self.timing.times)
+        at = begin + self.timing.when(np.linspace(0.0, 1.0, len(self.weights)))
         parts: list[tuple[str, PartSource, tuple[float, float]]] = []
         for name, column in zip(names, self.weights.T, strict=True):
             kinds = np.digitize(column, _SOURCES_FROM)
@@ -312,11 +312,11 @@ def _blended(
     some = np.flatnonzero(component >= 0)
     limits = [body.limits[j] if j < len(body.limits) else None for j in some]
     out[:, some] = clamp_pose(limits, out[:, some])
-    out = _evened(continuous(out), _EVENED)
+    out = normalize(averaged(continuous(out), _EVENED))
     u = np.linspace(0.0, 1.0, len(base))
     fade = smoothstep(np.minimum(u, 1.0 - u) / _FADE)[:, None]
     names = blended_components(database)
-    return _Blend(slerp(base, out, fade), component, fade * _averaged(weights, _EVENED), names)
+    return _Blend(slerp(base, out, fade), component, fade * averaged(weights, _EVENED), names)
 
 
 def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePath:
@@ -327,18 +327,3 @@ def _balanced(problem: BodyProblem, nodes: PosePath, rotations: Array) -> PosePa
         found = problem.balance.closed(Pose.of(nodes.root[k], rotations[k]), feet, nodes.pose(k))
         poses.append(found or nodes.pose(k))
     return PosePath(problem.body, [*poses, problem.goal])
-
-
-def _evened(q: Array, reach: int) -> Array:
-    """Rotations (N, J, 4) averaged over neighbours, fewer near the ends, which stay."""
-    return normalize(_averaged(q, reach))
-
-
-def _averaged(rows: Array, reach: int) -> Array:
-    """Rows (N, ...) averaged over neighbours, fewer near the ends, which stay."""
-    out = rows.copy()
-    for k in range(1, len(rows) - 1):
-        half = min(reach, k, len(rows) - 1 - k)
-        weight = np.hanning(2 * half + 3)[1:-1]
-        out[k] = np.tensordot(weight / weight.sum(), rows[k - half : k + half + 1], axes=1)
-    return out

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,16 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.plan.accept import met_between
+from elbowroom.plan.margins import BETWEEN_M
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
 from elbowroom.posing.stand import Balance
+from elbowroom.search import shortcut
 from elbowroom.search.birrt import Budget, Stats
-from elbowroom.search.rrt import CarriedPath, plan, smooth
+from elbowroom.search.rrt import EFFORT, CarriedPath, plan, smooth
+from elbowroom.search.shortcut import Effort
 from elbowroom.spaces.component import Component, ComponentSpace, Edge, PosePath, components, joined
-from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck
 
 # Poses along the straight path from start to goal, from which the first component's states are offsets.
@@ -33,10 +36,8 @@ _VIA_SHARES = (0.2, 0.8)
 _VIA_SPREAD = 0.25
 # Attempts at a path that follows another: one that is not found soon follows a bad path.
 _FOLLOWS = 2
-# Clearance between postures of a path, and of frames, metres: less than that of the postures; and the largest distance
-# between postures that are checked there.
-BETWEEN_MARGIN_M = 0.001
-_BETWEEN_M = 0.008
+# Largest distance between postures that are checked between those of a path, metres.
+_LOOKS_M = 0.008
 # Distance between samples along a shortcut of the whole body, metres.
 _LOOK_M = 0.03
 
@@ -129,31 +130,28 @@ def body_path(
             if path is None:
                 blocked = blocked or component.name
                 break
-        if path is not None and follow is None and not _free_throughout(problem, path):
+        # a forearm passes a thin post from one posture to the next
+        if (
+            path is not None
+            and follow is None
+            and not free_between(between_check(problem, path), path.root, path.rotations)
+        ):
             path, blocked = None, blocked or component.name
         if path is not None:
             return BodyPath(path, Stats(*map(int, total)), seconds, decomposition, blocked)
     return BodyPath(None, Stats(*map(int, total)), seconds, (), blocked)
 
 
-def _free_throughout(problem: BodyProblem, path: PosePath) -> bool:
-    """Return whether a path is free between its postures: a forearm passes a thin post from one to the next."""
-    problem = replace(problem, check=between_check(problem, path))
-    return all(free_between(problem, a, b) for a, b in pairwise(path.poses))
-
-
 def between_check(problem: BodyProblem, path: PosePath) -> BodyCheck:
     """Check of postures between those of a path: something may be nearer there than at both."""
-    return problem.check.with_margin(min(problem.check.margin, BETWEEN_MARGIN_M)).with_folds(path.T)
+    return problem.check.with_margin(min(problem.check.margin, BETWEEN_M)).with_folds(path.T)
 
 
-def free_between(problem: BodyProblem, a: Pose, b: Pose) -> bool:
-    """Return whether postures interpolated between two are free."""
-    T = problem.body.transforms(np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations]))[..., :3, 3]
-    pieces = max(int(np.ceil(np.linalg.norm(T[1] - T[0], axis=-1).max() / _BETWEEN_M)), 2)
-    shares = (np.arange(1, pieces) / pieces)[:, None]
-    roots, rotations = (1.0 - shares) * a.root + shares * b.root, slerp(a.rotations, b.rotations, shares)
-    return all(problem.check.free(Pose.of(*row)) for row in zip(roots, rotations, strict=True))
+def free_between(check: BodyCheck, root: Array, rotations: Array) -> bool:
+    """Return whether postures between those of roots (N, 3) and rotations (N, J, 4) are free."""
+    way = np.linalg.norm(np.diff(check.body.transforms(root, rotations)[..., :3, 3], axis=0), axis=-1).max(axis=1)
+    counts = np.maximum(np.ceil(way / _LOOKS_M), 2).astype(int)
+    return met_between(root, rotations, counts, lambda pose, _k, _share: None if check.free(pose) else pose) is None
 
 
 def _line(body: Character, start: Pose, goal: Pose) -> list[Pose]:
@@ -210,7 +208,7 @@ class _ComponentSearch:
     perturbed: bool
     follow: float
 
-    def run(self, seed: int, budget: Budget, smoothing: Budget) -> CarriedPath[Edge]:
+    def run(self, seed: int, budget: Budget, smoothing: int) -> CarriedPath[Edge]:
         """Path of the component, shortened unless it follows one, from which shortcuts would lead away."""
         problem, check = self.problem, self.problem.check.with_parts(self.parts)
         space = ComponentSpace(
@@ -221,7 +219,7 @@ class _ComponentSearch:
         found = plan(space, (start, space.payload(0)), goal, seed, budget, space.payload(-1), balanced=True)
         if self.follow > 0.0 or not found.found:
             return found
-        short = smooth(space, found, seed, budget=smoothing)
+        short = smooth(space, found, seed, replace(EFFORT, checks=smoothing))
         return replace(short, stats=Stats(found.stats.checks + short.stats.checks, *astuple(found.stats)[1:]))
 
 
@@ -257,14 +255,11 @@ def shortened(
     problem: BodyProblem, path: PosePath, seed: int, settings: TightSettings = USUAL, *, longest: float = 1.0
 ) -> PosePath:
     """The path with random pieces, at most `longest` of it, replaced by straight ones that are free and balanced."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    poses = path.poses
-    for _ in range(settings.shortcuts):
-        may_stop_here()
-        i, j = sorted(int(k) for k in rng.integers(0, len(poses), 2))
-        if j - i < 3 or j - i > longest * len(poses):
-            continue
-        between_them = edge_poses(problem, poses[i], poses[j])
-        if between_them is not None and len(between_them) < j - i:
-            poses = [*poses[: i + 1], *between_them, *poses[j + 1 :]]
+
+    def straight(poses: list[Pose], i: int, j: int) -> list[Pose] | None:
+        inner = edge_poses(problem, poses[i], poses[j]) if 2 < j - i <= longest * len(poses) else None
+        return None if inner is None or len(inner) >= j - i else [*poses[: i + 1], *inner, *poses[j + 1 :]]
+
+    effort = Effort(settings.shortcuts, vain=settings.shortcuts)
+    poses: list[Pose] = shortcut.shortened(path.poses, straight, seed, effort)
     return PosePath(problem.body, poses)

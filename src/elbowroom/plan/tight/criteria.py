@@ -11,8 +11,8 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.character.dynamics import STRENGTH, Dynamics, strength_of
 from elbowroom.finish.settle import interpolate
-from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, continuous, normalize
+from elbowroom.motion.pace import Timing
 from elbowroom.motion.posture_angles import AngleDatabase
 from elbowroom.motion.smooth import smoothed
 from elbowroom.plan.tight.chain import BodyProblem
@@ -24,8 +24,6 @@ from elbowroom.stopping import may_stop_here
 BLENDED = ("spine", "head", "right_arm", "left_arm")
 # Frame rate at which torques are computed, and the most frames: three for each node of a path.
 _RATE, _MOST_FRAMES = 30.0, 96
-# Samples of a timing that slows down at both ends.
-_EASED_POINTS = 129
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,25 +45,6 @@ class Criteria:
     def means(self) -> tuple[float, float]:
         """Mean posture similarity, and mean torque variation relative to joint strength."""
         return float(self.similarity.mean()), float(self.robust.mean())
-
-
-@dataclass(frozen=True, eq=False)
-class Timing:
-    """Times (M,) in seconds, from 0, at which shares (M,) of a path are reached."""
-
-    times: Array
-    shares: Array
-
-    @staticmethod
-    def eased(seconds: float) -> Timing:
-        """Timing of frames: slow at both ends."""
-        u = np.linspace(0.0, 1.0, _EASED_POINTS)
-        return Timing(seconds * u, smootherstep(u))
-
-    @property
-    def seconds(self) -> float:
-        """Duration."""
-        return float(self.times[-1])
 
 
 def component_joints(body: Character) -> dict[str, tuple[int, ...]]:
@@ -94,14 +73,13 @@ def similarities(database: AngleDatabase, nodes: PosePath, settings: TightSettin
 def variations(body: Character, nodes: PosePath, timing: Timing, database: AngleDatabase) -> tuple[Array, Array]:
     """Torque variation (N, C) of nodes: as in the paper, and relative to joint strength."""
     names = blended_components(database)
-    count = int(np.clip(np.ceil(timing.seconds * _RATE), 8, _MOST_FRAMES))
-    even = np.linspace(0.0, timing.seconds, count + 1)
-    along = np.interp(even, timing.times, timing.shares)
+    count = int(np.clip(np.ceil(timing.duration * _RATE), 8, _MOST_FRAMES))
+    along = timing.even(count)
     root = np.stack([np.interp(along, nodes.along, nodes.root[:, k]) for k in range(3)], axis=1)
-    dynamics, rate = _dynamics(body), count / timing.seconds
+    dynamics, rate = _dynamics(body), count / timing.duration
     q = normalize(smoothed(continuous(interpolate(nodes.along, nodes.rotations, along)), rate))
     torque = dynamics.torques(_Frames(rate, smoothed(root, rate), q))
-    share = (even / even[-1])[:, None]
+    share = np.linspace(0.0, 1.0, count + 1)[:, None]
     literal, robust = np.zeros((len(nodes), len(names))), np.zeros((len(nodes), len(names)))
     roles = {j: role for role, j in body.roles.items() if role in STRENGTH}
     for c, name in enumerate(names):

@@ -12,6 +12,7 @@ from elbowroom.character.masses import heavy_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.easing import covering
 from elbowroom.geometry.rotations import Array, continuous, normalize
+from elbowroom.motion.pace import Timing
 from elbowroom.motion.smooth import derivative, smoothed
 from elbowroom.plan.tight.chain import BodyProblem
 from elbowroom.plan.tight.frames import Planned, frames_of
@@ -116,7 +117,7 @@ def slowed(problem: BodyProblem, done: Planned, fps: float) -> Planned:
 def _slower(share: Array, slowness: Array, fps: float) -> Array:
     """Shares of a path (M,) at even times, from others (N,) each of which takes that much longer (N,)."""
     pace = covering(np.minimum(slowness, _AT_ONCE), 2 * round(0.5 * _OVER_S * fps) + 1)
-    times = np.concatenate([[0.0], np.cumsum(0.5 * (pace[1:] + pace[:-1]))])
+    times = Timing(np.arange(len(share), dtype=float), share).slower(pace).times
     even = np.linspace(0.0, times[-1], int(np.ceil(times[-1])) + 1)
     smooth = scipy.interpolate.CubicSpline(times, share, bc_type="clamped")(even)
     smooth[[0, -1]] = share[[0, -1]]  # exactly: a spline is off by rounding

@@ -10,8 +10,9 @@ import numpy as np
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import interpolate, rounded
-from elbowroom.geometry.easing import covering, smootherstep
+from elbowroom.geometry.easing import averaged, covering, smootherstep
 from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply
+from elbowroom.motion.pace import Timing
 from elbowroom.plan.tight.chain import BodyProblem, between_check, body_path, free_between, shortened
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.search.birrt import Stats
@@ -52,7 +53,7 @@ class Planned:
     def shares(self) -> Array:
         """Shares (N + 1,) of the path at all frames."""
         assert self.frames is not None
-        return _eased(len(self.frames[0]) - 1) if self.share is None else self.share
+        return Timing.eased(1.0, len(self.frames[0]) - 1).places if self.share is None else self.share
 
 
 def planned_frames(
@@ -84,13 +85,13 @@ def frames_of(
     are not free or balanced; None where that is not enough.
     """
     problem = replace(problem, check=between_check(problem, path))
-    share = _eased(count) if share is None else share
+    share = Timing.eased(1.0, count).places if share is None else share
     even = np.linspace(0.0, 1.0, _PLACES)
     root = np.stack([np.interp(even, path.along, path.root[:, k]) for k in range(3)], axis=1)
     q = continuous(interpolate(path.along, path.rotations, even))
     window, closed = np.full(_PLACES, _WINDOW), _ClosedFrames(problem, path, share)
     for _ in range(_HALVINGS + 1):
-        poses = closed.with_(_rounded_root(root, window * _PLACES), rounded(q, window * _PLACES))
+        poses = closed.with_(averaged(root, window * _PLACES), rounded(q, window * _PLACES))
         bad = share[[k for k, pose in enumerate(poses) if pose is None]]
         if not len(bad):
             done = [pose for pose in poses if pose is not None]
@@ -102,21 +103,6 @@ def frames_of(
         # limit the slope of the width, so that rounding has no corners of its own
         window = (window + np.abs(even[:, None] - even)).min(axis=1)
     return None
-
-
-def _eased(count: int) -> Array:
-    """Shares (N + 1,) of a path in `count` frames, slow at both ends."""
-    return smootherstep(np.linspace(0.0, 1.0, count + 1))
-
-
-def _rounded_root(root: Array, reach: Array) -> Array:
-    """Roots (N, 3) averaged over neighbours (N,) to either side, fewer near the ends, which stay."""
-    out = root.copy()
-    for k in range(1, len(root) - 1):
-        half = min(int(reach[k]), k, len(root) - 1 - k)
-        weight = np.hanning(2 * half + 3)[1:-1]
-        out[k] = weight @ root[k - half : k + half + 1] / weight.sum()
-    return out
 
 
 class _ClosedFrames:
@@ -143,8 +129,12 @@ class _ClosedFrames:
             self._free[k] = pose is not None and self.problem.check.free(pose)
         # a fast hand passes a corner between two frames
         for k in sorted({k + i for k in changed for i in (-1, 0)}):
-            a, b = (self._closed[i] if self._free[i] else None for i in (k, k + 1))
-            self._between[k] = a is None or b is None or free_between(self.problem, a, b)
+            a, b = self._closed[k : k + 2]
+            if a is not None and b is not None and self._free[k] and self._free[k + 1]:
+                ends = np.stack([a.root, b.root]), np.stack([a.rotations, b.rotations])
+                self._between[k] = free_between(self.problem.check, *ends)
+            else:
+                self._between[k] = True
         inner = np.concatenate([[True], self._between[:-1] & self._between[1:], [True]])
         return [pose if free else None for pose, free in zip(self._closed, self._free & inner, strict=True)]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
+from elbowroom.plan.margins import BETWEEN_M
 from elbowroom.plan.places import moves
-from elbowroom.plan.tight.chain import BETWEEN_MARGIN_M
 from elbowroom.spaces.component import PosePath
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck
@@ -72,7 +72,7 @@ class MovingScene:
     def _check(self, sample: int) -> BodyCheck:
         """Check of the body against what moves at the sample of a number."""
         may_stop_here()
-        return BodyCheck(self._lone, self.who, self.begin + _SAMPLE_S * sample, margin=BETWEEN_MARGIN_M)
+        return BodyCheck(self._lone, self.who, self.begin + _SAMPLE_S * sample, margin=BETWEEN_M)
 
     def swept(self, check: BodyCheck) -> BodyCheck:
         """A check in which everything is at all places that it passes."""

@@ -28,14 +28,14 @@ FLAT: Decomposition = (("pelvis", "spine", "head", "right_arm", "left_arm"),)
 class TightSettings:
     """Parameters of a whole-body plan. Lengths in metres, angles in radians; searches are limited by counts.
 
-    `decompositions` are tried in turn, again for each of `restarts`: a share of the budget `component`, which limits
-    the search of one component, and the path that is kept to, until all had `most_checks`. `smoothing` limits
-    shortcuts of a component, `shortcuts` those of the whole body at the end; `searches` with other samples follow where
-    frames collide. `margin` is the clearance of searched postures, `balance` the distance of the centre of mass from
-    the border of its support. `postures` is how many starts are tried for a posture at a target. Where recordings
-    refine a path, `open_above`, `natural_above` and `torque_below` are T1, T2 and T3; `parent_rad`, `own_rad` and
-    `near_rad` the three epsilons; `smooth_weight` is lambda, `follow` p_follow, `strengths` the shares of a blend that
-    are tried.
+    `decompositions` are tried in turn, again for each of `restarts`: a share of the budget `component`, which
+    limits the search of one component, and the path that is kept to, until all had `most_checks`. `smoothing`
+    limits checks for shortcuts of a component, `shortcuts` is how many are tried with the whole body at the end;
+    `searches` with other samples follow where frames collide. `margin` is the clearance of searched postures,
+    `balance` the distance of the centre of mass from the border of its support. `postures` is how many starts are
+    tried for a posture at a target. Where recordings refine a path, `open_above`, `natural_above` and
+    `torque_below` are T1, T2 and T3; `parent_rad`, `own_rad` and `near_rad` the three epsilons; `smooth_weight` is
+    lambda, `follow` p_follow, `strengths` the shares of a blend that are tried.
     """
 
     decompositions: tuple[Decomposition, ...] = (FIVE, TRUNK, ARM_FIRST, ARMS)
@@ -43,7 +43,7 @@ class TightSettings:
     restarts: tuple[tuple[float, Guide], ...] = ((1.0, "straight"), (0.5, "via"), (0.2, "pushed"), (0.5, "via"))
     most_checks: int = 15_000
     searches: int = 3
-    smoothing: Budget = field(default_factory=lambda: Budget(checks=300))
+    smoothing: int = 300
     shortcuts: int = 40
     margin: float = 0.006
     balance: float = 0.015

@@ -11,13 +11,15 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, angle_between
+from elbowroom.motion.pace import Timing
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
+from elbowroom.plan.margins import ladder
 from elbowroom.plan.result import PlanningFailure, Status, blamed
 from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, standing_balance
-from elbowroom.plan.tight.criteria import Timing, blended_components
+from elbowroom.plan.tight.criteria import blended_components
 from elbowroom.plan.tight.dynamic_balance import slowed, zmp_margin
 from elbowroom.plan.tight.frames import Planned, frames_of, planned_frames
 from elbowroom.plan.tight.moving import MovingScene
@@ -32,8 +34,6 @@ from elbowroom.world.edit import CaptureBlend
 from elbowroom.world.fast_body import BodyCheck
 from elbowroom.world.world import World
 
-# Clearances that are tried where an end has no more, metres.
-_MARGINS_M = (0.002, 0.0)
 # Fingers that rotate less than this on the way count as still, radians.
 _MOVED_RAD = 0.02
 
@@ -128,8 +128,8 @@ def body_problem(
     fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
     moved = bool(fingers) and float(angle_between(start.rotations[fingers], goal.rotations[fingers]).max()) > _MOVED_RAD
     widest = BodyCheck(world, actor.who, actor.now, margin=settings.margin, fingers=moved)
-    for margin in (settings.margin, *_MARGINS_M):
-        check = widest.with_margin(min(margin, settings.margin))
+    for margin in ladder(settings.margin):
+        check = widest.with_margin(margin)
         pairs = [check.blame(pose) for pose in (start, goal)]
         if pairs == [None, None]:
             break

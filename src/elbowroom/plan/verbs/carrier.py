@@ -19,10 +19,11 @@ from elbowroom.plan import acting
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.hands import hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
+from elbowroom.plan.margins import BETWEEN_M
 from elbowroom.plan.places import resting, supported, supported_until
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed, first_of, tried
-from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
+from elbowroom.plan.verbs.carry_path import FREED_RAD, CarriedFrames
 from elbowroom.plan.verbs.grips import edge_grips, grips_on, ranked_grips
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.posing.gaze import gazing
@@ -294,7 +295,7 @@ class Carrier(Holding):
         """Hands go to a posture, the gaze to a point (3,) unless the head would collide then."""
         looking = self.d.looking(self.actor, pose, focus)
         hands = self.postures(grips, closed=False)
-        met = hands.blame(looking, {self.thing: T_object}, room=FRAME_ROOM_M, own_room=False) is not None
+        met = hands.blame(looking, {self.thing: T_object}, room=BETWEEN_M, own_room=False) is not None
         self.travel(pose if met else looking, fingers, what, away=focus is not None, straight=straight)
 
     def _met_since(self, grips: Grips, first: int, T_object: Array) -> bool:
@@ -380,7 +381,7 @@ class Carrier(Holding):
         """
         postures = self.postures(grips, closed=closed)
         for r, turns, T in zip(root, q, places, strict=True):
-            met = postures.blame(Pose.of(r, turns), {self.thing: T}, room=FRAME_ROOM_M, own_room=False)
+            met = postures.blame(Pose.of(r, turns), {self.thing: T}, room=BETWEEN_M, own_room=False)
             if met is not None:
                 return met
         return self.met_between(postures, root, q, places)

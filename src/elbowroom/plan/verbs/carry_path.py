@@ -15,19 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import UP, Array, about, angle_between, continuous, slerp
+from elbowroom.geometry.easing import between
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, continuous, normalize, slerp
 from elbowroom.kernels.space import CHECKS
+from elbowroom.motion.pace import Timing
 from elbowroom.motion.recorded import recorded_carries
-from elbowroom.motion.speed_profiles import CLEAR_M, PathTiming, path_times
+from elbowroom.motion.speed_profiles import CLEAR_M, path_times
 from elbowroom.plan.hands import front_of
+from elbowroom.plan.margins import BETWEEN_M, LIFTED_M, STEPS_M
 from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed, tried
 from elbowroom.plan.verbs.detours import arms_height, clear, detours, ends_above
 from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget
+from elbowroom.search.rrt import EFFORT, smooth, walked
 from elbowroom.search.rrt import plan as search
-from elbowroom.search.rrt import smooth, walked
 from elbowroom.spaces.object import ObjectSpace, between_states, cube_side, place_of, state_of
 from elbowroom.world.pairs import Pair
 
@@ -52,10 +55,6 @@ _PUSHES = (
     (0.0, 0.02, 0.0, 0.0),
     (0.0, -0.02, 0.0, 0.0),
 )
-# Metres to all else on the way, the widest first: between two looks something may come nearer than at both.
-ROOMS_M = (0.012, 0.004)
-# The same where it is lifted off and set down.
-_NEAR_M = 0.003
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
 # Steps of all detours, and limits of one search and of smoothing: a step takes two to three milliseconds. Successful
@@ -63,15 +62,13 @@ _SAME_TURN_RAD = 1e-3
 # 183 rounds.
 _WALKS = 300
 _BUDGET = Budget(checks=320, nodes=600, fruitless=60)
-_SMOOTH = Budget(checks=120)
+_SMOOTH = replace(EFFORT, checks=120)
 # Largest duration of a carry with a heavy object against that with a light one. Chosen, as `Settings.slower_per_kg`.
 _SLOWEST = 2.5
 # How often a carry is slowed for others who hold the object: they follow a slower one a little differently.
 _SLOWED = 3
 # Radians that elbows and knees may be turned in a frame where all else fails; more would show as a jerk.
 FREED_RAD = 0.14
-# Metres between parts in frames, where they can be had: what is nearer may meet between them.
-FRAME_ROOM_M = 0.001
 # Half-width of the average of postures on the way, nodes.
 _SOFTENED = 3
 
@@ -103,7 +100,7 @@ Follow = Callable[[Array, Poses, Array, NDArray[np.int64]], Poses | None]
 
 
 def carried(
-    team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool, rooms: Sequence[float] = ROOMS_M,
+    team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool, rooms: Sequence[float] = STEPS_M,
     slower: Callable[[Array], float] | None = None,
 ) -> list[CarriedFrames]:  # fmt: skip
     """Frames of each from postures that hold the object at its start to those at its goal, or others there.
@@ -146,7 +143,7 @@ def _path(
             continue
         middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
         between = T_a is over[0] and T_b is over[1]
-        follow = partial(_follow, team, not between, room if between else min(room, _NEAR_M))
+        follow = partial(_follow, team, not between, room if between else min(room, LIFTED_M))
         pushed = _remembered(partial(follow, _PUSHES))
         space = ObjectSpace(middle, cube_side(arms_height(lead)), pushed, turning=turning,
                             upright=state_of(T_a)[3:], step_m=_STEP_M, same=_alike,
@@ -169,7 +166,7 @@ def _path(
             found = search(quick, first, last, d.seed(), _BUDGET, _held_there(team, ends, T_b))
         if not found.found:
             raise PlanningFailure("no-path", f"{lead.what}: no path was found that the body can follow{_mostly(team)}")
-        short = found if straight or not smoothed else smooth(quick, found, d.seed(), budget=_SMOOTH)
+        short = found if straight or not smoothed else smooth(quick, found, d.seed(), _SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
         checks += found.stats.checks + (0 if short is found else short.stats.checks)
@@ -328,11 +325,9 @@ def _frames(
     return out
 
 
-def _placed(states: Array, timing: PathTiming, count: int) -> tuple[NDArray[np.int64], Array, Array]:
+def _placed(states: Array, timing: Timing, count: int) -> tuple[NDArray[np.int64], Array, Array]:
     """Rows and shares between them of a path of the object (N, 7) at count + 1 even times, and its placements."""
-    at = np.linspace(0.0, timing.duration, count + 1)
-    row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
-    share = np.clip((at - timing.times[row]) / np.maximum(timing.times[row + 1] - timing.times[row], 1e-9), 0.0, 1.0)
+    row, _, share = between(timing.times, np.linspace(0.0, timing.duration, count + 1))
     return row, share, place_of(between_states(states[row], states[row + 1], share))
 
 
@@ -345,9 +340,9 @@ def _followed(
     near_at = partial(holding.at, markers=False)
     stuck: PlanningFailure | None = None
     for width, most_rad, room, solve in (
-        (_SOFTENED, 0.0, FRAME_ROOM_M, near_at), (0, 0.0, FRAME_ROOM_M, near_at),
-        (_SOFTENED, FREED_RAD, FRAME_ROOM_M, near_at), (0, FREED_RAD, FRAME_ROOM_M, near_at),
-        (0, FREED_RAD, FRAME_ROOM_M, holding.along), (0, FREED_RAD, 0.0, near_at),
+        (_SOFTENED, 0.0, BETWEEN_M, near_at), (0, 0.0, BETWEEN_M, near_at),
+        (_SOFTENED, FREED_RAD, BETWEEN_M, near_at), (0, FREED_RAD, BETWEEN_M, near_at),
+        (0, FREED_RAD, BETWEEN_M, holding.along), (0, FREED_RAD, 0.0, near_at),
     ):  # fmt: skip
         near = _averaged(poses, width)
         root, q = [poses[0].root], [poses[0].rotations]
@@ -382,6 +377,5 @@ def _averaged(poses: Sequence[Pose], width: int) -> list[Pose]:
     for k in range(len(poses)):
         reach = min(width, k, len(poses) - 1 - k)
         around = slice(k - reach, k + reach + 1)
-        mean = q[around].mean(axis=0)
-        out.append(Pose.of(root[around].mean(axis=0), mean / np.linalg.norm(mean, axis=-1, keepdims=True)))
+        out.append(Pose.of(root[around].mean(axis=0), normalize(q[around].mean(axis=0))))
     return out

@@ -16,8 +16,9 @@ from elbowroom.geometry.transforms import apply, transform
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.hands import effort, front_of, shoulder_of
+from elbowroom.plan.margins import STEPS_M
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.verbs.holding import ROOM_M, Grips, Holding
+from elbowroom.plan.verbs.holding import Grips, Holding
 from elbowroom.posing.grasps import closed_on, grasps_of, opposed
 from elbowroom.posing.grasps_form import Form, form_of
 from elbowroom.posing.grasps_settle import Grasp
@@ -133,7 +134,7 @@ def _suited(holding: Holding, ordered: Iterable[Grips]) -> list[Grips]:
 
 def _have_room(holding: Holding, grips: Grips) -> bool:
     """Return whether hands on the object are free at its start and at its goal."""
-    return all(holding.carried_blame(grips, T, ROOM_M) is None for T in (holding.T_start, holding.T_goal))
+    return all(holding.carried_blame(grips, T, STEPS_M[-1]) is None for T in (holding.T_start, holding.T_goal))
 
 
 def _unfit(holding: Holding, why: str) -> PlanningFailure:

@@ -14,15 +14,17 @@ from elbowroom.character.dynamics import too_heavy
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.clip_library import posture_database
-from elbowroom.geometry.rotations import UP, Array, about, angle_between, normalize, slerp
+from elbowroom.geometry.rotations import UP, Array, about, angle_between, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Posture, PostureDatabase
 from elbowroom.motion.recorded import recorded_postures
+from elbowroom.plan.accept import met_between
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.freeing import freed
 from elbowroom.plan.hands import front_of, shifted
+from elbowroom.plan.margins import STEPS_M
 from elbowroom.plan.places import place_for, resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed, tried
@@ -53,8 +55,6 @@ _PELVIS = (
 )
 # Rotation of a joint from one frame to the next above which postures between the two are checked, radians.
 _FAR_RAD = 0.12
-# Clearance between the body and everything else, its own forearms included, in postures of a motion, metres.
-ROOM_M = 0.004
 # Weights of recorded markers against that of the previous posture, per marker, in the order in which they are tried.
 # The first is nearest to left-out takes (benchmarks/object_moves_natural.py), the second leaves room where rigid shapes
 # cannot fold as people do.
@@ -168,7 +168,7 @@ class Holding:
 
         If it collides, it is solved again from other pelvis placements.
         """
-        met = self.carried_blame(grips, T_object, ROOM_M)
+        met = self.carried_blame(grips, T_object, STEPS_M[-1])
         if met is not None:
             raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")
         targets = grips.targets(self.actor, T_object)
@@ -183,7 +183,7 @@ class Holding:
                 if pose is None:
                     continue
                 known.append(pose)
-                found = self._required(self.freed(self.postures(grips), pose, T_object, room=ROOM_M))
+                found = self._required(self.freed(self.postures(grips), pose, T_object, room=STEPS_M[-1]))
                 return self._strong(found, T_object, grips)
             except PlanningFailure as failed:
                 stuck = stuck or failed
@@ -231,7 +231,7 @@ class Holding:
         """
         T_object = T if T_object is None else T_object
         pose = self.at(grips.targets(self.actor, T, aside_m), near, T_object, loaded=False)
-        return self._required(self.freed(self.postures(grips, closed=False), pose, T_object, room=ROOM_M))
+        return self._required(self.freed(self.postures(grips, closed=False), pose, T_object, room=STEPS_M[-1]))
 
     def _required(self, found: Pose | Pair) -> Pose:
         if isinstance(found, Pair):
@@ -257,16 +257,13 @@ class Holding:
 
     def met_between(self, postures: Postures, root: Array, q: Array, places: Array) -> Pair | None:
         """A pair that collides between two frames in which a joint rotates far, see `Carrier._met`."""
+
+        def blame(pose: Pose, k: int, share: float) -> Pair | None:
+            T = place_of(between_states(state_of(places[k]), state_of(places[k + 1]), np.array(share)))
+            return postures.blame(pose, {self.thing: T})
+
         far = angle_between(q[:-1], q[1:]).max(axis=1)
-        for k in np.flatnonzero(far > _FAR_RAD):
-            count = int(np.ceil(far[k] / _FAR_RAD))
-            for share in np.arange(1, count) / count:
-                pose = Pose.of(root[k] + share * (root[k + 1] - root[k]), slerp(q[k], q[k + 1], float(share)))
-                T = place_of(between_states(state_of(places[k]), state_of(places[k + 1]), np.array(share)))
-                met = postures.blame(pose, {self.thing: T})
-                if met is not None:
-                    return met
-        return None
+        return met_between(root, q, np.maximum(np.ceil(far / _FAR_RAD), 1).astype(int), blame)
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
         guide, pull = self.guided

@@ -14,11 +14,12 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, held_by
+from elbowroom.plan.margins import STEPS_M
 from elbowroom.plan.places import resting
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.verbs.carrier import Carrier, Option
-from elbowroom.plan.verbs.carry_path import ROOMS_M, CarriedFrames, carried
+from elbowroom.plan.verbs.carry_path import CarriedFrames, carried
 from elbowroom.plan.verbs.detours import require_way
 from elbowroom.search.birrt import Budget
 from elbowroom.world.things import Fixture
@@ -104,7 +105,7 @@ class Crew:
 
         def at_once(options: Options) -> None:
             looked_at.append(options)
-            self.do(options, searched=False, rooms=ROOMS_M[:1])
+            self.do(options, searched=False, rooms=STEPS_M[:1])
 
         options = self.options()
         easiest = next(options)
@@ -121,7 +122,7 @@ class Crew:
         def search(turn: tuple[Options, float]) -> None:
             self.do(turn[0], searched=True, rooms=turn[1:])
 
-        self.d.first(zip(firsts, ROOMS_M, strict=False), search)
+        self.d.first(zip(firsts, STEPS_M, strict=False), search)
 
     def options(self) -> Iterator[Options]:
         """Options of all carriers to hold the object, the easiest first."""
@@ -176,7 +177,7 @@ class Crew:
     def _crew(self, options: Options) -> list[tuple[Carrier, Option]]:
         return list(zip(self.carriers, options, strict=True))
 
-    def _paths(self, options: Options, *, searched: bool, rooms: Sequence[float] = ROOMS_M) -> list[CarriedFrames]:
+    def _paths(self, options: Options, *, searched: bool, rooms: Sequence[float] = STEPS_M) -> list[CarriedFrames]:
         for carrier, option in self._crew(options):
             carrier.guided = option.guided
         team = [(carrier, option.grips) for carrier, option in self._crew(options)]

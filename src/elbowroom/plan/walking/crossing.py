@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.walking.along import manners_along
 from elbowroom.plan.walking.paths import Disc, WalkPath
-from elbowroom.world.certificate import Certificate
-from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.certificate_findings import Hit
 from elbowroom.world.world import World
 
 # Distance between two people who pass each other, and half the width of a person without a gait of its own, metres.
@@ -34,10 +33,9 @@ _STAYS_M = 0.2
 _MISSING_S_M, _DETOUR_S_M = 30.0, 1.0
 
 
-def met(world: World, certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
+def met(world: World, found: Iterable[Hit], who: str) -> tuple[list[Hit], list[Hit]]:
     """Collisions of a character: with other people who walk, and with everything else, the earliest first."""
-    found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
-    found.sort(key=lambda c: c.during)
+    found = sorted(found, key=lambda hit: hit.during)
     people = [c for c in found if any(under_way(world, name, c.during[0]) for name in c.who if name != who)]
     return people, [c for c in found if c not in people]
 

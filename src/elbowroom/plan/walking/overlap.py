@@ -8,9 +8,9 @@ import numpy as np
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
+from elbowroom.plan.accept import hits
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.world.certificate import certify
 
 # Seconds before the end of a walk at which an arm starts, tried one after another.
 _EARLY_S = (0.7, 0.4)
@@ -55,7 +55,7 @@ def set_out_early(d: Director, actor: Actor, arrived: int) -> None:
         q[begin : join + 1, joints] = rot.slerp(kept[begin : join + 1, joints], led_on, share[:, None])
         actor.change(q=rot.continuous(q))
         d.world = actor.placed(d.world)
-        if certify(d.world, during=(actor.time(begin), actor.time(join)), clearance=False, contacts="never").free:
+        if not hits(d.world, (actor.time(begin), actor.time(join))):
             d.take = d.take.with_edit_at(number, replace(edit, during=(actor.time(begin), edit.during[1])))
             return
     actor.change(q=kept)

@@ -19,6 +19,7 @@ from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.accept import hits
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, held_by, joints_of
@@ -44,8 +45,7 @@ from elbowroom.plan.walking.paths import (
     WalkPath,
     WalkPaths,
 )
-from elbowroom.world.certificate import certify
-from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.certificate_findings import Hit
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World
@@ -277,17 +277,17 @@ def _walked(d: Director, actor: Actor, walk: Walk) -> None:
     _repair_walk(d, actor, [*things, *people], walk)
 
 
-def _collisions(d: Director, actor: Actor, walk: Walk, begin: float) -> tuple[list[Collision | Unproven], ...]:
+def _collisions(d: Director, actor: Actor, walk: Walk, begin: float) -> tuple[list[Hit], ...]:
     """Collisions of a walk since its beginning with people under way, and with everything else, the earliest first.
 
     Those after a meeting are left out if the walk is given up because of it.
     """
     near = within_reach(d.world, actor.who, (begin, actor.now))
     count = 1 if walk.repair_crossings or len(near.characters) < 2 else int(np.ceil((actor.now - begin) / _PROVEN_S))
-    people: list[Collision | Unproven] = []
-    things: list[Collision | Unproven] = []
+    people: list[Hit] = []
+    things: list[Hit] = []
     for during in pairwise(np.linspace(begin, actor.now, max(count, 1) + 1).tolist()):
-        found = met(d.world, certify(near, during=during, clearance=False, contacts="never"), actor.who)
+        found = met(d.world, hits(near, during), actor.who)
         people, things = [*people, *found[0]], [*things, *found[1]]
         if people and not walk.repair_crossings:
             break
@@ -317,39 +317,40 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     return ground
 
 
-def _repair_walk(d: Director, actor: Actor, hits: Sequence[Collision | Unproven], walk: Walk) -> None:
+def _repair_walk(d: Director, actor: Actor, found: Sequence[Hit], walk: Walk) -> None:
     """Resolve the collisions of a walk by the ladder of repairs; raises `Blocked`."""
     why = f"{actor.who} collides along the path"
-    left: list[Collision | Unproven] = []
+    left: list[Hit] = []
     effort = walk.request.effort
-    if effort == "all" or (effort == "leans" and _little(d.world, actor, hits)):
+    if effort == "all" or (effort == "leans" and _little(d.world, actor, found)):
         around = within_reach(d.world, actor.who, d.world.motion(actor.who).span)
-        plan = repair_near(around, actor.who, hits, seed=d.settings.seed, searches=effort == "all")
+        plan = repair_near(around, actor.who, found, seed=d.settings.seed, searches=effort == "all")
         if plan.found:  # what hands do before the walk is proven with their tasks
             return _adopt(d, actor, plan)
         if plan.certificate is not None:
-            begun = min(hit.during[0] for hit in hits)
-            left = [hit for some in met(d.world, plan.certificate, actor.who) for hit in some if hit.during[1] >= begun]
+            begun = min(hit.during[0] for hit in found)
+            later = [hit for hit in plan.certificate.hits if hit.during[1] >= begun]
+            left = [hit for some in met(d.world, later, actor.who) for hit in some]
         why = plan.why
-    at = _place_of(actor, min(left or hits, key=lambda hit: hit.during))
+    at = _place_of(actor, min(left or found, key=lambda hit: hit.during))
     # there is another path past it, or another manner
     mode = walk.path.modes[int(np.argmin(np.linalg.norm(walk.path.points - at, axis=1)))]
-    useless = _useless_instead(d.world, actor, left or hits) if mode == WALK else []
+    useless = _useless_instead(d.world, actor, left or found) if mode == WALK else []
     raise Blocked(f"{walk.request.what}: {why}", at, [Disc(at, AVOID_M, m) for m in (mode, *useless)], False)
 
 
-def _useless_instead(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> list[Mode]:
+def _useless_instead(world: World, actor: Actor, found: Sequence[Hit]) -> list[Mode]:
     """Modes that do not resolve collisions of an upright walk: crouching helps heads, and stepping over helps where
     something low is met.
     """
-    body, met = actor.body, {name for hit in hits for name in hit.pair}
+    body, met = actor.body, {name for hit in found for name in hit.pair}
     heads = {f"{actor.who}.{body.joint_names[body.role(role)]}" for role in ("neck", "head")}
     most = (world.floor or 0.0) + HIGH_OVER.low * envelope(body, "forward").height
     low = any(name in met and mesh.bounds[1, 2] < most for name, mesh in world.static.items())
     return [*(() if heads & met else (DUCK, STOOP)), *(() if low else (OVER, HIGH_OVER))]
 
 
-def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) -> bool:
+def _little(world: World, actor: Actor, found: Sequence[Hit]) -> bool:
     """Return whether arm offsets may suffice: only arms, or what they hold, collide, not too often nor too long.
 
     A hand that meets a wall is one collision, not one of each finger.
@@ -360,7 +361,7 @@ def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) ->
     arm_of |= {hold.object: f"{hold.hand}_arm" for hold in world.holds if hold.by == actor.who}
     until: dict[str, float] = {}
     times = 0
-    for hit in sorted(hits, key=lambda hit: hit.during):
+    for hit in sorted(found, key=lambda hit: hit.during):
         mine = [arm_of[name] for name in hit.pair if name in arm_of]
         if not mine:
             return False
@@ -371,7 +372,7 @@ def _little(world: World, actor: Actor, hits: Sequence[Collision | Unproven]) ->
     return times <= _FEW
 
 
-def _place_of(actor: Actor, hit: Collision | Unproven) -> Array:
+def _place_of(actor: Actor, hit: Hit) -> Array:
     """Position (2,) of the body in the middle of a collision."""
     return actor.root[min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1), :2]
 
