@@ -132,17 +132,14 @@ class Fitter:
         self.breadth = size * girths.trunk
         self.hips = size * 0.5 * (girths.trunk + p.scales.hip)
         self.shoulders = size * 0.5 * (girths.trunk + p.scales.shoulder)
-        self.head = self._head()
-        self.foot = self._foot()
-        self._match_joints()
-
-    def _head(self) -> Array:
-        """Scale of the head along x, y, z: eyes and vertex go where the skeleton has them."""
+        # scale of the head along x, y, z: eyes and vertex go where the skeleton has them
         eye = self.at["left_eye"]
         across = self.p.spacing["eye"] / eye[0]
         crown = self.shape.vertices[:, 2].max() - self.shape.hair
         up = self.p.length["eye_to_vertex"] / (crown - eye[2])
-        return np.array([0.5 * (across + up), 0.5 * (across + up), up])
+        self.head = np.array([0.5 * (across + up), 0.5 * (across + up), up])
+        self.foot = self._foot()
+        self._match_joints()
 
     def _foot(self) -> Array:
         """Scale of the foot along x, y, z: its length is the table's, its sole as far below the ankle."""

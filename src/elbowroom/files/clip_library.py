@@ -17,7 +17,6 @@ from elbowroom.files.open import ImportHints, open_file
 from elbowroom.locomotion.cycles import MODES, Cycle, cycles_of
 from elbowroom.locomotion.library import ClipLibrary, thinned
 from elbowroom.locomotion.library_arrays import FORMAT, arrays_of, library_of, shapes
-from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.marker_poses import MarkerTake
@@ -134,7 +133,13 @@ def marker_take(path: str | Path, hints: ImportHints | None = None) -> MarkerTak
         raise BadFile(
             path, "contains no motion", would_do="give a .c3d, .bvh, .amc, .fbx, .glb or .npz file with a recording"
         )
-    return _of_clip(path, without_lead(opened.clip()))
+    clip = without_lead(opened.clip())
+    missing = [label for label in MARKERS if label not in clip.character.markers]
+    if missing:
+        few = ", ".join(missing[:6])
+        raise BadFile(path, f"has a rig without parts for the markers {few}", would_do="give a whole person")
+    points = marker_positions(clip.character, clip.world())
+    return MarkerTake(path.stem, points - [0.0, 0.0, estimate_floor(clip)], clip.fps)
 
 
 def _of_markers(path: Path, markers: Markers) -> MarkerTake:
@@ -142,12 +147,3 @@ def _of_markers(path: Path, markers: Markers) -> MarkerTake:
         few = ", ".join(markers.absent[:6])
         raise BadFile(path, f"lacks markers of the 41: {few}", would_do="label them as Plug-in Gait does")
     return MarkerTake(path.stem, np.stack([markers.track(label) for label in MARKERS], axis=1), markers.fps)
-
-
-def _of_clip(path: Path, clip: Clip) -> MarkerTake:
-    missing = [label for label in MARKERS if label not in clip.character.markers]
-    if missing:
-        few = ", ".join(missing[:6])
-        raise BadFile(path, f"has a rig without parts for the markers {few}", would_do="give a whole person")
-    points = marker_positions(clip.character, clip.world())
-    return MarkerTake(path.stem, points - [0.0, 0.0, estimate_floor(clip)], clip.fps)

@@ -59,7 +59,12 @@ def edited(world: PlayedWorld, base: Motions, edits: Sequence[Edit]) -> Edited:
             below[edit.who], over[edit.who] = clip.with_(fps=world.fps, root=root, rotations=q, start=start), []
         over[edit.who].append(replace(edit.layer, weight=1.0, ends=None))
         whole = composed(clip, over[edit.who])
-        rows = _rows(world, whole, edit.layer)
+        # frames of a file that a layer over a clip has a part in: what lies between its frames and others, too
+        begin, end = ((t - whole.start) * whole.fps for t in edit.layer.during)
+        at = (world.times - whole.start) * whole.fps
+        first, last = begin < 1.0 - _SAME_FRAMES, end > len(whole) - 2 + _SAME_FRAMES  # ends are held
+        inside = (first | (at > begin - 1.0 + _SAME_FRAMES)) & (last | (at < end + 1.0 - _SAME_FRAMES))
+        rows = np.flatnonzero(inside & (len(edit.layer) > 0))
         root, q = whole.sample(world.times[rows])
         layer = replace(
             edit.layer,
@@ -70,15 +75,6 @@ def edited(world: PlayedWorld, base: Motions, edits: Sequence[Edit]) -> Edited:
         )
         out.append(replace(edit, layer=layer))
     return Edited(below, tuple(out))
-
-
-def _rows(world: PlayedWorld, clip: Clip, layer: Layer) -> NDArray[np.int64]:
-    """Frames of a file that a layer over a clip has a part in: what lies between its frames and others, too."""
-    begin, end = ((t - clip.start) * clip.fps for t in layer.during)
-    at = (world.times - clip.start) * clip.fps
-    first, last = begin < 1.0 - _SAME_FRAMES, end > len(clip) - 2 + _SAME_FRAMES  # ends are held
-    inside = (first | (at > begin - 1.0 + _SAME_FRAMES)) & (last | (at < end + 1.0 - _SAME_FRAMES))
-    return np.flatnonzero(inside & (len(layer) > 0))
 
 
 def npz_arrays(edited: Edited, plain: Callable[[str], str]) -> dict[str, NDArray]:

@@ -146,7 +146,17 @@ class FbxScene:
             if mesh is not None:
                 _KEPT.append(mesh)
                 self._mesh(builder, k, node, mesh)
-        self._bones(builder)
+        bones = {k for k, node in enumerate(self.nodes) if node.bone is not None}
+        trees: dict[int, list[int]] = {}
+        for bone in sorted(bones):
+            top, above = bone, self.parents[bone]
+            while above >= 0:
+                top = above if above in bones else top
+                above = self.parents[above]
+            trees.setdefault(top, []).append(bone)
+        for top, members in trees.items():
+            if not self._skinned or self._skinned & set(members):
+                builder.add("skins", {"name": self.nodes[top].name, "joints": members})
         return builder.glb({})
 
     def _node(self, node: Any, rest: Array) -> dict[str, Any]:
@@ -219,23 +229,6 @@ class FbxScene:
         skin = {"name": node.name, "joints": [*listed], "inverseBindMatrices": builder.array(matrices)}
         return builder.add("skins", skin), joints, weights
 
-    def _bones(self, builder: Builder) -> None:
-        """Whole skeletons as further skins without meshes: ends of fingers and feet move no vertex.
-
-        Without any skin, every tree of bones is a skeleton.
-        """
-        bones = {k for k, node in enumerate(self.nodes) if node.bone is not None}
-        trees: dict[int, list[int]] = {}
-        for bone in sorted(bones):
-            top, above = bone, self.parents[bone]
-            while above >= 0:
-                top = above if above in bones else top
-                above = self.parents[above]
-            trees.setdefault(top, []).append(bone)
-        for top, members in trees.items():
-            if not self._skinned or self._skinned & set(members):
-                builder.add("skins", {"name": self.nodes[top].name, "joints": members})
-
     def _sampled(self) -> tuple[float, list[Take]]:
         """Frames per second, and the takes that move anything."""
         settings = self.scene.settings
@@ -306,16 +299,12 @@ def _plain(error: ufbx.UfbxError) -> str:
     return f"is damaged ({words[0][:80].rstrip('.')})" if words and words[0] else "is damaged"
 
 
-def _limit_memory() -> None:
+def main(path: str, keep_units: str, keep_axes: str) -> int:
+    """Write the scene to standard output; returns an exit code."""
     import resource
 
     if sys.platform == "linux":  # elsewhere the limit is not kept, or refuses to start
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-
-
-def main(path: str, keep_units: str, keep_axes: str) -> int:
-    """Write the scene to standard output; returns an exit code."""
-    _limit_memory()
     try:
         scene = FbxScene(path, keep_units == "1", keep_axes == "1")
         scene.fit_bones()

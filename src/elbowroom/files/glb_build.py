@@ -115,19 +115,16 @@ class Builder:
             look: dict[str, Any] = {"baseColorFactor": [r, g, b, 1.0]}
             look |= {"metallicFactor": wanted.metallic, "roughnessFactor": wanted.roughness}
             if wanted.texture:
-                look["baseColorTexture"] = {"index": self._texture(wanted.texture)}
+                # a texture of the bytes of a PNG or JPEG file; one for all uses of it
+                if wanted.texture not in self._textures:
+                    kind = "image/png" if wanted.texture.startswith(b"\x89PNG") else "image/jpeg"
+                    view = self._view(np.frombuffer(wanted.texture, np.uint8), None)
+                    image = self.add("images", {"bufferView": view, "mimeType": kind})
+                    self._textures[wanted.texture] = self.add("textures", {"source": image})
+                look["baseColorTexture"] = {"index": self._textures[wanted.texture]}
             named = {"name": wanted.name} if wanted.name else {}
             self._materials[key] = self.add("materials", named | {"pbrMetallicRoughness": look, "doubleSided": True})
         return self._materials[key]
-
-    def _texture(self, data: bytes) -> int:
-        """A texture of the bytes of a PNG or JPEG file; one for all uses of it."""
-        if data not in self._textures:
-            kind = "image/png" if data.startswith(b"\x89PNG") else "image/jpeg"
-            view = self._view(np.frombuffer(data, np.uint8), None)
-            image = self.add("images", {"bufferView": view, "mimeType": kind})
-            self._textures[data] = self.add("textures", {"source": image})
-        return self._textures[data]
 
     def surface(
         self,

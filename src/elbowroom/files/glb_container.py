@@ -198,15 +198,6 @@ class Container:
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
         self.json, blob = _opened(path, content)
-        self._check_version()
-        self._buffer_bytes = 0
-        self.buffers = [self._buffer(i, b, blob) for i, b in enumerate(self.json.parts("buffers", "buffer"))]
-        self.views = self.json.parts("bufferViews", "buffer view")
-        self.accessors = self.json.parts("accessors", "accessor")
-        self._decoded: dict[int, NDArray] = {}
-        self._budget = _BUDGET
-
-    def _check_version(self) -> None:
         asset = self.json.part("asset")
         version = asset.text("version") if asset else ""
         if not version.startswith("2."):
@@ -219,6 +210,12 @@ class Container:
                 f"is compressed with {compressed[0]}",
                 would_do="export it again without mesh compression",
             )
+        self._buffer_bytes = 0
+        self.buffers = [self._buffer(i, b, blob) for i, b in enumerate(self.json.parts("buffers", "buffer"))]
+        self.views = self.json.parts("bufferViews", "buffer view")
+        self.accessors = self.json.parts("accessors", "accessor")
+        self._decoded: dict[int, NDArray] = {}
+        self._budget = _BUDGET
 
     def _buffer(self, i: int, part: Part, blob: memoryview | None) -> memoryview:
         length = part.integer("byteLength")

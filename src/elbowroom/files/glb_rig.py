@@ -47,18 +47,13 @@ def find_rigs(nodes: Nodes) -> list[Rig]:
         if not listed or len(set(listed)) < len(listed):
             skin.fail("has no joints or names one twice")
     used = {j for listed in joints for j in listed}
-    tops = [{_top(nodes, j, used) for j in listed} for listed in joints]
+    tops = [{next((a for a in reversed(nodes.ancestors(j)) if a in used), j) for j in listed} for listed in joints]
     groups: list[tuple[set[int], list[int]]] = []
     for k, own in enumerate(tops):
         joined = [g for g in groups if g[0] & own]
         groups = [g for g in groups if not g[0] & own]
         groups.append((own.union(*(g[0] for g in joined)), [s for g in joined for s in g[1]] + [k]))
     return [_rig(nodes, sorted(ks), {j for k in ks for j in joints[k]}) for _, ks in groups]
-
-
-def _top(nodes: Nodes, joint: int, used: set[int]) -> int:
-    """The highest ancestor of a joint that is a joint of any skin."""
-    return next((a for a in reversed(nodes.ancestors(joint)) if a in used), joint)
 
 
 def _rig(nodes: Nodes, skins: list[int], joints: set[int]) -> Rig:

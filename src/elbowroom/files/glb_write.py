@@ -97,12 +97,6 @@ class _Keys:
         self.samplers: list[dict[str, Any]] = []
         self._inputs: dict[bool, int] = {}
 
-    def _input(self, still: bool) -> int:
-        if still not in self._inputs:
-            times = self.times[[0, -1]] if still and len(self.times) > 1 else self.times
-            self._inputs[still] = self.file.array(times[:, None], bounds=True)
-        return self._inputs[still]
-
     def add(self, nodes: list[int], path: str, tracks: Array, rest: Array, always: bool = False) -> None:
         """Add tracks (K, T, n) of one property of K nodes; those that stay at `rest` (K, n) need no keys."""
         moving = np.ptp(tracks, axis=1).max(axis=1) > _STILL
@@ -116,7 +110,10 @@ class _Keys:
                 values = values[:, [0, -1]]
             outputs = self.file.arrays(np.ascontiguousarray(values, dtype=np.float32))
             for k, output in zip(picked, outputs, strict=True):
-                self.samplers.append({"input": self._input(still), "output": output})
+                if still not in self._inputs:
+                    times = self.times[[0, -1]] if still and len(self.times) > 1 else self.times
+                    self._inputs[still] = self.file.array(times[:, None], bounds=True)
+                self.samplers.append({"input": self._inputs[still], "output": output})
                 target = {"node": nodes[k], "path": path}
                 self.channels.append({"sampler": len(self.samplers) - 1, "target": target})
 

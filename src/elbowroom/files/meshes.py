@@ -76,7 +76,9 @@ def read_meshes(path: str | Path, *, units: float | None = None, up: str | None 
         raise BadFile(
             path, f"has the suffix '{path.suffix}'", would_do="expected .glb, .gltf, .fbx, .obj, .stl or .ply"
         )
-    data = _bytes(path)
+    data = read_bytes(path)
+    if not data.strip():
+        raise BadFile(path, "is empty")
     check(path, data)
     named = _parsed(path, data, kind[1:])
     if not named:
@@ -117,13 +119,6 @@ def _from_rigged(path: Path, units: float | None, up: str | None) -> MeshFile:
     if not meshes:
         raise BadFile(path, "contains no triangles")
     return MeshFile(meshes, tuple(notes))
-
-
-def _bytes(path: Path) -> bytes:
-    data = read_bytes(path)
-    if not data.strip():
-        raise BadFile(path, "is empty")
-    return data
 
 
 def _check_obj(path: Path, data: bytes) -> None:

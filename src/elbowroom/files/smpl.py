@@ -199,9 +199,19 @@ def read_smpl(file: Arrays, hints: SmplHints) -> Clip:
     origin = np.zeros(3) if model is None else model.joints[0]
     up = checked_up(hints.up) if hints.up is not None else None
     if up is None:
-        up, note = _guessed_up(poses, trans + origin, count)
+        # up axis and the sentence on it, from joints in the file's axes
+        skeleton = layout_skeleton(count)
+        flat = Skeleton(skeleton.names, skeleton.parents, file_points(skeleton.offsets, "Y"))
+        some = slice(None, None, max(1, len(poses) // 200))
+        places = flat.forward((trans + origin)[some], rot.exp(poses[some]))[..., :3, 3]
+        up, note = guess_up(flat.names, places)
         notes.append(note)
-    root, q = _world(poses, trans + origin, up)
+    # roots (T, 3) and local rotations (T, J, 4) with Z up from rotation vectors (T, J, 3) and pelves (T, 3)
+    q = rot.exp(poses)
+    out = turned_rotations(q, "Y")
+    if up == "Z":
+        out[:, 0] = rot.multiply(q[:, 0], rot.conjugate(_MODEL_TO_WORLD))
+    root, q = turned_points(trans + origin, up), out
     name = file.path.stem
     if model is not None:
         joints = turned_points(model.joints, "Y") - [0.0, 0.0, model.vertices[:, 1].min()]
@@ -262,15 +272,6 @@ def _to_file(q: Array) -> Array:
     return np.stack([q[..., 0], q[..., 1], q[..., 3], -q[..., 2]], axis=-1)
 
 
-def _world(poses: Array, pelvis: Array, up: str) -> tuple[Array, Array]:
-    """Roots (T, 3) and local rotations (T, J, 4) with Z up from rotation vectors (T, J, 3) and pelves (T, 3)."""
-    q = rot.exp(poses)
-    out = turned_rotations(q, "Y")
-    if up == "Z":
-        out[:, 0] = rot.multiply(q[:, 0], rot.conjugate(_MODEL_TO_WORLD))
-    return turned_points(pelvis, up), out
-
-
 def _poses(file: Arrays) -> Array:
     """Rotation vectors (T, J, 3)."""
     if "poses" in file:
@@ -327,15 +328,6 @@ def _rate(file: Arrays, given: float | None) -> tuple[float, list[str]]:
                 raise BadFile(file.path, what, f"array '{key}'", "expected frames per second (option: fps)")
             return fps, []
     return _DEFAULT_FPS, [f"Frame rate assumed: {_DEFAULT_FPS:g} per second (option: fps)."]
-
-
-def _guessed_up(poses: Array, pelvis: Array, count: int) -> tuple[str, str]:
-    """Up axis and the sentence on it, from joints in the file's axes."""
-    skeleton = layout_skeleton(count)
-    flat = Skeleton(skeleton.names, skeleton.parents, file_points(skeleton.offsets, "Y"))
-    some = slice(None, None, max(1, len(poses) // 200))
-    places = flat.forward(pelvis[some], rot.exp(poses[some]))[..., :3, 3]
-    return guess_up(flat.names, places)
 
 
 def _character(skeleton: Skeleton, name: str, q: Array, model: BodyModel | None = None) -> Character:

@@ -55,7 +55,7 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
         stage.SetDefaultPrim(root.GetPrim())
         if np.any(origin):
             root.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(*origin.tolist()))
-        names = iter(_names(world))
+        names = iter(accepted_names([*world.characters, *world.things, *world.static], plain=True))
         for motion in world.characters.values():
             _write_character(stage, f"/World/{next(names)}", motion, times)
         for thing in world.things.values():
@@ -67,11 +67,6 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
         except Tf.ErrorException as error:
             number = errno.ENOSPC if "No space left" in str(error) else errno.EIO
             raise OSError(number, os.strerror(number)) from None
-
-
-def _names(world: World) -> list[str]:
-    """Prim names of characters, objects and static meshes, in that order."""
-    return accepted_names([*world.characters, *world.things, *world.static], plain=True)
 
 
 def _write_character(stage: Any, path: str, motion: Motion, times: Array) -> None:

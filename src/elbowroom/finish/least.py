@@ -142,7 +142,13 @@ def relax(
             continue
         share = np.arange(1, j - i) / (j - i)
         straight = rot.slerp(away[i], away[j], share[:, None])
-        if not _less(straight, away[i + 1 : j]):
+
+        # whether straight departures are shorter paths than those they replace, or no longer and smaller
+        def effort(q: Array) -> float:
+            way = rot.angle_between(q[:-1], q[1:]).sum() if len(q) > 1 else 0.0
+            return float(way + 0.1 * rot.angle(q).mean(axis=0).sum())
+
+        if not effort(straight) < 0.98 * effort(away[i + 1 : j]):
             continue
         tried = out[i : j + 1].copy()
         tried[1:-1] = rot.multiply(base[i + 1 : j], straight)
@@ -150,13 +156,3 @@ def relax(
             out[i : j + 1], away[i + 1 : j] = tried, straight
             lost = 0
     return out
-
-
-def _less(straight: Array, away: Array) -> bool:
-    """Return whether straight departures are shorter paths than those they replace, or no longer and smaller."""
-
-    def effort(q: Array) -> float:
-        way = rot.angle_between(q[:-1], q[1:]).sum() if len(q) > 1 else 0.0
-        return float(way + 0.1 * rot.angle(q).mean(axis=0).sum())
-
-    return effort(straight) < 0.98 * effort(away)

@@ -71,7 +71,10 @@ def rounded(q: ArrayLike, window: float | Array, base: ArrayLike | None = None) 
     reach = int(min(windows.max(), 0.5 * (len(q) - 1)))
     if reach < 1:
         return q.copy()
-    weights = _hann(windows, reach)
+    # weights (T, 2 reach + 1) of neighbours, for windows (T,) of so many frames to either side
+    x = np.arange(-reach, reach + 1) / (windows[:, None] + 1.0)
+    weights = np.where(np.abs(x) < 1.0, 1.0 + np.cos(np.pi * x), 0.0)
+    weights = weights / weights.sum(axis=1, keepdims=True)
     padded = np.concatenate([np.repeat(turn[:1], reach, 0), turn, np.repeat(turn[-1:], reach, 0)])
     soft = np.zeros_like(turn)
     for k in range(2 * reach + 1):
@@ -82,13 +85,6 @@ def rounded(q: ArrayLike, window: float | Array, base: ArrayLike | None = None) 
         if span > 0:
             soft = _led(soft[end], turn[at], span)[end]
     return rot.multiply(under, soft)
-
-
-def _hann(windows: Array, reach: int) -> Array:
-    """Weights (T, 2 reach + 1) of neighbours, for windows (T,) of so many frames to either side."""
-    x = np.arange(-reach, reach + 1) / (windows[:, None] + 1.0)
-    weights = np.where(np.abs(x) < 1.0, 1.0 + np.cos(np.pi * x), 0.0)
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _led(q: Array, first: Array, span: int) -> Array:

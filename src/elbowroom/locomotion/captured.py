@@ -107,7 +107,8 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
     quick = np.column_stack([np.maximum(size, fast[:, None]) * ahead, blend.velocity[:, 2]])
     brisk = Blend.along(figure, course, library, quick)
     cadence, duty = brisk.mean(library.numbers[:, 0]) / pace, _style(figure, brisk, library).duty
-    half = _half_width(figure, blend, library)
+    least = _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
+    half = np.maximum(blend.mean(library.numbers[:, 4]) * figure.leg, least)
 
     def at(t: Array) -> Style:
         def known(values: object) -> Array:
@@ -125,12 +126,6 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
         stand=abs(float(figure.at("left_thigh")[0])),
         lean=_LEAN,
     )
-
-
-def _half_width(figure: Figure, blend: Blend, library: ClipLibrary) -> Array:
-    """Half the distance between the feet (N,), metres: as recorded, but wide enough that legs do not touch."""
-    least = _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
-    return np.maximum(blend.mean(library.numbers[:, 4]) * figure.leg, least)
 
 
 def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:

@@ -57,7 +57,10 @@ class Sole:
         if self.rigid:
             return heel
         down = np.minimum(pitch, 0.0)
-        ball = self._ball(self.toe_pitch(down))
+        # the ball (N, 2) relative to the flat foot's ankle on the floor line, after the toes rolled
+        forward, height = self._roll("_toes", self.toe_pitch(down))
+        base_forward, base_height = self._flat["_toes"]
+        ball = np.stack([self.ball[0] + forward - base_forward, self.ball[1] + height - base_height], axis=-1)
         tip = ball - _turned(self.ball, down) + np.array([0.0, self.ankle])
         return np.where(pitch[:, None] > 0.0, heel, tip)
 
@@ -78,12 +81,6 @@ class Sole:
             return _turned(front, pitch)[:, 0]
         tip = self.toes[self.toes[:, 0].argmax()]
         return np.asarray(_turned(self.ball, pitch)[:, 0] + _turned(tip, toe_pitch)[:, 0])
-
-    def _ball(self, toe_pitch: Array) -> Array:
-        """The ball (N, 2) relative to the flat foot's ankle on the floor line, after the toes rolled."""
-        forward, height = self._roll("_toes", toe_pitch)
-        base_forward, base_height = self._flat["_toes"]
-        return np.stack([self.ball[0] + forward - base_forward, self.ball[1] + height - base_height], axis=-1)
 
     @cached_property
     def _flat(self) -> dict[str, tuple[Array, Array]]:

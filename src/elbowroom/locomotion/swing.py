@@ -86,7 +86,9 @@ def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry
         leaving, landing = (float(np.interp(when, times, speed)) for when in (a.end, b.begin))
         late, early = _held(u, leaving), _held(1.0 - u, landing)
         place = Swing.between(a, b, walker, leaving, landing).at(t)
-        place = _lifted_first(place, late, early, a, b, pitch, walker.sole)
+        rolled = walker.sole.stance(pitch)[:, :1]
+        for stance, share in ((a, late), (b, early)):
+            place[:, :2] += share[:, None] * (stance.place + rolled * facing(stance.heading) - place[:, :2])
         return place + (OUTWARDS * walker.scale * np.sin(np.pi * u) ** 2)[:, None] * outwards[frames], pitch
 
     return carry
@@ -205,17 +207,6 @@ def _arc(u: Array, height: Array) -> Array:
             kept.pop()
         kept.append(k)
     return np.interp(u, u[kept], height[kept])
-
-
-def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:
-    """Ankles (N, 3) that stay over the last foothold by weights `late` (N,), and over the next by weights `early`
-    (N,).
-    """
-    rolled = sole.stance(pitch)[:, :1]
-    out = place.copy()
-    for stance, share in ((a, late), (b, early)):
-        out[:, :2] += share[:, None] * (stance.place + rolled * facing(stance.heading) - out[:, :2])
-    return out
 
 
 def _held(u: Array, speed: float) -> Array:

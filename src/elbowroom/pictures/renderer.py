@@ -205,7 +205,8 @@ class Renderer:
     def _draw(self, t: float, ghosts: list[tuple[float, float]], view: View) -> Pixels:
         solid: list[tuple[Surface, Array]] = []
         faint: list[tuple[float, list[tuple[Surface, Array]]]] = []
-        points = [action(self.world, t), *_cloud_points(self._clouds, t)]
+        seen = [cloud.at(t) for cloud in self._clouds]
+        points = [action(self.world, t), *[points[np.isfinite(points).all(axis=-1)] for points in seen]]
         for k, (time, opacity) in enumerate([(t, 1.0), *ghosts]):
             exposed = self._exposed(time, k)
             if opacity >= 1.0:
@@ -219,7 +220,11 @@ class Renderer:
         solid += [(surface, np.eye(4)) for surface in passing if surface is not None]
         if self._static is not None:
             solid.append((self._static, np.eye(4)))
-        self._curtain(t)
+        # plane at which large static meshes are cut open to show the action; none if nothing moves
+        normal, reach = self.direction.curtain(t) if self._moves else (np.zeros(3), 1.0)
+        self._cut = (*(float(x) for x in normal), reach)
+        foot = (self.world.floor or 0.0) + _THRESHOLD
+        self._programs["depth"]["curtain_foot"] = foot
         self._light(np.concatenate(points), solid, view)
         self._paint(view, solid, faint, np.concatenate(points))
         for surface in passing:
@@ -229,13 +234,6 @@ class Renderer:
         width, height = self.size
         data = np.frombuffer(self._resolved.read(components=3, alignment=1), dtype=np.uint8)
         return np.ascontiguousarray(data.reshape(height, width, 3)[::-1])
-
-    def _curtain(self, t: float) -> None:
-        """Plane at which large static meshes are cut open to show the action; none if nothing moves."""
-        normal, reach = self.direction.curtain(t) if self._moves else (np.zeros(3), 1.0)
-        self._cut = (*(float(x) for x in normal), reach)
-        foot = (self.world.floor or 0.0) + _THRESHOLD
-        self._programs["depth"]["curtain_foot"] = foot
 
     def _exposed(self, t: float, exposure: int) -> list[tuple[Surface, Array]]:
         """Bodies and objects at a time."""
@@ -348,11 +346,6 @@ class Renderer:
                 program["curtain"] = self._cut
             program["model"] = gl(np.eye(4))
             self._walls.draw(name)
-
-
-def _cloud_points(clouds: Sequence[Cloud], t: float) -> list[Array]:
-    seen = [cloud.at(t) for cloud in clouds]
-    return [points[np.isfinite(points).all(axis=-1)] for points in seen]
 
 
 def _program(context: moderngl.Context, vertex: str, fragment: str) -> moderngl.Program:

@@ -110,6 +110,7 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
     clavicle = body.roles.get(f"{hand}_clavicle", -1)
     if clavicle not in over or not body.limits or body.limits[clavicle] is None:
         clavicle = -1
+    found = [(shape, *outline(shape)) for leg in legs for shape in body.shapes if shape.joint == leg.joints[1]]
     return Parts(
         body=body,
         arm=arm,
@@ -117,7 +118,7 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
         legs=legs,
         leg_lengths=tuple(leg.reach[1] for leg in legs),
         soles=soles,
-        shins=_shins(body, legs),
+        shins=tuple((shape.joint, apply(shape.T_joint_shape, points), radius) for shape, points, radius in found),
         spine=spine,
         clavicle=clavicle,
         free_arm=free_arm,
@@ -126,11 +127,6 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
         left=hand == "left",
         weights=_weights(body, arm.joints[0]),
     )
-
-
-def _shins(body: Character, legs: tuple[LimbIK, ...]) -> tuple[tuple[int, Array, float], ...]:
-    found = [(shape, *outline(shape)) for leg in legs for shape in body.shapes if shape.joint == leg.joints[1]]
-    return tuple((shape.joint, apply(shape.T_joint_shape, points), radius) for shape, points, radius in found)
 
 
 def below_floor(parts: Parts, T: Array, floor: float) -> Array:

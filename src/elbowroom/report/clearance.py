@@ -235,7 +235,7 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
     proven = certificate or certify(world, own_contacts=own_contacts)
     times, (distance, pairs), (own, own_pairs), overlaps = sampled(world, own_contacts, proven.at_s)
     nearest = smallest(times, distance, pairs)
-    alone = _alone(world)
+    alone = not (world.static or world.things or len(world.characters) > 1)
     excused = _excused(world) if own_contacts else set()
     hits = tuple(
         c for c in proven.collisions if frozenset(c.pair) not in excused and not (own_contacts and _shallow(world, c))
@@ -293,11 +293,6 @@ def _touches(proven: Certificate) -> str:
     return (
         f"{len(proven.allowed)}, up to {1000 * deepest:.0f} mm deep" if deepest > 0.0005 else str(len(proven.allowed))
     )
-
-
-def _alone(world: World) -> bool:
-    """Return whether a world has a single character and no obstacle but the floor."""
-    return not (world.static or world.things or len(world.characters) > 1)
 
 
 def _verdict(
@@ -359,19 +354,15 @@ def _moments(hits: tuple[Collision, ...], nearest: Tightest | None, world: World
 
 def _moment(world: World, pair: Pair, at: float, text: str, bad: float) -> Moment:
     """Moment of a pair, with a close-up of its body part, or of the moving object."""
-    part = _part(world, pair)
+    # subject of a close-up of a pair: the body part, else the moving object
+    moving = [name for name in pair if world.split(name)[0] in {**world.characters, **world.objects}]
+    people = [name for name in moving if world.split(name)[0] in world.characters]
+    part = next(iter((*people, *moving)), "")
     return Moment(at, text, _owner(world, pair), bad, part, 0.8 if "." in part else 0.0)
 
 
 def _owner(world: World, pair: Pair) -> str:
     return next((world.split(name)[0] for name in pair if world.split(name)[0] in world.characters), "")
-
-
-def _part(world: World, pair: Pair) -> str:
-    """Subject of a close-up of a pair: the body part, else the moving object."""
-    moving = [name for name in pair if world.split(name)[0] in {**world.characters, **world.objects}]
-    people = [name for name in moving if world.split(name)[0] in world.characters]
-    return next(iter((*people, *moving)), "")
 
 
 def plain(name: str) -> str:

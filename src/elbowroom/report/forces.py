@@ -73,17 +73,13 @@ def loads_of(world: World, subject: Subject) -> tuple[tuple[Load, ...], tuple[st
         at = apply(places(thing.path, times), _center(thing.mesh)[None])[:, 0]
         others = [o for o in world.holds if o.object == hold.object]
         bearers = sum(((times >= o.during[0]) & (times <= o.during[1])).astype(float) for o in others)
-        share = _borne(times, hold.during) / np.maximum(bearers, 1.0)
+        # share of a weight borne over time (T,): all of it in the interval except near its ends
+        begin, end = hold.during
+        up = np.ones(len(times)) if begin <= times[0] else smoothstep((times - begin) / _TAKE)
+        down = np.ones(len(times)) if end >= times[-1] else smoothstep((end - times) / _TAKE)
+        share = np.minimum(up, down) / np.maximum(bearers, 1.0)
         found.append(Load(hold.object, thing.mass, joint, smoothed(at, fps), share))
     return tuple(found), tuple(dict.fromkeys(unknown))
-
-
-def _borne(times: Array, during: tuple[float, float]) -> Array:
-    """Share of a weight borne over time (T,): all of it in the interval except near its ends."""
-    begin, end = during
-    up = np.ones(len(times)) if begin <= times[0] else smoothstep((times - begin) / _TAKE)
-    down = np.ones(len(times)) if end >= times[-1] else smoothstep((end - times) / _TAKE)
-    return np.minimum(up, down)
 
 
 def _center(mesh: Mesh) -> Array:

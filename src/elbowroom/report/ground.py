@@ -57,7 +57,15 @@ def gaps_of(subject: Subject, world: World) -> Gaps:
     for k, step in enumerate(found):
         inside, side = slice(step.first, step.last + 1), SIDES.index(step.side)
         at = _stands_at(contacts, step)
-        ground[inside, side] = ground_under(at, world.floor, _meshes(world, 0.5 * (step.strike + step.off), at))
+        # meshes that can be stood on at a time: static ones, and objects near a point (3,)
+        time = 0.5 * (step.strike + step.off)
+        out = list(world.static.values())
+        for thing in world.things.values():
+            T = np.asarray(thing.path(time))
+            reach = float(np.linalg.norm(thing.mesh.vertices, axis=-1).max(initial=0.0))
+            if np.linalg.norm(T[:3, 3] - at) <= reach + _ABOVE:
+                out.append(thing.mesh.moved(T))
+        ground[inside, side] = ground_under(at, world.floor, out)
         over[k] = np.median(low[inside, side] - ground[inside, side])
     leaning, lean = np.zeros(low.shape), 0.0
     if subject.clip.source.format and not (world.static or world.things) and len(found):
@@ -102,17 +110,6 @@ def ground_under(at: Array, floor: float | None, meshes: list[Mesh]) -> float:
             z = (a[flat, 2] + s * u[flat, 2] + t * v[flat, 2])[(s >= 0.0) & (t >= 0.0) & (s + t <= 1.0)]
             highest = max(highest, float(z[z <= at[2] + _ABOVE].max(initial=highest)))
     return highest if np.isfinite(highest) else float("nan")
-
-
-def _meshes(world: World, time: float, at: Array) -> list[Mesh]:
-    """Meshes that can be stood on at a time: static ones, and objects near a point (3,)."""
-    out = list(world.static.values())
-    for thing in world.things.values():
-        T = np.asarray(thing.path(time))
-        reach = float(np.linalg.norm(thing.mesh.vertices, axis=-1).max(initial=0.0))
-        if np.linalg.norm(T[:3, 3] - at) <= reach + _ABOVE:
-            out.append(thing.mesh.moved(T))
-    return out
 
 
 def bearing_height(contacts: Contacts) -> Array:

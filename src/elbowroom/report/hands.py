@@ -171,12 +171,8 @@ def _moments(subject: Subject, movements: list[Movement]) -> tuple[Moment, ...]:
     peaks = "one peak" if restless.peaks == 1 else f"{restless.peaks} peaks"
     text = f"{restless.hand} hand: {100 * restless.way:.0f} cm path with {peaks} of speed"
     bad = restless.peaks / max(restless.during[1] - restless.during[0], 1.0) / PEAKS[0]
-    way = _way(subject, restless)
+    # path of a movement (N, 3), in about fifty points
+    first, last = (int(np.argmin(np.abs(subject.times - t))) for t in restless.during)
+    joint = subject.character.role(f"{restless.hand}_hand")
+    way = np.asarray(subject.T_smooth[first : last + 1 : max(1, (last - first) // 50), joint, :3, 3])
     return (Moment(float(subject.times[frame]), text, subject.name, bad, span=subject.size, trails=(way,)),)
-
-
-def _way(subject: Subject, movement: Movement) -> Array:
-    """Path of a movement (N, 3), in about fifty points."""
-    first, last = (int(np.argmin(np.abs(subject.times - t))) for t in movement.during)
-    joint = subject.character.role(f"{movement.hand}_hand")
-    return np.asarray(subject.T_smooth[first : last + 1 : max(1, (last - first) // 50), joint, :3, 3])

@@ -60,14 +60,9 @@ class Own(Measure):
             if pair is not None:
                 key = frozenset((plain(pair.a), plain(pair.b)))
                 if key not in best or depth > best[key][1]:
-                    best[key] = (_limb_first(pair), float(depth), float(t))
+                    arm = [bool(hand_of(name.partition(".")[2])) or name.endswith("arm") for name in pair]
+                    best[key] = (Pair(pair.b, pair.a) if arm[1] and not arm[0] else pair, float(depth), float(t))
         return sorted(best.values(), key=lambda row: -row[1])[:_LISTED]
-
-
-def _limb_first(pair: Pair) -> Pair:
-    """The pair with an arm before what it is in."""
-    arm = [bool(hand_of(name.partition(".")[2])) or name.endswith("arm") for name in pair]
-    return Pair(pair.b, pair.a) if arm[1] and not arm[0] else pair
 
 
 def own_of(subject: Subject, clearance: Clearance) -> Own:

@@ -188,7 +188,8 @@ def published_of(world: World, name: str) -> dict[str, Any] | None:
     slow, fast = (Subject(name, resample(subject.clip, fps)) for fps in (HUMANML_FPS, KIMODO_FPS))
     body = subject.character
     feet, toes = (_balls(who) - up for who in (slow, fast))
-    joints = slow.T[:, :, :3, 3][:, _known(body)] - up
+    fine = ("_eye", *(f"{finger}{k}" for finger in FINGERS for k in (1, 2, 3)))
+    joints = slow.T[:, :, :3, 3][:, sorted({j for role, j in body.roles.items() if not role.endswith(fine)})] - up
     outer = physdiff((_surface(body, T) - up for T in slow.T), feet)
     stance = np.stack([fast.contacts.foot(side) for side in SIDES], axis=1) if fast.contacts else np.zeros((0, 2), bool)
     times = fast.times[:: max(1, -(-len(fast.times) // _MOST))]
@@ -212,12 +213,6 @@ def _balls(subject: Subject) -> Array:
     for sole in feet_of(subject.character):
         out.append(T[:, sole.toes, :3, 3] if sole.toes >= 0 else apply(T[:, sole.foot], sole.ball[None])[:, 0])
     return np.stack(out, axis=1)
-
-
-def _known(body: Character) -> list[int]:
-    """Joints with a role apart from fingers and eyes, as published skeletons have."""
-    fine = ("_eye", *(f"{finger}{k}" for finger in FINGERS for k in (1, 2, 3)))
-    return sorted({j for role, j in body.roles.items() if not role.endswith(fine)})
 
 
 def _surface(body: Character, T: Array) -> Array:

@@ -78,7 +78,17 @@ def _fault(document: Document, error: Any) -> tuple[Location, str, str]:
     if kind == "missing":
         return location, f"has no '{error['loc'][-1]}'", _FIRST_LINE if steps == ("elbowroom",) else "add it"
     if kind == "extra_forbidden":
-        return _unknown_key(location, _keys_at(tuple(error["loc"][:-1])))
+        # keys allowed at a location, found along the fields of the models
+        models: list[type[BaseModel]] = [StoryboardFile]
+        for step in tuple(error["loc"][:-1]):
+            found = [m.model_fields[step].annotation for m in models if step in m.model_fields]
+            models = [part for a in found for part in _models_in(a)] or models
+        known = list(dict.fromkeys(name for m in models for name in m.model_fields))
+        name = str(location[-1])
+        close = get_close_matches(name, known, n=1)
+        hint = f"did you mean '{close[0]}'? " if close else ""
+        what = "is not a verb" if len(location) == 3 and location[0] == "tasks" else "is not a key of this part"
+        return location, what, f"{hint}available: {', '.join(known)}" if known else ""
     shown = _shown(value)
     if kind == "literal_error":
         return location, f"must be {context['expected']}, not {shown}", ""
@@ -123,23 +133,6 @@ def _shown(value: Any) -> str:
 def _forms(tags: str) -> str:
     names = {"'word'": "text", "'keys'": "keys", "'list'": "a list", "'number'": "a number"}
     return " or ".join(names.get(tag.strip(), tag.strip()) for tag in tags.split(","))
-
-
-def _unknown_key(location: Location, known: list[str]) -> tuple[Location, str, str]:
-    name = str(location[-1])
-    close = get_close_matches(name, known, n=1)
-    hint = f"did you mean '{close[0]}'? " if close else ""
-    what = "is not a verb" if len(location) == 3 and location[0] == "tasks" else "is not a key of this part"
-    return location, what, f"{hint}available: {', '.join(known)}" if known else ""
-
-
-def _keys_at(steps: tuple[Any, ...]) -> list[str]:
-    """Keys allowed at a location, found along the fields of the models."""
-    models: list[type[BaseModel]] = [StoryboardFile]
-    for step in steps:
-        found = [m.model_fields[step].annotation for m in models if step in m.model_fields]
-        models = [part for a in found for part in _models_in(a)] or models
-    return list(dict.fromkeys(name for m in models for name in m.model_fields))
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
@@ -315,7 +308,14 @@ class _Builder:
         """Motions of all characters on a floor of that height, metres, with notes; cached by height."""
         if floor not in self._made:
             with self._document.blaming("characters"):
-                self._check_frames()
+                # reject built-in motion that would take more than a few minutes to generate
+                clips = [part.clip for part in self._file.characters.values()]
+                frames = self._file.fps * sum(clip.seconds for clip in clips if isinstance(clip, ClipSource))
+                if frames > MOST_BUILT_IN_FRAMES:
+                    raise BadValue(
+                        f"built-in motions have {frames:,.0f} frames in all, more than {MOST_BUILT_IN_FRAMES:,}; "
+                        "use fewer characters, shorter motions or a lower fps"
+                    )
             motions: dict[str, Motion] = {}
             notes: list[str] = []
             for name, part in self._file.characters.items():
@@ -327,16 +327,6 @@ class _Builder:
                 notes += person.notes
             self._made[floor] = motions, notes
         return self._made[floor]
-
-    def _check_frames(self) -> None:
-        """Reject built-in motion that would take more than a few minutes to generate."""
-        clips = [part.clip for part in self._file.characters.values()]
-        frames = self._file.fps * sum(clip.seconds for clip in clips if isinstance(clip, ClipSource))
-        if frames > MOST_BUILT_IN_FRAMES:
-            raise BadValue(
-                f"built-in motions have {frames:,.0f} frames in all, more than {MOST_BUILT_IN_FRAMES:,}; "
-                "use fewer characters, shorter motions or a lower fps"
-            )
 
     def _holds(self, world: World) -> World:
         for k, part in enumerate(self._file.holds):

@@ -136,9 +136,6 @@ class _Reader:
             while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
                 items.append(self._value(event, (*location, len(items))))
             return items
-        return self._mapping(location)
-
-    def _mapping(self, location: Location) -> dict[str, Any]:
         values: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent) or event.tag is not None:

@@ -85,16 +85,12 @@ class Autosave:
                 continue
             with contextlib.suppress(OSError, BadValue, UnicodeDecodeError):
                 out.append(Kept(file, from_json(file.read_text(encoding="utf-8")), file.stat().st_mtime))
-        self._tidy()
-        return sorted(out, key=lambda kept: -kept.when)
-
-    def _tidy(self) -> None:
-        """Remove locks of studios that ended with nothing unsaved; the lock of one just starting is recent."""
         for lock in self._folder.glob("*.lock"):
             file = lock.with_suffix(_SUFFIX)
             with contextlib.suppress(OSError):
                 if not file.exists() and time.time() - lock.stat().st_mtime > _YOUNG and not _claimed(file):
                     lock.unlink()
+        return sorted(out, key=lambda kept: -kept.when)
 
     @staticmethod
     def discard(kept: Kept) -> None:

@@ -299,13 +299,7 @@ def _summary(path: Path, before: World, board: Storyboard, choice: Choice) -> st
         facts = seconds(people[0].span[1] - people[0].span[0])
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n and ": " in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
-    kept = dict.fromkeys([*plain, *_stated(path, choice)])  # a retargeted clip has them twice
-    summary = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
-    return summary + "".join(f" {note}." for note in kept)
-
-
-def _stated(path: Path, choice: Choice) -> list[str]:
-    """Units and up axis that were chosen, or that the format or the file states."""
+    # units and up axis that were chosen, or that the format or the file states
     chosen = [name for name, units in UNITS.items() if units is not None and units == choice.units]
     chosen += [name for name, up in UP.items() if up is not None and up == choice.up]
     said = [f"{' and '.join(chosen).capitalize()}, as chosen"] if chosen else []
@@ -313,4 +307,6 @@ def _stated(path: Path, choice: Choice) -> list[str]:
         said.append("Metres and Y up, as in all glTF files")
     if not chosen and path.suffix.lower() == ".fbx":
         said.append("Units and up axis as the file states them")
-    return said
+    kept = dict.fromkeys([*plain, *said])  # a retargeted clip has them twice
+    summary = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
+    return summary + "".join(f" {note}." for note in kept)

@@ -129,7 +129,11 @@ class Drag:
             certificate = certify(loose, fps, changed=changed, clearance=clearance)
             # that world is the plan's, with the dragged object in its own axes
             return _with_proof(plan, replace(certificate, digest=played(plan.world, fps).digest))
-        alone = self._alone(loose)
+        # world with moving bodies and the dragged object only: all else is as before the drag
+        objects = {n: thing for n, thing in loose.objects.items() if n in self.names or moves(loose, n, thing)}
+        known = {"floor", *objects, *loose.characters}
+        contacts = tuple(c for c in loose.contacts if {loose.split(c.who)[0], loose.split(c.on)[0]} <= known)
+        alone = loose.with_(static={}, objects=objects, floor=None, contacts=contacts)
         looks = [(loose, span) for span in self._differs(plan)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
         proven = before.continuous
@@ -140,13 +144,6 @@ class Drag:
             proven &= part.continuous
         # the allowances are those of the frames before: no file may contain them
         return _with_proof(plan, replace(before.unmeasured(), continuous=proven, digest=""))
-
-    def _alone(self, world: World) -> World:
-        """World with moving bodies and the dragged object only: all else is as before the drag."""
-        objects = {n: thing for n, thing in world.objects.items() if n in self.names or moves(world, n, thing)}
-        known = {"floor", *objects, *world.characters}
-        contacts = tuple(c for c in world.contacts if {world.split(c.who)[0], world.split(c.on)[0]} <= known)
-        return world.with_(static={}, objects=objects, floor=None, contacts=contacts)
 
     def _differs(self, plan: Plan) -> list[Interval]:
         """Intervals in which motion differs from before the drag: those of edits that are new or gone."""

@@ -123,21 +123,18 @@ class Extras:
             self._label.position = near.lines[0].mean(axis=0)
             if self._label.text != text or not self._label.visible:
                 self._label.text = text
-                self._draw_again()
+
+                # force a redraw: viser's page draws labels a frame late, and no frame when nothing moves
+                def nudge() -> None:
+                    if self._label is not None:
+                        self._label.position = np.asarray(self._label.position) + [0.0, 0.0, 1e-5]
+
+                for later in _LATER:
+                    again = threading.Timer(later, nudge)
+                    again.daemon = True
+                    again.start()
         if self._label.visible != shown:
             self._label.visible = shown
-
-    def _draw_again(self) -> None:
-        """Force a redraw: viser's page draws labels a frame late, and no frame when nothing moves."""
-
-        def nudge() -> None:
-            if self._label is not None:
-                self._label.position = np.asarray(self._label.position) + [0.0, 0.0, 1e-5]
-
-        for later in _LATER:
-            again = threading.Timer(later, nudge)
-            again.daemon = True
-            again.start()
 
 
 def path_of(world: World, planned: Edit) -> Array | None:

@@ -47,7 +47,7 @@ def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[Bar]:
     if plan is None:
         return []
     out = [Bar(*_row(c, world), "before", c.during, " and ".join(c.pair)) for c in plan.collisions]
-    out += [Bar(p.who, _of_limb(p.limb), "planned", p.during, p.reason) for p in plan.edits]
+    out += [Bar(p.who, p.limb.split(" ")[0].replace(",", ""), "planned", p.during, p.reason) for p in plan.edits]
     if plan.certificate is not None and not live:
         left: list[Collision | Unproven] = [*plan.certificate.collisions, *plan.certificate.unproven]
         out += [Bar(*_row(c, world), "now", c.during, " and ".join(c.pair)) for c in left]
@@ -61,11 +61,6 @@ def _row(found: Collision | Unproven, world: World) -> tuple[str, str]:
         if hold.object in found.pair and meet:
             return hold.by, f"{hold.hand}_arm"
     return (found.who[0], found.limb) if found.who else (found.pair.a, "")
-
-
-def _of_limb(name: str) -> str:
-    """Leading limb of a linkage: 'right_arm and shoulder' is listed with 'right_arm'."""
-    return name.split(" ")[0].replace(",", "")
 
 
 def lanes(bars: list[Bar]) -> int:

@@ -59,19 +59,16 @@ class ViewTab:
         page, studio = self._page, self._studio
         page.scene.ghost = self._ghost.value
         if self._trees.value and not page.extras.trees:
-            self._explain_trees()
+            # explain why there are no trees, if there are none
+            plan = self._studio.plan
+            if plan is not None and not any(planned.trees for planned in plan.edits):
+                self._studio.say(_NO_TREES)
         elif not self._trees.value and studio.said[1] == _NO_TREES:
             studio.say("")
         page.extras.show(paths=self._paths.value, trees=self._trees.value, clearance=self._clearance.value)
         if self._shapes.value != page.scene.shapes:
             page.scene.show_shapes(self._shapes.value, studio.world, studio.player.time)
         studio.tell("motion")
-
-    def _explain_trees(self) -> None:
-        """Explain why there are no trees, if there are none."""
-        plan = self._studio.plan
-        if plan is not None and not any(planned.trees for planned in plan.edits):
-            self._studio.say(_NO_TREES)
 
     def _tightest(self) -> None:
         plan = self._studio.plan

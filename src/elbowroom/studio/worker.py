@@ -194,16 +194,13 @@ class Worker:
 
     def _run(self) -> None:
         while True:
-            self._rest()
+            # wait for a job; after a while without one, return freed memory to the system
+            with self._wake:
+                asked = self._wake.wait_for(lambda: self._waiting or self._live or self._stopping, _REST)
+            if not asked:
+                give_back()
             if not self._step():
                 return
-
-    def _rest(self) -> None:
-        """Wait for a job; after a while without one, return freed memory to the system."""
-        with self._wake:
-            asked = self._wake.wait_for(lambda: self._waiting or self._live or self._stopping, _REST)
-        if not asked:
-            give_back()
 
     def _step(self) -> bool:
         """Run the next job; returns False when the worker is to end."""

@@ -104,6 +104,7 @@ class Edit:
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
+        blend = {} if self.blend is None else {"blend": self.blend.facts()}
         return {
             "who": [self.who],
             "limb": self.limb,
@@ -119,12 +120,7 @@ class Edit:
             "layer": list(self.layer.during),
             "strength": self.strength,
             "muted": self.muted,
-        } | self._whole_body_facts()
-
-    def _whole_body_facts(self) -> dict[str, Any]:
-        """Facts that only motions of the whole body have."""
-        blend = {} if self.blend is None else {"blend": self.blend.facts()}
-        return blend if self.zmp_m is None else {**blend, "zmp_inside_m": round(self.zmp_m, 4)}
+        } | (blend if self.zmp_m is None else {**blend, "zmp_inside_m": round(self.zmp_m, 4)})
 
 
 def motions(base: Motions, edits: Sequence[Edit]) -> dict[str, Motion]:

@@ -198,7 +198,11 @@ def _spots(world: World, record: Record) -> tuple[list[_Spot], Array]:
         body = world.body(name)
         chest = T[..., :3, 3][:, body.roles.get("chest", 0)]
         if "head" in body.roles:
-            out.append(_face(name, body, T))
+            head = body.roles["head"]
+            eyes = [body.roles[f"{side}_eye"] for side in ("left", "right") if f"{side}_eye" in body.roles]
+            points = T[..., :3, 3][:, eyes or [head]].mean(axis=1, keepdims=True)
+            fronts = T[:, [head], :3, :3] @ (body.T_rest[head, :3, :3].T @ body.front)
+            out.append(_Spot(2.2, points + _SKIN * fronts, fronts, owner=name))
         chests.append(chest)
         for hand in _hands(body, T):
             hands.append(hand)
@@ -218,14 +222,6 @@ def _hands(body: Body, T: Array) -> list[Array]:
     if sides:
         return [(T[:, body.roles[f"{side}_hand"]] @ grip_frame(body, side))[:, :3, 3] for side in sides]
     return [T[:, chain.end, :3, 3] for chain in body.chains.values() if chain.kind in ("arm", "6r", "numeric")]
-
-
-def _face(name: str, body: Body, T: Array) -> _Spot:
-    head = body.roles["head"]
-    eyes = [body.roles[f"{side}_eye"] for side in ("left", "right") if f"{side}_eye" in body.roles]
-    points = T[..., :3, 3][:, eyes or [head]].mean(axis=1, keepdims=True)
-    fronts = T[:, [head], :3, :3] @ (body.T_rest[head, :3, :3].T @ body.front)
-    return _Spot(2.2, points + _SKIN * fronts, fronts, owner=name)
 
 
 def _thing_spots(world: World, record: Record, chests: list[Array]) -> list[_Spot]:
