@@ -18,8 +18,8 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.soles import sole_points
 from elbowroom.motion.stance import foot_slide, stance_contacts
+from elbowroom.report.bearing import gaps_of, ground_under
 from elbowroom.report.footing import Footing, feet_of_person, floating_of, sinking_of
-from elbowroom.report.ground import gaps_of, ground_under
 from elbowroom.report.sections import body
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World

@@ -16,9 +16,8 @@ from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.transforms import apply
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
-from elbowroom.report.bearing import bearing_of
+from elbowroom.report.bearing import bearing_of, gaps_of
 from elbowroom.report.forces import Load, forces_of
-from elbowroom.report.ground import gaps_of
 from elbowroom.report.physics import FRICTION, HELP, SLIDES_M_S, Physics, _Needed, physics_of
 from elbowroom.report.sections import body as drawn
 from elbowroom.world.contacts import Contact

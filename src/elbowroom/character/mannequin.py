@@ -1,6 +1,6 @@
 """The skin of the built-in person: a smooth mannequin in plain clothes, for any proportions.
 
-The surface and its weights come from MakeHuman's base mesh (see `mannequin_shapes`); sex, age and build choose
+The surface and its weights come from MakeHuman's base mesh (see `mannequin_fit`); sex, age and build choose
 the mixture of shapes, the skeleton and the tables choose the sizes, and the build is solved for so that the
 volume has the person's mass.
 """
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.anthropometry import Proportions
 from elbowroom.character.body import Skin
-from elbowroom.character.mannequin_fit import Fit, Fitter, Girths
-from elbowroom.character.mannequin_shapes import MIRROR, Shapes, shapes
+from elbowroom.character.mannequin_fit import MIRROR, Fit, Fitter, Girths, Shapes, shapes
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.mesh import Color

@@ -20,7 +20,7 @@ from elbowroom.character.fit_shapes import stature
 from elbowroom.character.hands import FINGERS, relaxed_bend
 from elbowroom.character.human_joints import carrier, rest_positions, skeleton_at
 from elbowroom.character.mannequin import mannequin_skin
-from elbowroom.character.mannequin_shapes import MIRROR
+from elbowroom.character.mannequin_fit import MIRROR
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import KeptTogether

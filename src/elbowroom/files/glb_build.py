@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.mesh import Color
-from elbowroom.geometry.normals import split_corners
+from elbowroom.geometry.mesh import Color, split_corners
 from elbowroom.geometry.paint import Material, Paint
 from elbowroom.geometry.rotations import Array
 

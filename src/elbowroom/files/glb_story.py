@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.errors import ElbowroomError
-from elbowroom.files.proof import Proof
+from elbowroom.files.content import Proof
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import Shape
 from elbowroom.world.certificate_findings import Allowed

@@ -19,13 +19,12 @@ from elbowroom.character.body import Character
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
-from elbowroom.files.content import CONTENT, glb_content
+from elbowroom.files.content import CONTENT, Proof, glb_content, proof_of
 from elbowroom.files.edits import Edited, file_facts
 from elbowroom.files.far import corners, near_origin, origin_of
 from elbowroom.files.glb_build import Builder, Look
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_story import story_of
-from elbowroom.files.proof import Proof, proof_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array

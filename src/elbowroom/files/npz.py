@@ -16,12 +16,11 @@ from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
 from elbowroom.files.atomic import writing
-from elbowroom.files.content import CONTENT, npz_content
+from elbowroom.files.content import CONTENT, Proof, contacts_of, npz_content, proof_of
 from elbowroom.files.edits import Edited, npz_arrays, read_npz_edits
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.npz_arrays import Arrays
 from elbowroom.files.npz_skin import read_skin, skin_arrays
-from elbowroom.files.proof import Proof, contacts_of, proof_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array

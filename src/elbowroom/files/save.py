@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from elbowroom.character.visual import shapes_skin
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
+from elbowroom.files.content import Proof, proof_of
 from elbowroom.files.edits import Edited, edited
 from elbowroom.files.far import NEAR_M, spread_m
-from elbowroom.files.proof import Proof, proof_of
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import with_lead
 from elbowroom.world.certificate import Certificate

@@ -16,8 +16,7 @@ from elbowroom.files.atomic import writing
 from elbowroom.files.far import near_origin, origin_of
 from elbowroom.files.text import accepted_names
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.normals import split_at_creases
+from elbowroom.geometry.mesh import Mesh, split_at_creases
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Motion
 from elbowroom.world.extent import joint_transforms

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadFile
-from elbowroom.files.content import CONTENT, changes, glb_content, npz_content
+from elbowroom.files.content import CONTENT, Proof, changes, contacts_of, glb_content, npz_content
 from elbowroom.files.glb_container import Container, own_extras
 from elbowroom.files.npz_arrays import Arrays
 from elbowroom.files.open import open_file
-from elbowroom.files.proof import Proof, contacts_of
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.contacts import Caps

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Skin
 from elbowroom.files.glb_build import Builder, Look
-from elbowroom.geometry.mesh import Mesh, srgb8
-from elbowroom.geometry.normals import split_at_creases
+from elbowroom.geometry.mesh import Mesh, split_at_creases, srgb8
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
 

@@ -28,11 +28,11 @@ from elbowroom.locomotion.gait import HEAD_LEAD_S, LEAST_KNEE, Going, Variation
 from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.mass import balance_weight
-from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
 from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised, toes_between
 from elbowroom.locomotion.terrain import Terrain
+from elbowroom.locomotion.upper import GRAVITY
 
 # First and last steps are short but not slow: their cadence is that of this share of the fastest speed within so many
 # seconds.

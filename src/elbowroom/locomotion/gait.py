@@ -17,11 +17,11 @@ from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait_tables import Style, leg_angles
 from elbowroom.locomotion.limbs import Limb, twist_about
-from elbowroom.locomotion.pelvis import GRAVITY, height, turned
 from elbowroom.locomotion.sole import Sole, measure
 from elbowroom.locomotion.steps import Steps
 from elbowroom.locomotion.swing import OUTWARDS, Carry, Walker, swung, tabled
 from elbowroom.locomotion.terrain import Terrain
+from elbowroom.locomotion.upper import GRAVITY, height, turned
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
 # a runner lands on a bent knee; less so where the mass does not follow the ground reaction

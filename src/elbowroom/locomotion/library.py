@@ -21,8 +21,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import upper
 from elbowroom.locomotion.cycles import PARTS, PHASES, SHARES, Cycle, FootCycle, reference
 from elbowroom.locomotion.figure import SIDES
-from elbowroom.locomotion.pelvis import turned
 from elbowroom.locomotion.steps import OVER_RUN, OVER_WALK, TOE_OUT
+from elbowroom.locomotion.upper import turned
 
 # Families that are triangulated separately, and the modes of cycles in them.
 FAMILIES = {

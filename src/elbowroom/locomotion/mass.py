@@ -20,10 +20,10 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES
-from elbowroom.locomotion.pelvis import GRAVITY, bent
 from elbowroom.locomotion.sole import Sole
 from elbowroom.locomotion.steps import Steps
 from elbowroom.locomotion.terrain import Terrain
+from elbowroom.locomotion.upper import GRAVITY, bent
 
 # Shares of a stance, and the centre of pressure then: share of the way from heel to ball, and on to the toe tips
 # (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front); in walking it begins

@@ -14,9 +14,9 @@ from elbowroom.locomotion import upper
 from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.figure import SIDES, Figure, can_walk, check_time, figure
 from elbowroom.locomotion.gait import Variation, leg, legs_of
-from elbowroom.locomotion.pelvis import height, turned
 from elbowroom.locomotion.sole import Foot
 from elbowroom.locomotion.steps import TOE_OUT
+from elbowroom.locomotion.upper import height, turned
 from elbowroom.motion.clip import Clip, still_clip
 
 BREATHS = 0.25  # per second at rest

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Skin
 from elbowroom.errors import BadValue
-from elbowroom.geometry.mesh import Color, Mesh, frozen
-from elbowroom.geometry.normals import SmoothNormals, split_at_creases, welded
+from elbowroom.geometry.mesh import Color, Mesh, SmoothNormals, frozen, split_at_creases, welded
 from elbowroom.geometry.paint import decoded
 from elbowroom.geometry.rotations import Array, arc, to_matrix
 from elbowroom.geometry.shapes import capsule_mesh

@@ -10,7 +10,7 @@ from typing import Any
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, wardrobe, works
+from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, wardrobe
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
 _LARGEST, _MOST = 100.0, 1000
@@ -37,15 +37,15 @@ _NAMES = {
     wardrobe: "wardrobe hat coat_stand",
     kitchen: "counter jar bottle mug tin bowl carton ball cheese crate loaf board plate apple kettle herbs",
     desk: "desk monitor keyboard mouse desk_lamp pen_cup stapler pot_plant",
-    ornaments: "vase globe picture basket stool trestle_table box_with_lid hoop cube umbrella lamp_post beam barrier",
-    works: "pipes drum ventilator balcony column tree",
+    ornaments: "vase globe picture basket stool trestle_table box_with_lid hoop cube umbrella lamp_post beam barrier "
+    "pipes drum ventilator balcony column tree",
 }
 
 MAKERS: dict[str, Maker] = {
     **{name: Maker(getattr(module, name)) for module, names in _NAMES.items() for name in names.split()},
     "bookshelf": Maker(furniture.bookshelf, ("shelf", "books")),
     "plant": Maker(furniture.plant, ("pot", "leaves")),
-    "car_front": Maker(works.car_front, ("car", "engine", "hood")),
+    "car_front": Maker(ornaments.car_front, ("car", "engine", "hood")),
 }
 
 

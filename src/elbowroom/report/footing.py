@@ -12,7 +12,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import Contacts, Step, steps
 from elbowroom.motion.soles import SIDES
 from elbowroom.motion.stance import slid_so_far, slide_ways
-from elbowroom.report.ground import Gaps
+from elbowroom.report.bearing import Gaps
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, scaled_limits, worst
 from elbowroom.report.people import Subject
 

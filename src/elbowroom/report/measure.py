@@ -15,12 +15,11 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.layers import to_clip
 from elbowroom.report.balance import Balance, balance_of
-from elbowroom.report.bearing import bearing_of
+from elbowroom.report.bearing import bearing_height, bearing_of, gaps_of
 from elbowroom.report.clearance import Clearance, clearance_of
 from elbowroom.report.difference import Difference, difference_of
 from elbowroom.report.footing import Feet, Footing, feet_of_person, floating_of, sinking_of
-from elbowroom.report.forces import ENOUGH, forces_of, loads_of, weighed
-from elbowroom.report.ground import bearing_height, gaps_of
+from elbowroom.report.forces import ENOUGH, Torque, forces_of, loads_of, torque_of, weighed
 from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.how import TITLES, thresholds
 from elbowroom.report.limits import Limits, limits_of
@@ -31,7 +30,6 @@ from elbowroom.report.physics import Physics, physics_of
 from elbowroom.report.published import published_of
 from elbowroom.report.recorded import Recorded, recorded_of
 from elbowroom.report.speed import Speed, speed_of
-from elbowroom.report.torque import Torque, torque_of
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.edit import Edit
 from elbowroom.world.world import World

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import runs
 from elbowroom.motion.smooth import judged
-from elbowroom.report.bearing import Bearing
+from elbowroom.report.bearing import Bearing, Gaps
 from elbowroom.report.forces import Forces
-from elbowroom.report.ground import Gaps
 from elbowroom.report.parts import Measure, Moment, light_of, listed, worst
 from elbowroom.report.people import Subject
 

@@ -12,6 +12,7 @@ from elbowroom.report.balance import OUTSIDE, Balance
 from elbowroom.report.clearance import NEAR, Clearance, plain
 from elbowroom.report.difference import Difference
 from elbowroom.report.footing import SLIDE, Feet, Footing
+from elbowroom.report.forces import EFFORT, Torque
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
 from elbowroom.report.own import DEPTH, Own
@@ -20,7 +21,6 @@ from elbowroom.report.physics import Physics
 from elbowroom.report.plots import Area, Band, Curve, GroundTrack, Stretch, plan, plot
 from elbowroom.report.recorded import FITS_M, Recorded
 from elbowroom.report.speed import Speed
-from elbowroom.report.torque import EFFORT, Torque
 from elbowroom.world.certificate_findings import merged
 
 # Joints or parts in one plot.

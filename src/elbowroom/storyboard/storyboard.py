@@ -23,13 +23,12 @@ from elbowroom.plan.edit import EditChange
 from elbowroom.plan.places import worn_place
 from elbowroom.plan.tasks import Task
 from elbowroom.plan.tight.recordings import checked_recording
-from elbowroom.posing.upright import carried_upright
+from elbowroom.posing.held import carried_upright
 from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard import things
 from elbowroom.storyboard.cast import ClipSource
-from elbowroom.storyboard.held import held_from_start
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
-from elbowroom.storyboard.people import Person, library_named, recording_named
+from elbowroom.storyboard.people import Person, held_from_start, library_named, recording_named
 from elbowroom.storyboard.tasks import tasks_of
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml

@@ -12,10 +12,9 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Plan
 from elbowroom.studio.document import sharing
-from elbowroom.studio.live import Drag
+from elbowroom.studio.live import Drag, Walking
 from elbowroom.studio.places import places_of
 from elbowroom.studio.reaching import Reaching, Shown
-from elbowroom.studio.walking import Walking
 from elbowroom.studio.worker import Job
 from elbowroom.world.certificate import certify
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
 from elbowroom.gallery.scenes import FOLDER, scenario_names, storyboard_path
-from elbowroom.studio.autosave import Kept
 from elbowroom.studio.document import Document, new_document, read_document
+from elbowroom.studio.session import Kept
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
 

@@ -9,22 +9,20 @@ from pathlib import Path
 import viser
 
 from elbowroom.gallery.scenes import FOLDER
-from elbowroom.studio.autosave import state_folder
 from elbowroom.studio.filing import document_of
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.headers import check_token, is_loopback, kept_token
-from elbowroom.studio.page_camera import Camera, View
-from elbowroom.studio.page_extras import Extras
+from elbowroom.studio.page_camera import Camera, Lights, View
 from elbowroom.studio.page_files import Files
 from elbowroom.studio.page_gizmo import Gizmo
-from elbowroom.studio.page_lights import Lights
 from elbowroom.studio.page_scene import SceneView
 from elbowroom.studio.page_status import KeptWork, Status
 from elbowroom.studio.page_tasks import Tasks
 from elbowroom.studio.page_things import Things
 from elbowroom.studio.page_timeline import Timeline
-from elbowroom.studio.page_view import Keys, ViewTab
+from elbowroom.studio.page_view import Extras, Keys, ViewTab
 from elbowroom.studio.server import LOOPBACK, StudioServer, check_host
+from elbowroom.studio.session import state_folder
 from elbowroom.studio.studio import Studio, Topic
 
 

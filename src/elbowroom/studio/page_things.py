@@ -14,10 +14,9 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.props.makers import MAKERS, made
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio import edits
-from elbowroom.studio.entries import alone, deleted, entry_of
 from elbowroom.studio.importing import free_spot, landing
 from elbowroom.studio.page_looks import Rows, asked, offer
-from elbowroom.studio.places import Place, shown_place
+from elbowroom.studio.places import Place, alone, deleted, entry_of, shown_place
 from elbowroom.studio.studio import Studio, Topic
 
 if TYPE_CHECKING:

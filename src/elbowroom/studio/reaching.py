@@ -18,9 +18,8 @@ from elbowroom.plan.result import Plan
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.edits import tasks_of
-from elbowroom.studio.entries import entry_names
 from elbowroom.studio.messages import seconds
-from elbowroom.studio.places import moved_world, places_of, with_place
+from elbowroom.studio.places import entry_names, moved_world, places_of, with_place
 from elbowroom.studio.preview import Carrying, Reacher
 from elbowroom.studio.task_targets import TaskTarget, targets_about
 from elbowroom.world.certificate import Changed, certify

@@ -19,14 +19,13 @@ from elbowroom.search.birrt import keeping_trees
 from elbowroom.stopping import Cancelled
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
-from elbowroom.studio.autosave import Autosave, Kept
 from elbowroom.studio.document import Document, Imported, named_files, sharing
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.messages import advised, sentence
 from elbowroom.studio.places import Place, places_of, task_of
 from elbowroom.studio.player import Player
-from elbowroom.studio.session import PlanCache, Session
+from elbowroom.studio.session import Autosave, Kept, PlanCache, Session
 from elbowroom.studio.worker import Builder, Job, Worker
 from elbowroom.world.world import World
 
