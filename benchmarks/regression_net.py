@@ -205,7 +205,9 @@ def sums(before: Rows, now: Rows) -> list[str]:
             values = [total(rows[n][key] for n in had) for rows in (before, now)] if had else []
             cells.append(" → ".join(f"{value:,.0f}" if value >= 1000.0 else f"{value:g}" for value in values))
         lines.append(f"| {kind} | {len(some)} | " + " | ".join(cells) + " |")
-    return lines
+    told = [name for name in names if "motion" in before[name] and "motion" in now[name]]
+    same = sum(before[name]["motion"] == now[name]["motion"] for name in told)
+    return lines if not told else [*lines, "", f"{same} of {len(told)} motions are the same bit by bit"]
 
 
 def draw(before: Rows, now: Rows, path: Path) -> None:

@@ -13,10 +13,11 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan import manipulate
 from elbowroom.plan.arm_paths import ArmPaths
-from elbowroom.plan.director import Director, Grip
+from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
+from elbowroom.plan.take import Grip
 from elbowroom.plan.tasks import Grab, Put, Task
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
@@ -94,6 +95,32 @@ class Layer:
         size = count - first if last else min(len(self), max(count - first, 0))
         rows = np.minimum(np.arange(size), len(self) - 1)
         return replace(self, rotations=self.rotations[rows], root=None if self.root is None else self.root[rows])
+
+    def trimmed(self, base: Clip, owned: NDArray[np.bool_] | None = None) -> Layer:
+        """The layer without joints, and without frames at its ends, that are the same in a base.
+
+        With a mask `owned` (F, n + 1) of its joints, the root last, only those frames count.
+        """
+        first = self.first_frame(base)
+        same = base.rotations[first : first + len(self), list(self.joints)], base.root[first : first + len(self)]
+        # q and -q are the same rotation, except in the first frame, whose sign the others follow
+        differs = np.any(self.rotations != same[0], axis=2) & np.any(self.rotations != -same[0], axis=2)
+        if first == 0:
+            differs[:1] |= np.any(self.rotations[:1] != same[0][:1], axis=2)
+        moved = np.zeros(len(self), bool) if self.root is None else np.any(self.root != same[1], axis=1)
+        if owned is not None:
+            differs, moved = differs & owned[:, :-1], moved & owned[:, -1]
+        rows = np.flatnonzero(differs.any(axis=1) | moved)
+        if not len(rows):
+            return replace(self, joints=(), rotations=self.rotations[:1, :0], root=None)
+        span, joints = slice(rows[0], rows[-1] + 1), np.flatnonzero(differs.any(axis=0))
+        return replace(
+            self,
+            joints=tuple(np.array(self.joints)[joints].tolist()),
+            start=float(base.times[first + rows[0]]),
+            rotations=self.rotations[span][:, joints],
+            root=self.root[span] if self.root is not None and moved.any() else None,
+        )
 
 
 def held(clip: Clip, count: int) -> Clip:

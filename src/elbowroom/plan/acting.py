@@ -6,7 +6,7 @@ Each step adds frames to an actor and leaves the director's world with these fra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import ESCALATES, Director
 from elbowroom.plan.give_way import give_way, require_free
 from elbowroom.plan.limb_path import body_frames, find_limb_path
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, tried
 from elbowroom.plan.tight.travel import whole_body_frames
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.fast import LimbCheck
@@ -60,16 +60,14 @@ def travel(
     or None to leave them as they are. `back` rejoins the base motion. If limbs fail, or at once if the director says
     so, the whole body is planned.
     """
-    saved = d.save()
-    try:
-        if path != "any" or (d.whole_body != "at once" and actor.support is None):
-            return _by_limbs(d, actor, hands, goal, count, what, path, back)
-    except PlanningFailure as failure:
+    if path != "any" or (d.whole_body != "at once" and actor.support is None):
+        failure = d.attempt(lambda: _by_limbs(d, actor, hands, goal, count, what, path, back))
+        if failure is None:
+            return
         failure.by_limbs = actor.stands and failure.status in ESCALATES
-        if d.whole_body == "never" or path == "straight" or not failure.by_limbs or d.paths_left <= 0:
-            raise
-        d.paths_left -= 1
-        d.restore(saved)
+        if d.whole_body == "never" or path == "straight" or not failure.by_limbs or d.effort.paths_left <= 0:
+            raise failure
+        d.effort.paths_left -= 1
     _by_whole_body(d, actor, hands, goal, count, what, back)
 
 
@@ -83,7 +81,7 @@ def _by_whole_body(
         actor.unpin(hand)
         joints = list(finger_joints(actor.body, hand))
         ends[joints] = actor.q[-1][joints] if turned is None else turned
-    saved, failure = d.save(), None
+    before, failure = d.take, None
     for done in whole_body_frames(d, actor, Pose.of(goal.root, ends), count, arm, what):
         assert done.frames is not None
         root, q = done.frames
@@ -91,14 +89,12 @@ def _by_whole_body(
         during = (actor.time(actor.k - len(root) + 1), actor.now)
         own = q[:, list(actor.body.chain(arm).joints)]
         stats = done.stats.checks, done.stats.nodes
-        d.note(actor, arm, what, during, LimbTrajectory(own, "whole-body", *done.seconds, *stats))
-        every = tuple(range(len(actor.body.parents)))
-        d.edits[-1] = replace(d.edits[-1], replanned=every, blend=done.blend, zmp_m=done.zmp_m)
-        try:
-            return require_free(d, during, what)
-        except PlanningFailure as reason:
-            failure = reason
-            d.restore(saved)
+        way = LimbTrajectory(own, "whole-body", *done.seconds, *stats)
+        d.note(actor, arm, what, during, way, whole=True, blend=done.blend, zmp_m=done.zmp_m)
+        failure = tried(partial(require_free, d, during, what))
+        if failure is None:
+            return
+        d.take = before
     assert failure is not None, "there is always a motion, or a reason why not"
     raise failure
 
@@ -130,7 +126,7 @@ def _by_limbs(
         d.note(actor, limb, what, during, trajectory)
     if len(hands) == 1:
         give_way(d, actor, next(iter(hands)), count, what)
-    if d.careful or d.whole_body == "at once":  # whose postures before and at a goal may differ by more than the arm
+    if d.mode.careful or d.whole_body == "at once":  # postures differ by more than the arm
         require_free(d, during, what)
 
 
@@ -170,8 +166,9 @@ def join(d: Director, actor: Actor, hand: str, at: int, since: int) -> None:
     times = actor.base.start + np.arange(since, actor.k + 1) / actor.base.fps
     for frames in (within, smooth):
         if between_free(check, frames, times):
-            actor.q = actor.q.copy()
-            actor.q[since:, arm] = frames
+            q = np.array(actor.q)
+            q[since:, arm] = frames
+            actor.change(q=q)
             d.world = actor.placed(d.world)
             break
 
@@ -191,6 +188,6 @@ def add(d: Director, actor: Actor, root: Array, q: Array, *, away: bool = True) 
         root, q = np.array([pose.root for pose in kneels]), continuous(np.array([pose.rotations for pose in kneels]))
     actor.done(root, q, away=away)
     d.world = actor.placed(d.world)
-    if d.whole_body != "never" or actor.who in d.folded:
+    if d.whole_body != "never" or actor.who in d.take.folded:
         during = (actor.time(actor.k - len(root) + 1), actor.now)
         d.allow(tissue_contacts(actor.body, actor.who, during, d.world.caps.tissue, actor.body.transforms(root, q)))

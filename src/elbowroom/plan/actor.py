@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held, to_clip
@@ -45,49 +48,141 @@ class HandSupport:
         return f"{self.given.hand}_hand"
 
 
-class Actor:
-    """Frames of one character: those up to number `k` are final; the rest is what it would do without further tasks.
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Motion of one character while tasks are worked into it: final frames, and what follows without further tasks.
 
-    A standing character keeps the last posture that a task has left (`away`); a walking one walks on, and only the
-    joints in `kept` stay as a task has left them. Otherwise the base motion continues. Timed tasks on top of a motion
-    change frames of the `base` itself (`edit`), before or after `k`; `original` is the unchanged base. `layered`: body
-    help is added to the base while the legs follow it. `trunk`: the trunk may help. `left`: the remainder of a paused
-    base, from the held frame on. `over`: all further tasks are layered over finished motions. `free_from`: by hand, the
-    first frame that the next task may change. `contacts`: by hand, the frames in which it is at its target. `support`:
-    the hand that bears weight; `knee`: the one that does, both legs staying as they are.
+    `root` (k + 1, 3) and `q` (k + 1, J, 4) are the final frames. Timed tasks change frames of the `base` itself;
+    `original` is the unchanged base. A standing character (`stands`) keeps the last posture that a task has left
+    (`away`); a walking one walks on, and only the joints in `kept` (local rotation (4,) by joint) stay as a task has
+    left them. `layered`: body help is added to the base while the legs follow it. `trunk`: the trunk may help. `left`:
+    remainders of a paused base and original, from the held frame on. `over`: all further tasks are layered over
+    finished motions. `free_from`: by hand, the first frame that the next task may change. `contacts`: by hand, the
+    frames in which it is at its target. `support`: the hand that bears weight; `knee`: the knee that does, both legs
+    staying as they are; `descent`: the frames by which the body came down to it.
     """
 
-    def __init__(self, world: World, who: str, fps: float = 60.0) -> None:
+    base: Clip
+    original: Clip
+    root: Array
+    q: Array
+    stands: bool
+    layered: bool
+    trunk: bool = True
+    over: bool = False
+    away: bool = False
+    kept: Mapping[int, Array] = field(default_factory=dict)
+    free_from: Mapping[str, int] = field(default_factory=dict)
+    contacts: tuple[tuple[str, int, int], ...] = ()
+    support: HandSupport | None = None
+    knee: Kneeling | None = None
+    descent: tuple[Array, Array] | None = None
+    left: tuple[Clip, Clip] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("root", "q"):
+            if getattr(self, name).flags.writeable:
+                object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    @classmethod
+    def of(cls, world: World, who: str, fps: float) -> Track:
+        """The track of a character of a world; `fps` is the frame rate of a motion that is not a clip."""
         motion = world.motion(who)
         if not isinstance(motion.body, Character):
             raise BadValue(
                 f"'{who}' is not a person: tasks need a person, and the first of several carriers must be one."
             )
-        self.who, self.body = who, motion.body
-        self.base = self.original = motion if isinstance(motion, Clip) else to_clip(motion, fps)
-        self.stands = stands(self.base)
-        self.layered, self.trunk = not self.stands, True
-        self.free_from: dict[str, int] = {}
-        self.contacts: tuple[tuple[str, int, int], ...] = ()
-        self.support: HandSupport | None = None
-        self.knee: Kneeling | None = None
-        self.descent: tuple[Array, Array] | None = None  # frames by which it came down
-        legs = {
-            j for chain in self.body.chains.values() if chain.kind == "leg" for j in self.body.subtree(chain.joints[0])
-        }
-        self.upper = np.array([j != 0 and j not in legs for j in range(len(self.body.parents))])
-        self.left: tuple[Clip, Clip] | None = None  # of the base and of the original
-        self.over = False
-        self.k = 0
-        self.away = False
-        self.kept: dict[int, Array] = {}  # local rotation (4,) by joint
-        self.root = np.array(self.base.root[:1])
-        self.q = np.array(self.base.rotations[:1])
+        base = motion if isinstance(motion, Clip) else to_clip(motion, fps)
+        return cls(base, base, base.root[:1], base.rotations[:1], stands(base), not stands(base))
+
+
+T = TypeVar("T")
+
+
+class _Of(Generic[T]):
+    """A field of an actor's track in the current take."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, actor: Actor, owner: type) -> T:
+        value: T = getattr(actor.track, self._name)
+        return value
+
+
+class Stage(Protocol):
+    """What keeps the current tracks of its actors."""
+
+    @property
+    def tracks(self) -> Mapping[str, Track]:
+        """Tracks by character."""
+
+    def follow(self, who: str, track: Track) -> None:
+        """Make a track the current one of a character."""
+
+
+@dataclass
+class _Rehearsal:
+    """A stage beside that of the director."""
+
+    tracks: dict[str, Track]
+
+    def follow(self, who: str, track: Track) -> None:
+        """Make a track the current one of a character."""
+        self.tracks[who] = track
+
+
+class Actor:
+    """A character on a stage: reads its current track, and replaces it by the next one.
+
+    Frames up to number `k` are final.
+    """
+
+    base, original, root, q = _Of[Clip](), _Of[Clip](), _Of[Array](), _Of[Array]()
+    stands, layered, trunk, over, away = _Of[bool](), _Of[bool](), _Of[bool](), _Of[bool](), _Of[bool]()
+    kept, free_from = _Of[Mapping[int, Array]](), _Of[Mapping[str, int]]()
+    contacts = _Of[tuple[tuple[str, int, int], ...]]()
+    support, knee = _Of[HandSupport | None](), _Of[Kneeling | None]()
+    descent, left = _Of[tuple[Array, Array] | None](), _Of[tuple[Clip, Clip] | None]()
+
+    def __init__(self, stage: Stage, who: str) -> None:
+        self.stage, self.who = stage, who
+
+    @property
+    def track(self) -> Track:
+        """The current track."""
+        return self.stage.tracks[self.who]
+
+    def change(self, **fields: Any) -> None:
+        """Replace fields of the track."""
+        self.stage.follow(self.who, replace(self.track, **fields))
+
+    @classmethod
+    def alone(cls, who: str, track: Track) -> Actor:
+        """An actor on a stage of its own, to see what would be from there."""
+        return cls(_Rehearsal({who: track}), who)
+
+    @property
+    def body(self) -> Character:
+        """The character's body."""
+        return self.base.character
+
+    @property
+    def k(self) -> int:
+        """Number of the last final frame."""
+        return len(self.q) - 1
+
+    @property
+    def upper(self) -> NDArray[np.bool_]:
+        """Mask of joints (J,) above the legs, without the root."""
+        body = self.body
+        legs = {j for chain in body.chains.values() if chain.kind == "leg" for j in body.subtree(chain.joints[0])}
+        return np.array([j != 0 and j not in legs for j in range(len(body.parents))])
 
     def on_top(self, busy: Iterable[tuple[str, tuple[float, float]]]) -> None:
         """Layer all further tasks over the base; `busy` has intervals (s) by hand in which the base uses it."""
-        self.stands, self.layered, self.over = False, True, True
-        self.contacts = tuple((hand, self.frame(begin), self.frame(end)) for hand, (begin, end) in busy)
+        contacts = tuple((hand, self.frame(begin), self.frame(end)) for hand, (begin, end) in busy)
+        self.change(stands=False, layered=True, over=True, contacts=contacts)
 
     def time(self, k: int) -> float:
         """Time of a frame, seconds."""
@@ -147,40 +242,41 @@ class Actor:
 
     def done(self, root: Array, q: Array, *, away: bool = True) -> None:
         """Append final frames: roots (N + 1, 3) and rotations (N + 1, J, 4), starting with the last final frame."""
-        self.root = np.concatenate([self.root, root[1:]])
-        self.q = np.concatenate([self.q, q[1:]])
-        self.k += len(root) - 1
-        self.away = away
-        self.free_from = dict.fromkeys(("left", "right"), self.k)
+        now = np.concatenate([self.root, root[1:]]), np.concatenate([self.q, q[1:]])
+        self.change(root=now[0], q=now[1], away=away, free_from=dict.fromkeys(("left", "right"), len(now[1]) - 1))
 
     def keep(self, joints: tuple[int, ...]) -> None:
         """Keep these joints as in the last final frame from now on, even while the base walks."""
-        self.kept = self.kept | {j: self.q[-1, j].copy() for j in joints}
+        self.change(kept={**self.kept, **{j: self.q[-1, j] for j in joints}})
 
     def give_back(self, joints: tuple[int, ...]) -> None:
         """Let these joints follow the base again."""
-        self.kept = {j: turn for j, turn in self.kept.items() if j not in joints}
+        self.change(kept={j: turn for j, turn in self.kept.items() if j not in joints})
 
     def pin(self, hand: str) -> None:
         """Mark a hand as being at its target from now until `unpin`."""
-        self.contacts = (*self.contacts, (hand, self.k, _OPEN))
+        self.change(contacts=(*self.contacts, (hand, self.k, _OPEN)))
 
     def unpin(self, hand: str) -> None:
         """End the contact of a hand with its target at the last final frame."""
-        self.contacts = tuple((h, a, min(b, self.k) if h == hand else b) for h, a, b in self.contacts)
+        self.change(contacts=tuple((h, a, min(b, self.k) if h == hand else b) for h, a, b in self.contacts))
 
     def bake_into_base(self, count: int = 0) -> None:
         """Make all final and expected frames the new base, extended to at least `count` frames."""
         clip = self.clip()
         count = max(len(clip), len(self.base), count)
-        self.base, self.original = held(clip, count), held(self.original, count)
-        self.kept, self.away = {}, False
+        self.change(base=held(clip, count), original=held(self.original, count), kept={}, away=False)
 
     def pause(self) -> None:
         """Hold the base at the last final frame until `resume`."""
-        self.left = _from(self.base, self.k), _from(self.original, self.k)
-        self.base, self.original = held(self.base, self.k + 1), held(self.original, self.k + 1)
-        self.stands, self.layered = True, False
+        base, original = self.base, self.original
+        self.change(
+            left=(_from(base, self.k), _from(original, self.k)),
+            base=held(base, self.k + 1),
+            original=held(original, self.k + 1),
+            stands=True,
+            layered=False,
+        )
 
     def resume(self) -> tuple[float, float]:
         """Let a paused base continue after the last final frame; return the seconds between which it was held."""
@@ -189,9 +285,13 @@ class Actor:
         base, original = self.left
         q = self.keeping(base.rotations)
         self.bake_into_base()
-        self.base = _joined(held(self.base, self.k + 1), base.with_(rotations=q))
-        self.original = _joined(held(self.original, self.k + 1), original)
-        self.left, self.stands, self.layered = None, False, True
+        self.change(
+            base=_joined(held(self.base, self.k + 1), base.with_(rotations=q)),
+            original=_joined(held(self.original, self.k + 1), original),
+            left=None,
+            stands=False,
+            layered=True,
+        )
         return since, self.now
 
     def walk(self, walk: Clip, delay: int) -> None:
@@ -201,12 +301,18 @@ class Actor:
         """
         count, q = self.k + 1 + delay, self.keeping(walk.rotations)
         done = held(held(self.clip(), self.k + 1), count)
-        self.original = _joined(held(held(self.original, self.k + 1), count), walk)
         made = _joined(done, walk.with_(rotations=q))
-        self.base = _joined(done, walk)
-        self.root, self.q, self.k = np.array(made.root), np.array(made.rotations), len(made) - 1
-        self.stands, self.layered, self.left, self.away = True, False, None, False
-        self.free_from = dict.fromkeys(("left", "right"), self.k)
+        self.change(
+            original=_joined(held(held(self.original, self.k + 1), count), walk),
+            base=_joined(done, walk),
+            root=made.root,
+            q=made.rotations,
+            stands=True,
+            layered=False,
+            left=None,
+            away=False,
+            free_from=dict.fromkeys(("left", "right"), len(made) - 1),
+        )
 
     def ahead_clip(self) -> Clip:
         """The base from the last final frame to its end, as if it had not been paused."""
@@ -218,13 +324,13 @@ class Actor:
         # of the two equivalent quaternions take the nearer one, so that later frames keep their signs
         turned = np.sum(new[first, list(joints)] * q[0], axis=-1, keepdims=True) < 0.0
         new[first : first + len(q), list(joints)] = np.where(turned, -q, q)
-        self.base = self.base.with_(rotations=new)
-        self.q = np.array(self.base.rotations[: self.k + 1])
+        base = self.base.with_(rotations=new)
+        self.change(base=base, q=base.rotations[: self.k + 1])
 
     def go_on(self, k: int) -> None:
         """Make frames up to k final as the base has them."""
         k = min(max(k, self.k), len(self.base) - 1)
-        self.root, self.q, self.k = np.array(self.base.root[: k + 1]), np.array(self.base.rotations[: k + 1]), k
+        self.change(root=self.base.root[: k + 1], q=self.base.rotations[: k + 1])
 
     def clip(self, root: Array | None = None, q: Array | None = None) -> Clip:
         """The whole motion: final frames, optionally further ones that start with the last final frame, then the

@@ -1,4 +1,4 @@
-"""Director of a plan: world, actors and settings while tasks are done one after another.
+"""Director of a plan: the current take and the settings while tasks are done one after another.
 
 The steps that add frames to an actor are in `plan.acting`.
 """
@@ -6,27 +6,24 @@ The steps that add frames to an actor are in `plan.acting`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
-from elbowroom.motion.clip import Clip, Motion
-from elbowroom.motion.layers import held
-from elbowroom.plan.actor import Actor
+from elbowroom.plan.actor import Actor, Track
 from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.edit import cut, stacked
 from elbowroom.plan.freeing import clear_free_arm, free_arm
 from elbowroom.plan.hands import arm_to, arms_of, longest_reach, may_step, shoulder_of, touches_itself
 from elbowroom.plan.places import target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.repair.allowed import Pin
-from elbowroom.plan.result import PlanningFailure, Status
+from elbowroom.plan.result import PlanningFailure, Status, tried
 from elbowroom.plan.settings import Settings
+from elbowroom.plan.take import Take
 from elbowroom.plan.tasks import Task
 from elbowroom.plan.tight.goals import whole_body_reach
 from elbowroom.plan.tight.settings import BRIEF, USUAL
@@ -38,7 +35,7 @@ from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.columns import columns_of
 from elbowroom.world.contacts import Contact
-from elbowroom.world.edit import Edit, Motions
+from elbowroom.world.edit import Edit
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Interval
 from elbowroom.world.things import FOREVER
@@ -73,30 +70,6 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Grip:
-    """A grip on an object: open finger rotations (n, 4), retreat direction in the hand's frame (3,), object placement
-    (4, 4).
-
-    `grasp` is the hand and the name of the grasp.
-    """
-
-    open: Array
-    out: Array
-    T_world_taken: Array
-    grasp: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True, eq=False)
-class Saved:
-    """State that steps change: world, actors, planned edits."""
-
-    world: World
-    actors: Mapping[str, Actor]
-    edits: tuple[Edit, ...]
-    grips: Mapping[str, Grip]
-
-
-@dataclass(frozen=True, eq=False)
 class _Miss:
     """A place (3,) of a hand that the whole body does not reach, and whether it would fall over there."""
 
@@ -110,46 +83,88 @@ def _unbalanced(found: Reached) -> Reached:
     return replace(found, status="out-of-balance") if found.status == "out-of-reach" else found
 
 
-class Director:
-    """World, actors and settings while tasks are planned one after another."""
+@dataclass(frozen=True)
+class Mode:
+    """How tasks are planned: `careful` checks whole bodies after each step, because an earlier plan could not be
+    proven; `escalates` plans whole bodies where limbs fail; `brief` tries few places to stand, because the plan only
+    shows whether a change would help.
+    """
 
-    def __init__(self, world: World, settings: Settings, fps: float, attempt: int) -> None:
-        self.world, self.settings, self._fps = _kept(world), settings, fps
-        self.actors: dict[str, Actor] = {}
-        self.edits: list[Edit] = []  # planned edits; their frames are in the actors
-        self._below: tuple[Motions, tuple[Edit, ...]] = ({}, ())  # motions and edits planned before, see `on_top`
-        self.grips: dict[str, Grip] = {}
+    careful: bool = False
+    escalates: bool = False
+    brief: bool = False
+
+
+@dataclass
+class Effort:
+    """What one plan has spent: whole-body postures, whole-body paths left after limbs have failed, failed walks to
+    places to stand; places that the whole body does not reach; grasps by object that led to failures of later tasks,
+    and objects with another grasp to try where a hand is not seen to put them down.
+    """
+
+    postures: int = 0
+    paths_left: int = _PATHS
+    walks: int = 0
+    missed: list[_Miss] = field(default_factory=list)
+    refused: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    choosy: set[str] = field(default_factory=set)
+
+
+class Director:
+    """Current take, and settings, while tasks are planned one after another.
+
+    The take is all that tasks change; whoever tries something keeps the one before it (`attempt`, `first`).
+    """
+
+    def __init__(self, world: World, settings: Settings, fps: float, attempt: int, mode: Mode = Mode()) -> None:
+        self.take = Take(_kept(world))
+        self.settings, self.mode, self.effort, self._fps = settings, mode, Effort(), fps
         self.coming: Sequence[Task] = ()  # tasks that are still to do
         self.doing = ""  # description of the current task
         self.at_once = False  # start hand motions without waiting: the task gives the time
-        self.refused: dict[str, set[tuple[str, str]]] = {}  # by object, grasps that led to failures of later tasks
-        self.choosy: set[str] = set()  # objects with another grasp to try where a hand is not seen to put them down
-        self.careful = False  # check whole bodies after each step, because an earlier plan could not be proven
-        self.escalates = False  # plan whole bodies where limbs fail
-        self.folded: set[str] = set()  # people who fold up to the floor, whose bellies give way to thighs
-        self.brief = False  # try few places to stand: the plan only shows whether a change would help
-        self.whole_body: WholeBodyUse = "never"  # the same for the current task
-        self._postures_left = _POSTURES
-        self.paths_left = _PATHS  # whole-body paths that may still be searched after limbs have failed
-        self._missed: list[_Miss] = []
-        self.failed_walks = 0  # walks to places from which a task failed, or could not be tried
+        self.whole_body: WholeBodyUse = "never"  # for the current task
         self._over = False  # earlier plans continue below the current one
         self._seeds = 1000 * settings.seed + attempt * 300
 
+    @property
+    def world(self) -> World:
+        """The world of the current take."""
+        return self.take.world
+
+    @world.setter
+    def world(self, world: World) -> None:
+        self.take = replace(self.take, world=world)
+
+    @property
+    def tracks(self) -> Mapping[str, Track]:
+        """Tracks of the current take."""
+        return self.take.tracks
+
+    def follow(self, who: str, track: Track) -> None:
+        """Make a track the current one of a character."""
+        self.take = self.take.with_track(who, track)
+
+    @property
+    def actors(self) -> dict[str, Actor]:
+        """Actors of the current take by name."""
+        return {who: Actor(self, who) for who in self.take.tracks}
+
     def actor(self, who: str) -> Actor:
-        """Return the actor of that name, created on first use."""
-        if who not in self.actors:
-            self.actors[who] = Actor(self.world, who, self._fps)
+        """Return the actor of that name; it enters the take on first use."""
+        actor = Actor(self, who)
+        if who not in self.take.tracks:
+            self.follow(who, Track.of(self.world, who, self._fps))
             if self._over:
-                arms = [e for e in (*self._below[1], *self.edits) if e.who == who and e.limb.endswith("_arm")]
-                self.actors[who].on_top((e.limb.removesuffix("_arm"), e.during) for e in arms)
-            self.allow(touches_itself(self.world, self.actors[who]))
-        return self.actors[who]
+                edits = (*self.take.below[1], *self.take.edits)
+                arms = [e for e in edits if e.who == who and e.limb.endswith("_arm")]
+                actor.on_top((e.limb.removesuffix("_arm"), e.during) for e in arms)
+            self.allow(touches_itself(self.world, actor))
+        return actor
 
     def on_top(self, world: World) -> None:
         """Plan from now on over finished motions, from their start: no body waits for a hand."""
-        self._below = self.layers(world)
-        self.world, self.actors, self.edits, self._over = world, {}, [], True
+        self.take = replace(self.take, world=world, tracks={}, edits=(), below=self.take.layers(world))
+        self._over = True
 
     @property
     def pins(self) -> tuple[Pin, ...]:
@@ -165,34 +180,29 @@ class Director:
         self._seeds += 1
         return self._seeds
 
-    def save(self) -> Saved:
-        """Snapshot of all state that steps change."""
-        actors = {name: copy(actor) for name, actor in self.actors.items()}
-        return Saved(self.world, actors, tuple(self.edits), dict(self.grips))
-
-    def restore(self, saved: Saved) -> None:
-        """Return to the state of `save`."""
-        self.world, self.edits, self.grips = saved.world, list(saved.edits), dict(saved.grips)
-        self.actors = {name: self.actors[name] for name in saved.actors}
-        for name, actor in saved.actors.items():
-            vars(self.actors[name]).update(vars(actor))
+    def attempt(self, do: Callable[[], T]) -> T | PlanningFailure:
+        """Carry something out; where it fails, return the reason with the take as it was before."""
+        before = self.take
+        done = tried(do)
+        if isinstance(done, PlanningFailure):
+            self.take = before
+        return done
 
     def first(self, options: Iterable[T], do: Callable[[T], None], most: int = 1000) -> None:
         """Carry out the first feasible option; raise the failure of the first option if there is none.
 
         Gives up after `most` options for which a path was searched without success.
         """
-        failure: PlanningFailure | None = None
-        saved = self.save()
+        failure, begun = None, self.take
         for option in options:
-            try:
-                return do(option)
-            except PlanningFailure as reason:
-                failure = failure or reason
-                failure.searched |= reason.searched
-                failure.by_limbs |= reason.by_limbs
-                self.restore(saved)
-                most -= reason.searched
+            reason = self.attempt(partial(do, option))
+            if reason is None:
+                return
+            self.take = begun
+            failure = failure or reason
+            failure.searched |= reason.searched
+            failure.by_limbs |= reason.by_limbs
+            most -= reason.searched
             if most <= 0:
                 break
             may_stop_here()
@@ -232,22 +242,23 @@ class Director:
             status: ReachStatus = "out-of-reach" if body.status == "unknown" else body.status
             return Reached(status, pose if body.pose is None else body.pose, 0.0, {"effort": 1.0}, 0.0)
         found = self._reach(asked, actor, checked, other)
-        if found.found or checked is None or self.whole_body == "never" or self._postures_left <= 0:
+        if found.found or checked is None or self.whole_body == "never" or self.effort.postures >= _POSTURES:
             return found
-        self._postures_left -= 1
+        self.effort.postures += 1
         at = T_world_hand[:3, 3]
-        near = [one for one in self._missed if one.hand == hand and np.linalg.norm(one.at - at) < _SAME_PLACE_M]
+        near = [one for one in self.effort.missed if one.hand == hand and np.linalg.norm(one.at - at) < _SAME_PLACE_M]
         if len(near) >= _MISSES:
             return _unbalanced(found) if any(one.falls for one in near) else found
         if self._cut_off(actor, hand, pose, T_world_hand[:3, 3], k):
             return found
-        effort = USUAL if self._postures_left >= _POSTURES - _THOROUGH else BRIEF
+        effort = USUAL if self.effort.postures <= _THOROUGH else BRIEF
         body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor, effort)
         if body.pose is not None:
             done: ReachStatus = "found" if body.status == "found" else "blocked"
             return replace(found, status=done, pose=body.pose, missing=0.0, why="")
-        self._missed.append(_Miss(hand, at, body.status == "out-of-balance"))
-        return _unbalanced(found) if self._missed[-1].falls else found
+        falls = body.status == "out-of-balance"
+        self.effort.missed.append(_Miss(hand, at, falls))
+        return _unbalanced(found) if falls else found
 
     def _kneeling_reach(
         self, actor: Actor, knee: Kneeling, pose: Pose, asked: Callable[..., Reached], checked: Postures | None,
@@ -352,20 +363,13 @@ class Director:
         """Allow some pairs to touch."""
         self.world = self.world.with_(contacts=(*self.world.contacts, *contacts))
 
-    def note(self, actor: Actor, limb: str, reason: str, during: Interval, way: LimbTrajectory) -> None:
-        """Record a planned motion of a limb as an edit."""
-        self.edits.append(Edit(actor.who, limb, reason, during, *way.cost, replanned=actor.body.chain(limb).joints))
-
-    def layers(self, world: World) -> tuple[Motions, tuple[Edit, ...]]:
-        """Motions below all planned edits, by character, and the edits that turn them into those of a world."""
-        base: dict[str, Motion] = {}
-        own: dict[str, Iterator[Edit]] = {}
-        for who in dict.fromkeys(edit.who for edit in self.edits):
-            clip = world.motion(who)
-            assert isinstance(clip, Clip)
-            base[who] = below = held(self.actors[who].original, len(clip))
-            own[who] = iter(cut(below, clip, [edit for edit in self.edits if edit.who == who]))
-        return stacked(*self._below, base, [next(own[edit.who]) for edit in self.edits])
+    def note(
+        self, actor: Actor, limb: str, reason: str, during: Interval, way: LimbTrajectory, *, whole: bool = False,
+        **more: Any,
+    ) -> None:  # fmt: skip
+        """Record an edit for a planned motion of a limb; a `whole` body was planned with it."""
+        joints = tuple(range(len(actor.body.parents))) if whole else actor.body.chain(limb).joints
+        self.take = self.take.with_edits(Edit(actor.who, limb, reason, during, *way.cost, replanned=joints, **more))
 
 
 def _kept(world: World) -> World:

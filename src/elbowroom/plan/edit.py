@@ -1,11 +1,11 @@
-"""Edits cut from planned frames, stacked, and changed in strength.
+"""Edits with the frames that they own as layers, stacked, and changed in strength.
 
 A base and its edits at strength 1 reproduce the planned motion, bit by bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,44 +19,32 @@ from elbowroom.world.edit import Edit, Motions
 from elbowroom.world.world import World
 
 
-def cut(below: Clip, after: Clip, noted: Sequence[Edit]) -> list[Edit]:
-    """Fill edits of one character with layers that turn one motion into another, both with the same frames.
+def laid(edit: Edit, below: Clip, clip: Clip, joints: Iterable[int] | None = None) -> Edit:
+    """The edit with the frames of some joints of a clip as its layer; of the whole body, root included, by default."""
+    if len(below) != len(clip):
+        below = held(below, len(clip))
+    own = tuple(range(clip.rotations.shape[1]) if joints is None else joints)
+    root = clip.root if joints is None else None
+    layer = Layer(own, clip.fps, float(clip.times[0]), clip.rotations[:, list(own)], root)
+    return replace(edit, layer=layer.trimmed(below))
+
+
+def laid_in_turn(edits: Sequence[Edit], below: Clip, clip: Clip) -> list[Edit]:
+    """Edits of one character, in order of their beginnings, with the frames of a clip that each of them owns.
 
     An edit owns the joints of its limb until the next edit of that limb begins: a hand stays where it was brought. All
-    other joints belong to the edit that began last. Only joints and frames that differ are stored.
+    other joints belong to the edit that began last. Without later edits of a joint it is as below.
     """
-    order = sorted(range(len(noted)), key=lambda n: noted[n].during[0])
-    owner = _owners(after, [noted[n] for n in order])
-    old, new = below.rotations, after.rotations
-    # q and -q are the same rotation, except in the first frame, whose sign the others follow
-    differs = np.any(new != old, axis=2) & np.any(new != -old, axis=2)
-    differs[0] |= np.any(new[0] != old[0], axis=1)
-    moved = np.any(after.root != below.root, axis=1)
-    out = list(noted)
-    for rank, n in enumerate(order):
-        mine = (owner == rank) & np.column_stack([differs, moved])
-        rows = np.flatnonzero(mine.any(axis=1))
-        if not len(rows):
-            empty = np.zeros((1, 0, 4))
-            out[n] = replace(noted[n], layer=Layer((), after.fps, float(after.times[0]), empty))
-            continue
-        span = slice(rows[0], rows[-1] + 1)
-        joints = np.flatnonzero(mine[:, :-1].any(axis=0))
-        # later edits of a joint lie over this one: without them the joint is as below
-        own = owner[span] <= rank
-        frames = np.where(own[:, joints, None], new[span][:, joints], old[span][:, joints])
-        root = np.where(own[:, -1:], after.root[span], below.root[span]) if mine[:, -1].any() else None
-        layer = Layer(tuple(joints.tolist()), after.fps, float(after.times[rows[0]]), frames, root)
-        out[n] = replace(noted[n], layer=layer)
-    # within one character edits that begin later lie on top
-    return [out[n] for n in order]
-
-
-def edit_between(before: World, after: World, noted: Edit) -> Edit:
-    """An edit with everything that it changed in its character's clip, from one world to another."""
-    below, clip = before.motion(noted.who), after.motion(noted.who)
-    assert isinstance(below, Clip) and isinstance(clip, Clip)
-    return cut(held(below, len(clip)), clip, [noted])[0]
+    order = sorted(edits, key=lambda edit: edit.during[0])
+    owner = _owners(clip, order)
+    out = []
+    for rank, edit in enumerate(order):
+        upto = owner <= rank
+        frames = np.where(upto[:, :-1, None], clip.rotations, below.rotations)
+        root = np.where(upto[:, -1:], clip.root, below.root)
+        layer = Layer(tuple(range(frames.shape[1])), clip.fps, float(clip.times[0]), frames, root)
+        out.append(replace(edit, layer=layer.trimmed(below, owner == rank)))
+    return out
 
 
 def _owners(clip: Clip, edits: Sequence[Edit]) -> NDArray[np.int64]:

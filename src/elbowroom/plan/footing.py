@@ -51,12 +51,8 @@ def on_footing(d: Director, task: Task, do: Callable[[], None]) -> None:
     going = [actor for actor in people if not (task.at is not None or actor.over or (actor.stands and not actor.left))]
     if not going:
         return do()
-    if task.begins_moving(d):
-        begin = d.save()
-        try:
-            return do()
-        except PlanningFailure:  # standing, it may be possible
-            d.restore(begin)
+    if task.begins_moving(d) and d.attempt(do) is None:  # where it fails, it may be possible standing
+        return None
 
     def attempt(number: int) -> None:
         for actor in going:

@@ -84,7 +84,7 @@ def require_free(d: Director, during: tuple[float, float], what: str, thing: str
 
 def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
     """Prove a finished motion; limbs still in collision give way first, with the trunk where the hands allow it."""
-    base, edits = d.layers(world)
+    base, edits = d.take.layers(world)
     changed = changed_by(edits)
     certificate = certify(world, changed=changed)
     plan = Plan("found", world, edits, certificate=certificate, base=base)
@@ -127,10 +127,9 @@ def _take_over(d: Director, actor: Actor, done: RepairResult) -> None:
         rows = np.arange(max(first, actor.k + 1) if actor.stands else first, min(last, len(base) - 1) + 1)
         for joint in edit.replanned:
             base[rows, joint] = new.rotations[rows, joint]
-    actor.base = actor.base.with_(rotations=base)
-    actor.q = np.array(new.rotations[: actor.k + 1])
+    actor.change(base=actor.base.with_(rotations=base), q=new.rotations[: actor.k + 1])
     d.world = actor.placed(d.world)
-    d.edits += done.edits
+    d.take = d.take.with_edits(*done.edits)
     d.allow([contact for edit in done.edits for contact in edit.contacts])
 
 
@@ -147,8 +146,9 @@ def clear_elbow(d: Director, actor: Actor, hand: str, first: int, what: str) -> 
     T = body.transforms(actor.root[first:], q)
     around = ArmPaths(body, limb, Pose.of(actor.root[first], q[0]), times, T, check, d.settings).around(q[:, arm])
     if around is not None:
-        actor.q[first:, arm] = around
-        actor.q = continuous(actor.q)
+        frames = np.array(actor.q)
+        frames[first:, arm] = around
+        actor.change(q=continuous(frames))
         actor.keep(tuple(arm))
         d.world = actor.placed(d.world)
         return

@@ -13,15 +13,16 @@ from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
 from elbowroom.plan.actor import stands
-from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Saved
+from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Mode
 from elbowroom.plan.footing import finished, on_footing
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import BLOCKED, layers, ordered
 from elbowroom.plan.places import moves, moving_until
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
 from elbowroom.plan.repair.in_turn import ORDERS, repaired
-from elbowroom.plan.result import Plan, PlanningFailure, Status
+from elbowroom.plan.result import Plan, PlanningFailure, Status, tried
 from elbowroom.plan.settings import USUAL, Settings
+from elbowroom.plan.take import Take
 from elbowroom.plan.tasks import Repair, Rest, Task
 from elbowroom.stopping import OutOfTime, deadline, report
 from elbowroom.world.world import World
@@ -96,8 +97,7 @@ def _over_repaired(
 
 def _probed(fps: float, world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
     """One brief attempt at tasks, to find out whether a change helps."""
-    d = Director(world, settings, fps, 0)
-    d.brief = True
+    d = Director(world, settings, fps, 0, Mode(brief=True))
     return _planned(d, ordered(world, tasks))[0]
 
 
@@ -106,14 +106,14 @@ def preview_tasks(world: World, tasks: Sequence[Task], settings: Settings, *, fp
     steps = ordered(world, [step for task in tasks for step in task.steps()])
     d = Director(world, settings, fps, 0)
     try:
-        _do_all(d, steps)
-        moved = finished(d)
-        base, edits = d.layers(moved)
-        return Plan("not-certified", moved, edits, base=base)
-    except PlanningFailure as blocked:
-        return Plan(blocked.status, world, why=blocked.why)
+        blocked = tried(lambda: _do_all(d, steps))
     except BadValue as wrong:  # such as a goal that is dragged into a wall
         return Plan("target-in-collision", world, why=str(wrong))
+    if blocked is not None:
+        return Plan(blocked.status, world, why=blocked.why)
+    moved = finished(d)
+    base, edits = d.take.layers(moved)
+    return Plan("not-certified", moved, edits, base=base)
 
 
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
@@ -134,11 +134,11 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
     attempt = walks = 0
     while attempt < _ATTEMPTS and walks < MOST_FAILED_WALKS:
         order = ordered(world, tasks, leading)
-        director = Director(world, settings, fps, attempt)
-        director.careful = any(plan.status == "not-certified" for plan in plans)
+        careful = any(plan.status == "not-certified" for plan in plans)
+        director = Director(world, settings, fps, attempt, Mode(careful=careful))
         plan, failed = _planned(director, order)
         blocked = failed.who
-        walks += director.failed_walks
+        walks += director.effort.walks
         failed.failed_walks = walks
         failures.append(failed)
         plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
@@ -160,8 +160,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         attempt, leading = attempt + 1, ()
         notes.clear()
     if walks < MOST_FAILED_WALKS and _escalates(director, plans[-1], failures[0]):
-        director = Director(world, settings, fps, 0)
-        director.escalates = True
+        director = Director(world, settings, fps, 0, Mode(escalates=True))
         plan, failed = _planned(director, ordered(world, tasks))
         if plan.found:
             return plan, failed
@@ -222,13 +221,13 @@ def _failure(plan: Plan, people: Sequence[str]) -> PlanningFailure:
 
 def _ended(d: Director, status: Status, why: str, begun: float) -> Plan:
     """Plan of what was done before a failure."""
-    base, edits = d.layers(d.world)
+    base, edits = d.take.layers(d.world)
     return Plan(status, d.world, edits, why, seconds={"plan": time.perf_counter() - begun}, base=base)
 
 
 def _do_all(d: Director, tasks: Sequence[Task]) -> None:
     """Carry out tasks in order; an object that cannot be put or given as it was grasped is grasped differently."""
-    taken: list[tuple[int, str, Saved]] = []  # by task index: the object it took, and the state before
+    taken: list[tuple[int, str, Take]] = []  # by task index: the object it took, and the state before
     done: list[float] = []  # time at which each task ended
     settings, k = d.settings, 0
     while k < len(tasks):
@@ -236,42 +235,42 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
         d.coming, d.doing = tasks[k + 1 :], f"{task.verb} {thing}".strip()
         report(f"{task.who}, {d.doing}", k / len(tasks))
         d.settings = settings if task.style is None else replace(settings, style=task.style)
-        d.whole_body = "at once" if task.planner == "whole-body" else "last" if d.escalates else "never"
+        d.whole_body = "at once" if task.planner == "whole-body" else "last" if d.mode.escalates else "never"
         if task.grasps and all(number != k for number, *_ in taken):
-            taken.append((k, thing, d.save()))
+            taken.append((k, thing, d.take))
             if task.takes:
-                d.refused.pop(thing, None)
-                d.choosy.add(thing)
-        try:
-            do = partial(_do, d, task, tasks[:k], done)
-            do() if task.walks else on_footing(d, task, do)
+                d.effort.refused.pop(thing, None)
+                d.effort.choosy.add(thing)
+        do = partial(_do, d, task, tasks[:k], done)
+        blocked = tried(do if task.walks else partial(on_footing, d, task, do))
+        if blocked is None:
             done.append(max(d.actors[who].now for who in task.people if who in d.actors))
             k += 1
-        except PlanningFailure as blocked:
-            blocked.who, blocked.task = task.who, task
-            taken = [t for t in taken if t[0] < k + task.takes]
-            before = next((t for t in reversed(taken) if t[1] == thing), None)
-            grip = d.grips.get(thing) if task.held_before else None
-            refused = d.refused.setdefault(thing, set())
-            far = blocked.status == "target-out-of-reach" and blocked.missing > _OTHER_GRASP_M
-            tried = len(refused) >= _REGRASPS or (task.takes and len(refused) > 0)
-            if before is not None and tried and thing in d.choosy:  # none is easy to put down: the best one at length
-                d.choosy.remove(thing)
-                refused.clear()
-            elif before is None or grip is None or far or tried:
-                raise
-            else:
-                refused.add(grip.grasp)
-            k = before[0]
-            d.restore(before[2])
-            del done[k:]
+            continue
+        blocked.who, blocked.task = task.who, task
+        taken = [t for t in taken if t[0] < k + task.takes]
+        before = next((t for t in reversed(taken) if t[1] == thing), None)
+        grip = d.take.grips.get(thing) if task.held_before else None
+        refused = d.effort.refused.setdefault(thing, set())
+        far = blocked.status == "target-out-of-reach" and blocked.missing > _OTHER_GRASP_M
+        enough = len(refused) >= _REGRASPS or (task.takes and len(refused) > 0)
+        if before is not None and enough and thing in d.effort.choosy:  # none is easy to put down: the best at length
+            d.effort.choosy.remove(thing)
+            refused.clear()
+        elif before is None or grip is None or far or enough:
+            raise blocked
+        else:
+            refused.add(grip.grasp)
+        k = before[0]
+        d.take = before[2]
+        del done[k:]
     d.settings = settings
 
 
 def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
     """Carry out one task after earlier ones, which ended at times `done`."""
     _wait_for(d, task, earlier, done)
-    if d.careful and task.who in d.actors and d.actors[task.who].stands and not task.rests:
+    if d.mode.careful and task.who in d.actors and d.actors[task.who].stands and not task.rests:
         from elbowroom.plan.verbs.carry import lower_idle_hands
 
         lower_idle_hands(d, d.actors[task.who])  # as the trunk bends, they would be pressed into what they let go of

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.plan.edit import numbers_of, stacked
@@ -14,6 +15,9 @@ from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.edit import Edit, Motions, motions
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 Status = Literal[
     "found",
@@ -181,6 +185,29 @@ class PlanningFailure(Exception):
     def usual_advice(self) -> str:
         """Advice for the task that failed; empty where that of the status serves."""
         return self.remedy or ("" if self.task is None else self.task.advice.get(self.status, ""))
+
+
+def tried(do: Callable[[], T]) -> T | PlanningFailure:
+    """What a call returns, or the reason why planning fails in it."""
+    try:
+        return do()
+    except PlanningFailure as reason:
+        return reason
+
+
+def first_of(options: Iterable[S], do: Callable[[S], T]) -> T:
+    """What a call returns for the first option with which it succeeds; raises the failure of the first where none does.
+
+    Options that leave a take must go through `Director.first`, which undoes them.
+    """
+    stuck: PlanningFailure | None = None
+    for option in options:
+        done = tried(partial(do, option))
+        if not isinstance(done, PlanningFailure):
+            return done
+        stuck = stuck or done
+    assert stuck is not None, "there is always an option"
+    raise stuck
 
 
 class Folded(PlanningFailure):

@@ -15,7 +15,7 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, from_matrix, multiply, slerp
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.actor import Actor
+from elbowroom.plan.actor import Actor, Track
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, joints_of, shoulder_of
 from elbowroom.plan.moving.passage import with_posture
@@ -62,7 +62,7 @@ class Reacher:
     def __init__(self, world: World, before: World, task: TaskTarget, t: float) -> None:
         self.task, self.t = task, t
         self._world = world
-        self._actor = Actor(before, task.who)
+        self._actor = Actor.alone(task.who, Track.of(before, task.who, 60.0))
         self._k = min(max(self._actor.frame(t), 0), len(self._actor.base) - 1)
         styles = (ReachStyle(thorough=False), ReachStyle())
         self._quick, self._thorough = (Director(before, Settings(tier="ik", reach=style), 60.0, 0) for style in styles)
@@ -157,7 +157,7 @@ class Reacher:
         """Motion with a posture at its time, faded in and out around it."""
         actor = self._actor
         clip = world.motion(actor.who)
-        clip = clip if isinstance(clip, Clip) else Actor(world, actor.who).base
+        clip = clip if isinstance(clip, Clip) else Track.of(world, actor.who, 60.0).base
         task, t = self.task, self.t
         begin, back = task.during if task.hand is not None else (t - _COMES, t + _COMES)
         near, stays = (task.near, task.stays) if task.hand is not None else (t, t)

@@ -11,7 +11,7 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import changed_by, cut
+from elbowroom.plan.edit import changed_by, laid_in_turn
 from elbowroom.plan.hands import shifted
 from elbowroom.plan.places import surface_at
 from elbowroom.plan.result import Plan
@@ -165,7 +165,7 @@ class Reaching:
         edits = [replace(edit, trees=()) for edit in before.edits]  # nothing was searched
         below, clip = before.base[task.who], world.motion(task.who)
         assert isinstance(below, Clip) and isinstance(clip, Clip)
-        own = iter(cut(below, clip, [edit for edit in edits if edit.who == task.who]))
+        own = iter(laid_in_turn([edit for edit in edits if edit.who == task.who], below, clip))
         edits = [next(own) if edit.who == task.who else edit for edit in edits]
         return before.with_(world=world, certificate=proof, edits=tuple(edits))
 

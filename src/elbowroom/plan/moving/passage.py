@@ -233,8 +233,8 @@ class Passage:
         """Make the frames final; raises `PlanningFailure` where the helping body collides."""
         d, actor, m = self.d, self.actor, self.m
         actor.go_on(m.back)
-        actor.free_from = {**actor.free_from, self.hand: m.done}
-        actor.contacts = (*actor.contacts, (self.hand, m.there, m.done))
+        contacts = (*actor.contacts, (self.hand, m.there, m.done))
+        actor.change(free_from={**actor.free_from, self.hand: m.done}, contacts=contacts)
         d.world = actor.placed(d.world)
         if self._moved:
             require_free(d, (actor.time(m.leaves), actor.time(m.back)), self.what, self._thing)

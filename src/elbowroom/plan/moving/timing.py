@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, beyond_reach, hand_of, held_by, shoulder_of
 from elbowroom.plan.places import moves, moving_until
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, tried
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.limb_ik import LimbIK
 
@@ -149,10 +150,10 @@ def frames_for(
     busy = ""
     late: list[PlanningFailure] = []
     for hand in arms_of(actor, task.hand if only is None else only):
-        try:
-            k = (_soonest if points.ndim == 1 else _in_passing)(d, actor, hand, task, points, what)
-        except PlanningFailure as failure:
-            late.append(failure)
+        arrival = _soonest if points.ndim == 1 else _in_passing
+        k = tried(partial(arrival, d, actor, hand, task, points, what))
+        if isinstance(k, PlanningFailure):
+            late.append(k)
             continue
         hold = held_by(d.world, actor.who, hand, actor.time(k))
         if hold is None or only is not None:

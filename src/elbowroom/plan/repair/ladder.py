@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import edit_between
+from elbowroom.plan.edit import laid
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.cost import LARGE, SMALL, cost
 from elbowroom.plan.repair.detours import pelvis_detours, postures
@@ -173,7 +173,7 @@ def _noted(world: World, detour: BodyDetour, episode: CollisionEpisode) -> Edit:
         replanned=detour.changed.joints,
         contacts=detour.contacts,
     )
-    return edit_between(world, detour.world, noted)
+    return laid(noted, clip_of(world, episode.who), clip_of(detour.world, episode.who))
 
 
 def by_limbs(
@@ -319,7 +319,7 @@ def _edit(name: str, job: Job, done: Replanned) -> RepairResult:
         contacts=done.stretch.contacts,
     )
     world = spliced(job, done)
-    return RepairResult(world, (edit_between(job.world, world, noted),))
+    return RepairResult(world, (laid(noted, job.clip, clip_of(world, noted.who), job.joints),))
 
 
 def _at_the_ends(stretch: Stretch) -> str:

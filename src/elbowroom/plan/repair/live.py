@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import cut
+from elbowroom.plan.edit import laid
 from elbowroom.plan.repair.allowed import OwnTouches, at_work, freeze_grips, own_touches, with_contacts
 from elbowroom.plan.repair.detours import ROUND, CollisionSampler, left_of, legs_of, offset_text
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes
@@ -108,7 +108,7 @@ class WalkAround:
                 text = f"{offset_text(moved.by)}, clear of {of}"
                 legs = tuple(j for ik in sidestep.legs for j in ik.joints)
                 noted = Edit(self.who, "whole body", text, span, "avoid", checks=sampler.count, replanned=legs)
-                return world.with_character(self.who, moved.clip), cut(clip, moved.clip, [noted])[0]
+                return world.with_character(self.who, moved.clip), laid(noted, clip, moved.clip)
             if time.perf_counter() > until:
                 break
         return None

@@ -18,7 +18,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import composed
-from elbowroom.plan.edit import cut
+from elbowroom.plan.edit import laid
 from elbowroom.plan.repair.allowed import OwnTouches, at_work
 from elbowroom.plan.repair.find import clip_of, collision_episodes
 from elbowroom.plan.repair.ladder import by_limbs, repair_episode
@@ -111,7 +111,8 @@ class KnownRepair:
             float(np.clip(t + later / clip.fps, clip.times[rows[0]], clip.times[rows[-1]])) for t in self.edit.during
         )
         new = clip.with_(rotations=rotations)
-        return new, cut(clip, new, [replace(self.edit, during=(begin, end), checks=0, nodes=0, trees=())])[0]
+        edit = replace(self.edit, during=(begin, end), checks=0, nodes=0, trees=())
+        return new, laid(edit, clip, new, self.joints)
 
 
 def known_repair(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownRepair | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from elbowroom.motion.layers import held
-from elbowroom.plan.edit import edit_between
+from elbowroom.plan.edit import laid
 from elbowroom.plan.repair.allowed import Pin, freeze_grips
 from elbowroom.plan.repair.cost import balance
 from elbowroom.plan.repair.find import (
@@ -131,7 +131,12 @@ def _moved(
                 whole = Edit(name, "whole body", shifted.text, shifted.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
                 below = {**world.characters, name: held(options.sources[name], len(clips_of(shifted.world)[name]))}
-                moved = Plan("found", shifted.world, (edit_between(world, shifted.world, whole),), base=below)
+                moved = Plan(
+                    "found",
+                    shifted.world,
+                    (laid(whole, options.sources[name], clip_of(shifted.world, name)),),
+                    base=below,
+                )
                 plan = moved.then(other).with_(seconds=spent, collisions=plan.collisions)
             elif late:
                 plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {other.why}")
@@ -330,7 +335,7 @@ def _raised(work: Work, people: Sequence[str], proof: Certificate) -> bool:
         who = rise.changed.who
         there = work.world.with_character(who, rise.world.motion(who))
         edit = Edit(who, rise.name, rise.text, rise.changed.during, "avoid")
-        took(work, RepairResult(there, (edit_between(work.world, there, edit),)))
+        took(work, RepairResult(there, (laid(edit, clip_of(work.world, who), clip_of(there, who)),)))
     return any(found)
 
 

@@ -11,7 +11,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, nearest
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
-from elbowroom.plan.edit import edit_between
+from elbowroom.plan.edit import laid
 from elbowroom.plan.repair.allowed import hands_free, with_contacts
 from elbowroom.plan.repair.cost import SmoothnessLimits
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
@@ -56,7 +56,7 @@ def by_whole_body(
             every = tuple(range(len(clip.character.parents)))
             noted = Edit(episode.who, "whole body", f"clear of {clear_of}", span, "whole-body", *seconds,
                          path.stats.checks, path.stats.nodes, replanned=every, contacts=contacts)  # fmt: skip
-            return there, edit_between(world, there, noted)
+            return there, laid(noted, clip, clip_of(there, episode.who))
     return None
 
 

@@ -321,17 +321,16 @@ def add_frames(d: Director, carrier: Carrier, grips: Grips, frames: Frames, upri
     during = (actor.time(first), actor.now)
     for hand in grips.grasps:
         arm = list(actor.body.chain(f"{hand}_arm").joints)
-        d.note(actor, f"{hand}_arm", f"carry {carrier.thing}", during, LimbTrajectory(frames.rotations[:, arm], "ik"))
-        d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
+        way = LimbTrajectory(frames.rotations[:, arm], "ik")
+        d.note(actor, f"{hand}_arm", f"carry {carrier.thing}", during, way, whole=True)
 
 
 def replace_frames(d: Director, carrier: Carrier, grips: Grips, frames: Frames, first: int) -> None:
     """Replace a carrier's motion by some frames from frame number `first` on."""
     actor = carrier.actor
-    actor.root, actor.q = np.array(actor.root), np.array(actor.q)
-    actor.root[first:], actor.q[first:] = frames.root, continuous(np.concatenate([actor.q[first : first + 1],
-                                                                                  frames.rotations[1:]]))  # fmt: skip
-    actor.away = True
+    root, q = np.array(actor.root), np.array(actor.q)
+    root[first:], q[first:] = frames.root, continuous(np.concatenate([q[first : first + 1], frames.rotations[1:]]))
+    actor.change(root=root, q=q, away=True)
     for hand in grips.grasps:
         actor.keep(joints_of(actor, hand))
     d.world = actor.placed(d.world)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -17,14 +18,14 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, tried
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.paths import TeamPaths
 from elbowroom.plan.teams.robots import RobotCarrier
 from elbowroom.plan.teams.space import team_space
 from elbowroom.plan.teams.stances import holds_edge, in_place, slots, walk_up
-from elbowroom.plan.teams.trajectory import stalls, trajectory
+from elbowroom.plan.teams.trajectory import Trajectory, stalls, trajectory
 from elbowroom.plan.teams.under_way import Lifted, walk_with
 from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.grips import edge_grips, grips_on
@@ -74,22 +75,19 @@ def carry(d: Director, task: Carry) -> None:
     T_goal = place_for(d.world, task, T_start, actors[0].now)
     for actor in actors:
         free_hands(d, actor, "both", what)
-    saved = d.save()
-    stuck: list[PlanningFailure] = []
+    before = d.take
+    stuck: PlanningFailure | None = None
     for spots in _arrangements(d, task, actors):
-        there = False
-        try:
-            if spots:
-                walk_up(d, actors, spots, what)
-            there = True
-            return _carried_from(d, task, actors, robots, T_goal, what)
-        except PlanningFailure as failed:
-            # a failed carry is a better reason than missing room to stand
-            stuck.insert(0, failed) if there and len(stuck) < 1 else stuck.append(failed)
-            d.restore(saved)
-            if failed.anywhere:
-                raise
-    raise stuck[0]
+        failed = d.attempt(partial(walk_up, d, actors, spots, what)) if spots else None
+        if failed is None:
+            failed = d.attempt(lambda: on_foot(d, task, _lift(d, task, actors, robots, what), T_goal, what))
+        if failed is None:
+            return
+        stuck, d.take = stuck or failed, before
+        if failed.anywhere:
+            raise failed
+    assert stuck is not None, "there is always an arrangement"
+    raise stuck
 
 
 def _arrangements(d: Director, task: Carry, actors: list[Actor]) -> Iterator[list[Spot]]:
@@ -106,13 +104,6 @@ def _arrangements(d: Director, task: Carry, actors: list[Actor]) -> Iterator[lis
             yield from ([spot] for spot in islice(stances_for(d, actors[0], up, at_once=True), _STANCES))
     if not there:
         yield from slots(d.world, task.object, actors[0].now, actors)
-
-
-def _carried_from(
-    d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarrier, ...], T_goal: Array, what: str
-) -> None:
-    """Carry the object from where everybody stands at it now."""
-    on_foot(d, task, _lift(d, task, actors, robots, what), T_goal, what)
 
 
 def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) -> None:
@@ -139,37 +130,36 @@ def on_foot(d: Director, task: Carry, lifted: Lifted, T_goal: Array, what: str) 
         raise PlanningFailure("target-in-collision", f"{what}: there is no room for all carriers and the object at "
                               f"({x:.2f}, {y:.2f}, {z:.2f})")  # fmt: skip
     paths = TeamPaths(space, d.settings.seed)
-    saved = d.save()
     stuck: PlanningFailure | None = None
     for number in range(task.tries):
-        try:
-            path = paths.find(start, ends, what)
-        except PlanningFailure as none:
-            raise stuck or none from None
+        path = tried(lambda: paths.find(start, ends, what))
+        if isinstance(path, PlanningFailure):
+            raise stuck or path
         timing = trajectory(space, path.states, [a.body for a in actors], task.speed, task.accel, actors[0].base.fps,
                             d.settings.library)  # fmt: skip
         end = int(np.argmin(space.distances(np.array(ends), path.states[-1])))
-        try:
+
+        def walk(number: int = number, timing: Trajectory = timing, end: int = end) -> None:
             if number < task.tries // 2 and (slow := stalls(space, timing, task.speed)) is not None:
                 frame = round((slow + STANDS_S) * actors[0].base.fps)
                 raise Blocked(f"{what}: {timing.duration:.0f} s of walking is too long", frame)
             walk_with(d, lifted, paths.space, timing, paths.may_step_back, (task.speed, task.accel))
             _set_down(d, task, lifted, goal_of[id(ends[end])], what)
-        except PlanningFailure as failed:
-            stuck = stuck or failed
-            d.restore(saved)
-            if not isinstance(failed, Blocked):
-                ends.pop(end)
-                if not ends:
-                    raise stuck from None
-                continue
-            t = failed.frame / actors[0].base.fps - STANDS_S
-            failed_at = timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0]
-            if not paths.drop(failed, failed_at, start, ends):
-                raise stuck from None
-        else:
+
+        failed = d.attempt(walk)
+        if failed is None:
             d.world = d.world.with_(notes=(*d.world.notes, _note(what, number, paths, timing.duration)))
             return
+        stuck = stuck or failed
+        if not isinstance(failed, Blocked):
+            ends.pop(end)
+            if not ends:
+                raise stuck
+            continue
+        t = failed.frame / actors[0].base.fps - STANDS_S
+        failed_at = timing.at(np.array([np.clip(t, 0.0, timing.duration)]))[0]
+        if not paths.drop(failed, failed_at, start, ends):
+            raise stuck
     assert stuck is not None
     raise PlanningFailure(stuck.status, f"{stuck.why}; {task.tries} paths were tried")
 
@@ -192,12 +182,10 @@ def _short_of(
             stands = standing_at(carrier.actor, place, float(heading)) if close.valid(back[None])[0] else None
             if stands is None:
                 continue
-            try:
-                _lowering(d, task, carrier, stands, goal, what).held_at(grips, goal, stands.pose)
-            except PlanningFailure:
-                continue
-            found.append((back, goal))
-            break
+            lowering = _lowering(d, task, carrier, stands, goal, what)
+            if not isinstance(tried(partial(lowering.held_at, grips, goal, stands.pose)), PlanningFailure):
+                found.append((back, goal))
+                break
     return found
 
 
@@ -241,14 +229,13 @@ def _lift(d: Director, task: Carry, actors: list[Actor], robots: tuple[RobotCarr
     up = _raised(d, task, actors)
     carriers = [TeamCarrier(d, actor, up, what, len(actors) + len(robots)) for actor in actors]
     crew = Crew(d, list(carriers), [["left", "right"]] * len(actors), *_with_robots(robots))
-    try:
-        chosen = crew.lift()
-    except PlanningFailure as failed:
+    chosen = tried(crew.lift)
+    if isinstance(chosen, PlanningFailure):
         share = carriers[0].mass
-        if failed.status == "too-heavy" or (failed.status == "out-of-balance" and share > _LIFTS_KG):
-            why = failed.why.removeprefix(f"{what}: ")
-            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg each is too heavy; {why}") from None
-        raise
+        if chosen.status == "too-heavy" or (chosen.status == "out-of-balance" and share > _LIFTS_KG):
+            why = chosen.why.removeprefix(f"{what}: ")
+            raise PlanningFailure("too-heavy", f"{what}: {share:.0f} kg each is too heavy; {why}")
+        raise chosen
     return Lifted(tuple(carriers), tuple(option.grips for option in chosen), robots)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -91,7 +92,7 @@ class RobotCarrier:
         T_thing = np.asarray(self.d.world.frame(self.thing, now))
         base = self.bases(place[None], np.array([heading]))[0]
         stuck: PlanningFailure | None = None
-        saved, exact = self.d.save(), ExactWorld(self.d.world).place(now)
+        exact = ExactWorld(self.d.world).place(now)
         for T_grip in self._candidates(T_thing, place, now):
             rng = np.random.default_rng(self.d.settings.seed)
             postures = self.ik.solutions(inverse(base) @ T_grip, rng, self.folded)
@@ -100,11 +101,11 @@ class RobotCarrier:
             free = [values for values, why in zip(postures, met, strict=True) if not why][:_POSTURES]
             for values, comes_from in product(free, _COMES_FROM_M):
                 self.T_thing_grip = inverse(T_thing) @ T_grip
-                try:
-                    return self._taken(T_grip, comes_from, values, max(now, self.clip.span[1]), exact)
-                except PlanningFailure as failed:
-                    stuck = stuck or failed
-                    self.d.restore(saved)
+                begun = max(now, self.clip.span[1])
+                taken = self.d.attempt(partial(self._taken, T_grip, comes_from, values, begun, exact))
+                if not isinstance(taken, PlanningFailure):
+                    return taken
+                stuck = stuck or taken
         if stuck is None:
             raise PlanningFailure("target-out-of-reach", f"{self.what}: the arm of {self.who} does not reach it from "
                                   "where it stands")  # fmt: skip

@@ -127,7 +127,7 @@ def _assigned(actors: Sequence[Actor], spots: Sequence[Spot]) -> list[Spot]:
 def walk_up(d: Director, actors: Sequence[Actor], spots: Sequence[Spot], what: str) -> None:
     """Let everybody walk to their spot; raises `PlanningFailure`, at once where trunk or legs would be inside of
     something there."""
-    effort: Effort = "leans" if d.brief else "all"
+    effort: Effort = "leans" if d.mode.brief else "all"
     for actor, spot in zip(actors, spots, strict=True):
         stands = standing_at(actor, spot.place, spot.face or 0.0)
         postures = Postures(d.world, actor.who, actor.now)

@@ -16,9 +16,10 @@ import numpy as np
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, Saved
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.result import blamed
+from elbowroom.plan.take import Take
 from elbowroom.plan.teams.animate import Bent, Blocked, Frames, held_frames, replace_frames
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
@@ -208,7 +209,7 @@ class Tuning:
         not tried.
         """
         chain = self._chain(block[0].pair, number)
-        before = (list(self.made), self.places, self.d.save(), [list(c) for c in self.changes])
+        before = (list(self.made), self.places, self.d.take, [list(c) for c in self.changes])
         people = {carrier.actor.who for carrier, _, _ in self.team}
         rolls = any(who not in people for met in block for who in met.who)  # else robots follow what is kept
         apart = change.kind == "object" and self.rolled is not None and not rolls  # robots are elsewhere till then
@@ -233,10 +234,10 @@ class Tuning:
         self._back(before)
         return False
 
-    def _back(self, before: tuple[list[Frames], Array, Saved, list[list[Change]]]) -> None:
+    def _back(self, before: tuple[list[Frames], Array, Take, list[list[Change]]]) -> None:
         self.made, self.places = list(before[0]), before[1]
         self.changes = [list(c) for c in before[3]]
-        self.d.restore(before[2])
+        self.d.take = before[2]
 
     def _frames(self, change: Change, whole: bool) -> tuple[int, int, int]:
         """Frames from and to which a change reaches, and the last one that is solved again.

@@ -18,7 +18,6 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
 from elbowroom.plan.director import Director
 from elbowroom.plan.teams.animate import (
-    Blocked,
     Frames,
     add_frames,
     held_frames,
@@ -132,19 +131,18 @@ def _wait(d: Director, carriers: Sequence[Carrier], grips: Sequence[Grips], seco
     """Let carriers stand for some seconds; they shift their weight in a longer time, where that is free."""
     if seconds <= 0.0:
         return
-    saved, begin = d.save(), carriers[0].actor.now
-    if seconds > _STANDS_STILL_S:
-        try:
-            for number, (carrier, held) in enumerate(zip(carriers, grips, strict=True)):
-                actor = carrier.actor
-                made = swaying_frames(carrier, held, actor.frames(seconds), d.settings.seed + number)
-                acting.add(d, actor, made.root, made.rotations, away=actor.away)
-        except Blocked:
-            d.restore(saved)
-        else:
-            if d.settings.tier == "ik" or certify(d.world, during=(begin, carriers[0].actor.now), clearance=False).free:
-                return
-            d.restore(saved)
+    before, begin = d.take, carriers[0].actor.now
+
+    def sway() -> None:
+        for number, (carrier, held) in enumerate(zip(carriers, grips, strict=True)):
+            actor = carrier.actor
+            made = swaying_frames(carrier, held, actor.frames(seconds), d.settings.seed + number)
+            acting.add(d, actor, made.root, made.rotations, away=actor.away)
+
+    if seconds > _STANDS_STILL_S and d.attempt(sway) is None:
+        if d.settings.tier == "ik" or certify(d.world, during=(begin, carriers[0].actor.now), clearance=False).free:
+            return
+        d.take = before
     for carrier in carriers:
         carrier.wait(carrier.actor.k + carrier.actor.frames(seconds))
 

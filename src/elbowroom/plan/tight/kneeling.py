@@ -74,12 +74,12 @@ def _kneel_down(d: Director, actor: Actor, side: Hand) -> None:
     if frames is None:
         raise PlanningFailure("out-of-balance", f"{what}: {actor.who} cannot get down to it in balance")
     begin = actor.now
-    d.folded.add(actor.who)
+    d.take = d.take.folding(actor.who)
     _walk(d, actor, frames)
     d.allow(_contacts(actor, side, (actor.now - _TOUCHES_S, actor.now), "touch"))
     d.allow(_contacts(actor, side, (actor.now, FOREVER), "support"))
     require_free(d, (begin, actor.now), what)
-    actor.knee, actor.descent = Kneeling(actor.body, actor.pose, side, floor), frames
+    actor.change(knee=Kneeling(actor.body, actor.pose, side, floor), descent=frames)
 
 
 def _arms_clear(d: Director, actor: Actor, side: Hand, pose: Pose) -> Pose:
@@ -97,7 +97,7 @@ def _get_up(d: Director, actor: Actor) -> None:
     rest(d, Rest(who=actor.who))
     knee, frames, begin = actor.knee, actor.descent, actor.now
     assert knee is not None and frames is not None
-    actor.knee = actor.descent = None
+    actor.change(knee=None, descent=None)
     _walk(d, actor, (frames[0][::-1], frames[1][::-1]))
     own = {c.who for c in _contacts(actor, knee.side, (begin, begin), "support")}
     ended = [replace(c, during=(min(c.during[0], begin), min(c.during[1], begin))) if c.why == _WHY and c.who in own

@@ -118,7 +118,7 @@ def _put_there(d: Director, actor: Actor, given: Support, T: Array, pose: Pose, 
     palm = (T_joint @ grip_frame(actor.body, given.hand))[:2, 3]
     corners = palm + _PALM_M * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     d.allow([replace(one, kind="support", during=(actor.now, FOREVER)) for one in touching])
-    actor.support = HandSupport(given, T_joint, corners, actor.pose)
+    actor.change(support=HandSupport(given, T_joint, corners, actor.pose))
 
 
 def _upright(d: Director, actor: Actor, hand: str, placed: Pose) -> Iterator[Pose]:
@@ -143,7 +143,7 @@ def _stand_up(d: Director, actor: Actor, support: HandSupport) -> None:
     d.first(_upright(d, actor, working, support.placed), do)
     if set(joints_of(actor, working)) & set(actor.kept):  # no longer as in the lean
         actor.keep(joints_of(actor, working))
-    actor.support = None
+    actor.change(support=None)
     own, now = (_WHY, support.given.on), actor.now
     ended = [replace(c, during=(c.during[0], min(c.during[1], now))) if (c.why, c.on) == own else c
              for c in d.world.contacts]  # fmt: skip

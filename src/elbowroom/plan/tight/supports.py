@@ -18,7 +18,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, front_of, held_by, holder_of
 from elbowroom.plan.places import target_of
-from elbowroom.plan.result import PlanningFailure, Status
+from elbowroom.plan.result import Status
 from elbowroom.plan.tasks import Hand, Support, Task
 from elbowroom.plan.tight.kneeling import kneel
 from elbowroom.plan.tight.leaning import lean_on
@@ -45,27 +45,22 @@ _TRIED = 4
 
 def waiting(d: Director, task: Task, do: Callable[[Task], None]) -> None:
     """Carry out a task at once, or after a wait where something that moves is in the way; raises `PlanningFailure`."""
-    saved = d.save()
-    try:
-        return do(task)
-    except PlanningFailure as failure:
-        actor = d.actor(task.who)
-        timed = task.at is not None or task.begin is not None
-        if failure.status not in _WAITED_FOR or d.whole_body == "never" or timed or not actor.stands:
-            raise
-        d.restore(saved)
-        if MovingScene.around(d.world, task.who, actor.now, 1.0) is None:
-            raise
-        first = failure
+    failure = d.attempt(lambda: do(task))
+    if failure is None:
+        return
+    actor = d.actor(task.who)
+    timed = task.at is not None or task.begin is not None
+    if failure.status not in _WAITED_FOR or d.whole_body == "never" or timed or not actor.stands:
+        raise failure
+    if MovingScene.around(d.world, task.who, actor.now, 1.0) is None:
+        raise failure
 
     def later(seconds: float) -> None:
         acting.wait(d, actor, actor.frames(seconds))
         do(task)
 
-    try:
-        d.first(_WAITS_S, later)
-    except PlanningFailure:
-        raise first from None
+    if d.attempt(lambda: d.first(_WAITS_S, later)) is not None:
+        raise failure
 
 
 def supported(d: Director, task: Task, do: Callable[[Task], None]) -> None:
@@ -78,14 +73,11 @@ def supported(d: Director, task: Task, do: Callable[[Task], None]) -> None:
         kneel(d, task)
         lean_on(d, task)
         return do(task)
-    saved = d.save()
-    try:
-        return do(task)
-    except PlanningFailure as failure:
-        if failure.status not in _HELPED or failure.anywhere or failure.missing > _FARTHEST_M:
-            raise
-        alone = failure
-    d.restore(saved)
+    alone = d.attempt(lambda: do(task))
+    if alone is None:
+        return
+    if alone.status not in _HELPED or alone.anywhere or alone.missing > _FARTHEST_M:
+        raise alone
 
     def leaning(option: Task) -> None:
         lean_on(d, option)
@@ -94,11 +86,10 @@ def supported(d: Director, task: Task, do: Callable[[Task], None]) -> None:
     options = _leaning(d, task)
     if not options:
         raise alone
-    try:
-        d.first(options, leaning)
-    except PlanningFailure as still:
+    still = d.attempt(lambda: d.first(options, leaning))
+    if still is not None:
         alone.why = f"{alone.why}; leaning on a hand does not help either ({still.why})"
-        raise alone from still
+        raise alone
     support = d.actor(task.who).support
     assert support is not None
     note = f"{task.verb}: {task.who}'s {support.given.hand} hand leans on {support.given.on}, for balance."

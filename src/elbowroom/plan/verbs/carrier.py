@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice, pairwise
 
 import numpy as np
@@ -20,7 +21,7 @@ from elbowroom.plan.hands import hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
 from elbowroom.plan.places import resting, supported, supported_until
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.result import PlanningFailure, blamed, first_of, tried
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, FREED_RAD, CarriedFrames
 from elbowroom.plan.verbs.grips import edge_grips, grips_on, ranked_grips
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
@@ -98,13 +99,9 @@ class Carrier(Holding):
         weight.
         """
         support, self.support = self.support, None
-        try:
-            self.held_at(grips, self.T_start, self.actor.pose)
-        except PlanningFailure as stuck:
-            return [stuck]
-        finally:
-            self.support = support
-        return []
+        stuck = tried(lambda: self.held_at(grips, self.T_start, self.actor.pose))
+        self.support = support
+        return [stuck] if isinstance(stuck, PlanningFailure) else []
 
     def ranked(self, hands: Sequence[str]) -> list[Grips]:
         """Grips on the object, the easiest first, whether feasible or not."""
@@ -119,34 +116,33 @@ class Carrier(Holding):
 
     def option(self, grips: Grips, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
-        held: dict[str, Pose] = {}
-        try:
-            for end in self._ends:
-                self._ends = sorted(self._ends, key=lambda other: other != end)  # the one that fails is next time first
-                held[end] = self.held_at(grips, self.T_start if end == "start" else self.T_goal, self.actor.pose)
-            start, goal = held["start"], held["goal"]
-            before = self.beside(grips, self.T_start, start, _BESIDE_M)
-            after = self.beside(grips, self.T_goal, goal, _BESIDE_M)
-            self._require_straight(grips, self.T_start, before, start)
-            self._require_straight(grips, self.T_goal, after, goal)
-        except PlanningFailure as stuck:
-            failed.append(stuck)
+        found = tried(lambda: self._option(grips))
+        if isinstance(found, PlanningFailure):
+            failed.append(found)
             return None
+        return found
+
+    def _option(self, grips: Grips) -> Option:
+        held: dict[str, Pose] = {}
+        for end in self._ends:
+            self._ends = sorted(self._ends, key=lambda other: other != end)  # the one that fails is next time first
+            held[end] = self.held_at(grips, self.T_start if end == "start" else self.T_goal, self.actor.pose)
+        start, goal = held["start"], held["goal"]
+        before = self.beside(grips, self.T_start, start, _BESIDE_M)
+        after = self.beside(grips, self.T_goal, goal, _BESIDE_M)
+        self._require_straight(grips, self.T_start, before, start)
+        self._require_straight(grips, self.T_goal, after, goal)
         return Option(grips, before, start, goal, (self.guide, self.pull))
 
     def after(self, option: Option, last: Pose) -> Pose:
         """A posture with open hands before the object at its goal, near that with which it arrived, or the option's."""
-        stuck: PlanningFailure | None = None
-        for near in (last, option.goal):
-            try:
-                after = self.beside(option.grips, self.T_goal, near, _BESIDE_M)
-                self._require_straight(option.grips, self.T_goal, after, last)
-            except PlanningFailure as failed:
-                stuck = stuck or failed
-            else:
-                return after
-        assert stuck is not None
-        raise stuck
+
+        def beside(near: Pose) -> Pose:
+            after = self.beside(option.grips, self.T_goal, near, _BESIDE_M)
+            self._require_straight(option.grips, self.T_goal, after, last)
+            return after
+
+        return first_of((last, option.goal), beside)
 
     def approach(self, option: Option) -> None:
         """Move open hands to where the approach to the object starts."""
@@ -260,23 +256,24 @@ class Carrier(Holding):
 
         Without a `focus` (3,) to look at they go back to the base motion.
         """
-        d, saved = self.d, self.d.save()
         stuck: PlanningFailure | None = None
         met: list[bool] = []
+        begun = self.actor.k
+
+        def go(above: bool, straight: bool, strict: bool) -> None:
+            for pose in self._stations(grips, goal, T_object, focus is not None, above=above):
+                self._travel(grips, pose, fingers, what, T_object, focus, straight=straight)
+            if strict and self._met_since(grips, begun, T_object):
+                met.append(above)
+                raise PlanningFailure("no-path", f"{self.what}: the body collides along the path of its hands")
+
         for above, straight, strict in _WAYS:
             if strict == (above in met):
                 continue
-            try:
-                for pose in self._stations(grips, goal, T_object, focus is not None, above=above):
-                    self._travel(grips, pose, fingers, what, T_object, focus, straight=straight)
-                if strict and self._met_since(grips, saved.actors[self.actor.who].k, T_object):
-                    met.append(above)
-                    raise PlanningFailure("no-path", f"{self.what}: the body collides along the path of its hands")
-            except PlanningFailure as failed:
-                d.restore(saved)
-                stuck = failed if stuck is None or not above else stuck
-            else:
+            failed = self.d.attempt(partial(go, above, straight, strict))
+            if failed is None:
                 return
+            stuck = failed if stuck is None or not above else stuck
         assert stuck is not None
         raise stuck
 
@@ -371,11 +368,11 @@ class Carrier(Holding):
             self._free_frames(grips, root, q, places)
         acting.add(d, actor, root, q)
         during = (actor.time(actor.k - len(root) + 1), actor.now)
+        *_, last = grips.grasps
         for hand in grips.grasps:
             arm = list(actor.body.chain(f"{hand}_arm").joints)
             way = LimbTrajectory(q[:, arm], "plan" if checks else "ik", checks=checks)
-            d.note(actor, f"{hand}_arm", what, during, way)
-        d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
+            d.note(actor, f"{hand}_arm", what, during, way, whole=hand == last)
 
     def _met(self, grips: Grips, root: Array, q: Array, places: Array, *, closed: bool = True) -> Pair | None:
         """A pair that collides in frames, roots (N, 3) and rotations (N, J, 4), the object at places (N, 4, 4), or

@@ -18,7 +18,7 @@ from elbowroom.geometry.rotations import UP, Array, about, angle, from_matrix, m
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, Grip
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import (
     arm_to,
     arms_of,
@@ -37,6 +37,7 @@ from elbowroom.plan.moving.timing import Moments
 from elbowroom.plan.places import moving_until, target_of, turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.take import Grip
 from elbowroom.plan.tasks import Hand, Rest, Task
 from elbowroom.posing.grasps import held_grasp
 from elbowroom.world.fast import LimbCheck
@@ -78,8 +79,8 @@ def grip_of(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
 
     That has stood nowhere yet: its z axis is its vertical. With any other grip an open hand retreats from its palm.
     """
-    if thing in d.grips:
-        return d.grips[thing]
+    if thing in d.take.grips:
+        return d.take.grips[thing]
     hold, T_thing = holder_of(d.world, thing, actor.now), d.world.frame(thing, actor.now)
     if hold is not None and hold.T_hand_object is not None:
         for released in (True, False):
@@ -94,26 +95,22 @@ def grip_of(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
 
 def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:
     """Move with a held object; without a direct path, and if the time is free, by way of a position before the body."""
-    saved = d.save()
-    try:
-        acting.travel(d, actor, {hand: None}, goal, count, what)
-    except PlanningFailure as failure:
-        d.restore(saved)
-        if direct or failure.status != "no-path":
-            raise
-        begin = hand_of(actor, hand, actor.pose)[:3, 3]
+    failure = d.attempt(lambda: acting.travel(d, actor, {hand: None}, goal, count, what))
+    if failure is None:
+        return
+    if direct or failure.status != "no-path":
+        raise failure
+    begin = hand_of(actor, hand, actor.pose)[:3, 3]
 
-        def do(between: Pose) -> None:
-            middle, end = (hand_of(actor, hand, pose)[:3, 3] for pose in (between, goal))
-            for pose, way in ((between, middle - begin), (goal, end - middle)):
-                frames = actor.frames(d.seconds_for(float(np.linalg.norm(way))))
-                acting.travel(d, actor, {hand: None}, pose, frames, what)
+    def do(between: Pose) -> None:
+        middle, end = (hand_of(actor, hand, pose)[:3, 3] for pose in (between, goal))
+        for pose, way in ((between, middle - begin), (goal, end - middle)):
+            frames = actor.frames(d.seconds_for(float(np.linalg.norm(way))))
+            acting.travel(d, actor, {hand: None}, pose, frames, what)
 
-        try:
-            d.first([*_nearer(actor, hand), next(_easy(d, actor, hand))], do)
-        except PlanningFailure:
-            d.restore(saved)
-            raise failure from None
+    between = [*_nearer(actor, hand), next(_easy(d, actor, hand))]
+    if d.attempt(lambda: d.first(between, do)) is not None:
+        raise failure
 
 
 def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
@@ -252,16 +249,16 @@ def on_top(d: Director, actor: Actor, task: Task) -> Iterator[None]:
     if actor.stands and (actor.away or actor.kept):
         rest(d, Rest(who=actor.who))
     if actor.idle and task.at is None:
-        actor.free_from = {hand: max(actor.free_from.get(hand, 0), actor.k) for hand in ("left", "right")}
+        actor.change(free_from={hand: max(actor.free_from.get(hand, 0), actor.k) for hand in ("left", "right")})
         found = target_of(d.world, task, actor.now)
         ends = actor.now if found is None else max(actor.now, moving_until(d.world, found[0]))
         actor.bake_into_base(actor.frame(ends) + actor.frames(_WAITS))
     else:
         until = task.at if actor.stands else None
         actor.bake_into_base(0 if until is None else actor.frame(until) + actor.frames(_STANDS_ON))
-    actor.layered = True
+    actor.change(layered=True)
     yield
-    actor.layered = not actor.stands
+    actor.change(layered=not actor.stands)
 
 
 # Abduction of the upper arm and flexion of the elbow for carrying what would hit the legs, radians; and the share of

@@ -22,7 +22,7 @@ from elbowroom.motion.speed_profiles import CLEAR_M, PathTiming, path_times
 from elbowroom.plan.hands import front_of
 from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.result import PlanningFailure, blamed, tried
 from elbowroom.plan.verbs.detours import arms_height, clear, detours, ends_above
 from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget
@@ -184,11 +184,11 @@ def _mostly(team: Team) -> str:
 
 def _held_there(team: Team, ends: Sequence[tuple[Pose, Pose]], T: Array) -> Poses:
     """Postures at the end of a search, near those at the goal; raises `PlanningFailure`."""
-    try:
-        return tuple(h.held_at(grips, T, goal) for (h, grips), (_, goal) in zip(team, ends, strict=True))
-    except PlanningFailure as failed:
-        what, _, why = failed.why.partition(": ")
-        raise PlanningFailure("no-path", f"{what}: it cannot be held just above its goal: {why}") from None
+    found = tried(lambda: tuple(h.held_at(grips, T, goal) for (h, grips), (_, goal) in zip(team, ends, strict=True)))
+    if isinstance(found, PlanningFailure):
+        what, _, why = found.why.partition(": ")
+        raise PlanningFailure("no-path", f"{what}: it cannot be held just above its goal: {why}")
+    return found
 
 
 def _gap(holding: Holding, grips: Grips, T: Array, under: Collection[str]) -> float:
@@ -263,9 +263,9 @@ def _stepped(step: _Step, *, guided: bool, push: tuple[float, ...] = ()) -> Pose
         for k in range(1, count + 1):
             T = place_of(step.end if k == count else between_states(step.start, step.end, np.array(k / count)))
             near = _pushed(holding, found, push) if push else found
-            try:
-                followed = holding.at(step.grips.targets(holding.actor, T), near, T, loaded=True, markers=guided)
-            except PlanningFailure:
+            targets = step.grips.targets(holding.actor, T)
+            followed = tried(partial(holding.at, targets, near, T, loaded=True, markers=guided))
+            if isinstance(followed, PlanningFailure):
                 return None
             free = holding.freed(step.postures, followed, T, _TURN_RAD, step.room)
             if isinstance(free, Pair):

@@ -4,6 +4,7 @@ at all (Y2)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,7 @@ from elbowroom.geometry.rotations import UP, Array
 from elbowroom.kernels.space import CHECKS
 from elbowroom.plan.hands import front_of, shifted
 from elbowroom.plan.places import resting
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, tried
 from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget
 from elbowroom.search.rrt import plan
@@ -106,11 +107,9 @@ def ends_above(holding: Holding, grips: Grips | None = None, ends: Sequence[Pose
     for k, T in enumerate((holding.T_start, holding.T_goal)):
         lies = resting(*here, T)
         high = shifted(T, _LIFT_M * UP) if lies else T
-        if lies and grips is not None:
-            try:
-                holding.held_at(grips, high, ends[k])
-            except PlanningFailure:
-                high = shifted(T, _LOW_LIFT_M * UP)
+        held = tried(partial(holding.held_at, grips, high, ends[k])) if lies and grips is not None else None
+        if isinstance(held, PlanningFailure):
+            high = shifted(T, _LOW_LIFT_M * UP)
         out.append(high)
     return out
 

@@ -44,7 +44,7 @@ def drop(d: Director, task: Drop) -> None:
             asked = {name: getattr(task, name) for name in ("who", "hand", "at", "begin", "back", "priority", "object")}
             x, y, z = T_release[:3, 3].tolist()
             put_in_motion(d, Put(**asked, to=(x, y, z)), what, falls=True)
-            d.grips.pop(task.object, None)
+            d.take = d.take.with_grip(task.object, None)
             return
         T_thing_hand = inverse(d.world.frame(task.object, actor.now)) @ hand_of(actor, hand, actor.pose)
 
@@ -86,4 +86,4 @@ def _let_fall(d: Director, actor: Actor, hand: str, thing: str, opened: Array, s
     acting.wait(d, actor, max(actor.frame(down) - actor.k, 0) + actor.frames(_OPENS))
     actor.keep(joints_of(actor, hand))
     require_free(d, (begin, actor.now), what)
-    d.grips.pop(thing, None)
+    d.take = d.take.with_grip(thing, None)

@@ -23,7 +23,7 @@ from elbowroom.plan.moving.passage import Encounter, Passage
 from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_motion, in_reach, lingers, paces, speed_past
 from elbowroom.plan.places import CLEAR_ABOVE, frames_of, resting, supported, supported_until, under_cover
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, tried
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
 from elbowroom.plan.verbs.grasp_choice import Manner, ReachableGrasp, holdable, lies_low, reachable_grasps
@@ -69,12 +69,12 @@ def grab(d: Director, task: Grab) -> None:
         raise PlanningFailure(
             "hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}); it can be taken only while one of them moves"
         )
-    standing, begin = partial(_take_standing, d, actor, task, what), d.save()
+    standing, begin = partial(_take_standing, d, actor, task, what), d.take
 
     settings = d.settings
     if lies_low(d, actor, d.world.frame(task.object, actor.now)):
         d.settings = replace(settings, reach=replace(settings.reach, soft=True))
-        d.folded.add(actor.who)
+        d.take = d.take.folding(actor.who)
 
     def take_it(manner: Manner = "usual", proposed: Callable[[str], list[Grasp]] | None = None) -> None:
         options = reachable_grasps(d, actor, task.object, task, what, proposed=proposed, manner=manner)
@@ -89,7 +89,7 @@ def grab(d: Director, task: Grab) -> None:
         T_lies = d.world.frame(task.object, actor.now)
         tilt_up(d, actor, task, what, standing)
         # it is put down flat
-        d.grips = {**d.grips, task.object: replace(d.grips[task.object], T_world_taken=T_lies)}
+        d.take = d.take.with_grip(task.object, replace(d.take.grips[task.object], T_world_taken=T_lies))
 
     def loosely() -> None:
         if holdable(d, actor, task.object):  # a hand that is laid on it would be no help
@@ -101,19 +101,19 @@ def grab(d: Director, task: Grab) -> None:
         d.world = d.world.with_(notes=(*d.world.notes, note))
 
     try:
-        take_it()
-    except PlanningFailure as failed:
-        d.restore(begin)
+        failed = d.attempt(take_it)
+        if failed is None:
+            return
         if failed.status == "too-heavy" or task.grasp is not None:
-            raise
+            raise failed
         # flat objects have no room for fingers below them except over an edge, or tilted
         for other in (slide_first, tilted, loosely) if task.at is None else (loosely,):
-            try:
-                return other()
-            except PlanningFailure as also:
-                d.restore(begin)
-                failed.anywhere &= also.anywhere
-        raise
+            d.take = begin
+            also = d.attempt(other)
+            if also is None:
+                return
+            failed.anywhere &= also.anywhere
+        raise failed
     finally:
         d.settings = settings
 
@@ -170,27 +170,23 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
 
     def do(taking: ReachableGrasp, searches: bool = True) -> None:
         ways = iter([(taking, pace) for pace in paces(actor, taking.hand, points, taking.k)])
-        try:
-            d.first(ways, lambda option: take_at(option, searches), 1)
-        except PlanningFailure as reason:
+        reason = tried(lambda: d.first(ways, lambda option: take_at(option, searches), 1))
+        if reason is not None:
             if searches:
                 left.extend(ways)
             elif reason.searched:
                 later.append(taking)
-            raise
+            raise reason
 
     grasps = varied(d, in_reach(reachable_grasps(d, actor, task.object, task, what, hands), actor, hands, points, what))
-    try:
-        # an arm led aside a little by one grasp is better than a searched path by another, and sooner found
-        return d.first(grasps, lambda taking: do(taking, searches=False), _GRASPS)
-    except PlanningFailure:
-        if not later:
-            raise
-    try:
-        return d.first(chain(later, grasps), do)
-    except PlanningFailure:
-        if not left:
-            raise
+    # an arm led aside a little by one grasp is better than a searched path by another, and sooner found
+    stuck = d.attempt(lambda: d.first(grasps, lambda taking: do(taking, searches=False), _GRASPS))
+    if stuck is not None and later:
+        stuck = d.attempt(lambda: d.first(chain(later, grasps), do))
+    if stuck is None:
+        return
+    if not left:
+        raise stuck
     # a grasp without a path at one timing seldom has one at another, so those come last
     d.first(left, take_at, _PACES)
 

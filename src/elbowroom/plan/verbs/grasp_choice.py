@@ -111,7 +111,7 @@ def reachable_grasps(
             choosy = lies and not (simple or passing or task.grasp is not None)
             if (lying and (task.grasp is not None or not lies)) or (loose and (back or not choosy)):
                 continue
-            actor.trunk = helpful(actor, hand, k, None)
+            actor.change(trunk=helpful(actor, hand, k, None))
             T_world_thing = d.world.frame(thing, actor.time(k))
             if proposed is not None:
                 grasps = proposed(hand)
@@ -203,7 +203,7 @@ def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: 
     """Grasps of an object, with a given name if any, without those that led to later failures."""
     if name is not None and all(g.name != name for g in grasps):
         raise UnknownName(f"grasp of {thing}", name, dict.fromkeys(g.name for g in grasps))
-    refused = d.refused.get(thing, set())
+    refused = d.effort.refused.get(thing, set())
     return [g for g in grasps if name in (None, g.name) and (hand, g.name) not in refused]
 
 

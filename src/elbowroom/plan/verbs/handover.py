@@ -18,7 +18,7 @@ from elbowroom.geometry.solids import merge
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, Grip, varied
+from elbowroom.plan.director import Director, varied
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import (
     arms_of,
@@ -33,7 +33,8 @@ from elbowroom.plan.hands import (
 )
 from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, tried
+from elbowroom.plan.take import Grip
 from elbowroom.plan.tasks import Grab, Handover, Regrasp, Rest
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, reachable_grasps
@@ -79,13 +80,12 @@ def hand_over_standing(d: Director, task: Handover) -> None:
     def meet(T_meet: Array) -> None:
         if len(far) >= _FAR:
             raise far[0]
-        try:
-            _meet(T_meet)
-        except PlanningFailure as failure:
-            if failure.status != "target-out-of-reach":
-                raise
+        failure = tried(lambda: _meet(T_meet))
+        if failure is not None and failure.status == "target-out-of-reach":
             far.append(_too_far(d, failure, task, T_meet) if failure.missing > 0.0 else failure)
-            raise far[-1] from None
+            raise far[-1]
+        if failure is not None:
+            raise failure
 
     def _meet(T_meet: Array) -> None:
         there = None if task.at is None else task.at - closing - EARLY_S
@@ -177,7 +177,7 @@ def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: Reachabl
     came = -taking.approach / np.linalg.norm(taking.approach)
     own = (taking.hand, taking.grasp.name)
     taken = grip.T_world_taken if giver is taker else as_it_stood(T_thing, grip.T_world_taken)
-    d.grips[thing] = Grip(taking.open, T_taker[:3, :3].T @ came, taken, own)
+    d.take = d.take.with_grip(thing, Grip(taking.open, T_taker[:3, :3].T @ came, taken, own))
     T_giver = hand_of(giver, hand, giver.pose)
     home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])
     let_go(d, giver, hand, thing, grip.open, [T_giver[:3, :3] @ grip.out, home], f"leave {thing}")

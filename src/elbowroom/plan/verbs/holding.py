@@ -25,7 +25,7 @@ from elbowroom.plan.freeing import freed
 from elbowroom.plan.hands import front_of, shifted
 from elbowroom.plan.places import place_for, resting, supported
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed
+from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed, tried
 from elbowroom.plan.tasks import Move
 from elbowroom.posing.grasps import Grasp, closed_on
 from elbowroom.posing.trunk_bend import unfolding
@@ -118,10 +118,8 @@ class Holding:
         Limbs alone follow their targets where that does: solved frame by frame, an elbow at the end of its range may
         leave the branch of the postures around it, and return.
         """
-        try:
-            return self._solved(targets, near, T_object, loaded=loaded, iterations=0)
-        except PlanningFailure:
-            return self._solved(targets, near, T_object, loaded=loaded)
+        found = tried(lambda: self._solved(targets, near, T_object, loaded=loaded, iterations=0))
+        return self._solved(targets, near, T_object, loaded=loaded) if isinstance(found, PlanningFailure) else found
 
     def _solved(
         self, targets: Mapping[str, Array], near: Pose, T_object: Array, markers: Array | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.layers import held
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, Grip
+from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arm_to, hand_of, joints_of, shifted
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.take import Grip
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.grasps import closed_on
 from elbowroom.world.fast import LimbCheck
@@ -36,7 +38,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
 
     Without such a goal the first with a free path counts. Raises `PlanningFailure` where there is none.
     """
-    begin, fallback = d.save(), None
+    begin, fallback = d.take, None
     failure: PlanningFailure | None = None
     postures: Postures | None = None
     T = hand_of(actor, hand, actor.pose)
@@ -54,19 +56,16 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
                 goal, least = d.looking(actor, helped.pose, place[:3, 3]), 0.7
         distance = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
         count = actor.frames(max(distance / d.settings.slow, least))
-        try:
-            acting.travel(d, actor, {hand: None}, goal, count, what, "contact")
-        except PlanningFailure as reason:
-            failure = failure or reason
-        else:
+        reason = d.attempt(partial(acting.travel, d, actor, {hand: None}, goal, count, what, "contact"))
+        if reason is None:
             actor.keep(joints_of(actor, hand))
             if _has_room(d, actor, hand):
                 return
-            fallback = fallback or d.save()
-        d.restore(begin)
+            fallback = fallback or d.take
+        failure, d.take = failure or reason, begin
     if fallback is None:
         raise failure or PlanningFailure("no-path", f"{what}: the arm cannot withdraw from it")
-    d.restore(fallback)
+    d.take = fallback
 
 
 def _has_room(d: Director, actor: Actor, hand: str) -> bool:
@@ -136,7 +135,7 @@ def relax(world: World, actor: Actor, hand: str, thing: str, k: int) -> None:
         return
     rows, joints = np.arange(k, len(q)), [*actor.body.chain(f"{hand}_arm").joints, *fingers]
     q[k:, joints] = at_ease[0][np.minimum(rows, len(at_ease[0]) - 1)][:, joints]
-    actor.base = base.with_(rotations=continuous(q))
+    actor.change(base=base.with_(rotations=continuous(q)))
 
 
 def take(
@@ -178,4 +177,4 @@ def hold(
     """Attach an object at its placement (4, 4) to a hand at a transform (4, 4) from a time on."""
     d.world = d.world.with_hold(thing, actor.who, taking.hand, (t, FOREVER), inverse(T_hand) @ T_thing)
     off = T_hand[:3, :3].T @ normalize(-taking.approach)
-    d.grips = {**d.grips, thing: Grip(taking.open, off, T_thing, (taking.hand, taking.grasp.name))}
+    d.take = d.take.with_grip(thing, Grip(taking.open, off, T_thing, (taking.hand, taking.grasp.name)))

@@ -43,7 +43,7 @@ def move(d: Director, task: Move) -> None:
     hands = [free_hands(d, actor, task.hands, what) for actor in actors]
     settings = d.settings
     d.settings = replace(settings, search_budget=_REACHES)
-    d.paths_left = min(d.paths_left, _BODIES)
+    d.effort.paths_left = min(d.effort.paths_left, _BODIES)
     try:
         Crew(d, [Carrier(d, actor, task, what, len(actors)) for actor in actors], hands).move()
     finally:
@@ -110,11 +110,11 @@ class Crew:
         easiest = next(options)
         if len(self.carriers) == 1:
             require_way(self.carriers[0])
-        try:
-            return self.d.first(chain([easiest], options), at_once, _AT_ONCE)
-        except PlanningFailure:
-            if not looked_at:
-                raise
+        stuck = self.d.attempt(lambda: self.d.first(chain([easiest], options), at_once, _AT_ONCE))
+        if stuck is None:
+            return
+        if not looked_at:
+            raise stuck
         guides = dict.fromkeys(options[0].guided for options in looked_at)
         firsts = [next(options for options in looked_at if options[0].guided == guided) for guided in guides]
 

@@ -269,7 +269,7 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls:
         points = T_goal[:, :3, 3]
         k = frames_for(d, actor, task, points, what, only=hand)[0][1]
         # a helping trunk would carry its own head away
-        actor.trunk = helpful(actor, hand, k, task.onto)
+        actor.change(trunk=helpful(actor, hand, k, task.onto))
         postures = _there(d, task, actor.time(k), T_goal[k])
         T_hand = T_goal @ inverse(T_hand_thing)
         found = d.reach(actor, hand, T_hand[k], k, postures)

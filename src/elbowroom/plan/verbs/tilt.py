@@ -120,10 +120,10 @@ def tilt_up(d: Director, actor: Actor, task: Grab, what: str, standing: Callable
                 options += [_reach(d, actor, thing, grasp, T_start, both) for grasp, T_start in some]
             suited = first_reachable(options, len(options), failed)
             by = partial(_tilt, tilt=tilt, under=under)
-            try:
-                if suited:
-                    return d.first(suited, partial(standing, by=by), _PATHS)
-            except PlanningFailure as reason:
+            if suited:
+                reason = d.attempt(partial(d.first, suited, partial(standing, by=by), _PATHS))
+                if reason is None:
+                    return
                 failed.append((0.0, reason))
             tries -= bool(options)
             if tries <= 0:

@@ -77,7 +77,7 @@ def _pointed(d: Director, actor: Actor, task: Reach, hands: Hands, what: str) ->
     """Hands, frames, and postures that point to a target; raises `PlanningFailure` where there is none."""
     failed: list[Failed] = []
     for hand, k in hands:
-        actor.trunk = helpful(actor, hand, k, task.to if isinstance(task.to, str) else None)
+        actor.change(trunk=helpful(actor, hand, k, task.to if isinstance(task.to, str) else None))
         point = place_of(d, task.to, actor.time(k))
         postures = Postures(d.world, actor.who, actor.time(k))
         for T in pointing(actor, hand, point, shoulder_of(actor, hand, actor.neutral(k))):
@@ -166,7 +166,7 @@ def _touches(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) ->
     """Candidate touches of a target, the easiest first; raises `PlanningFailure` where there is none."""
     failed: list[Failed] = []
     for hand, k in hands:
-        actor.trunk = helpful(actor, hand, k, task.target if isinstance(task.target, str) else None)
+        actor.change(trunk=helpful(actor, hand, k, task.target if isinstance(task.target, str) else None))
         thing, mesh = surface_of(d, task.target, actor.time(k))
         spots = spots_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)

@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.course import towards, wrapped
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import MOST_FAILED_WALKS, Director, Saved
+from elbowroom.plan.director import MOST_FAILED_WALKS, Director
 from elbowroom.plan.hands import (
     BOW_RAD,
     arm_length,
@@ -27,7 +27,8 @@ from elbowroom.plan.hands import (
     shoulder_of,
 )
 from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
-from elbowroom.plan.result import PlanningFailure, Status
+from elbowroom.plan.result import PlanningFailure, Status, tried
+from elbowroom.plan.take import Take
 from elbowroom.plan.tasks import Rest, Task
 from elbowroom.plan.verbs.carry import holding_hand, rest
 from elbowroom.plan.walking.doors import walk_through
@@ -90,7 +91,7 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     found = _meeting(d, actor, task) if walks else None
     if found is None or not np.all(np.isfinite(found[1])):  # the verb names what is wrong with the target
         return do()
-    saved = d.save()
+    saved = d.take
     targets = [found[1], *task.waypoints(d.world, actor.now)]
     if (high := _above_reach(d, actor, task, *found)) > 0.0:
         why = f"{task.verb}: {found[0]} is at least {high:.2f} m out of reach, wherever {actor.who} stands"
@@ -106,19 +107,17 @@ def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
         return
     else:
         begun, nearer = actor.k, _may_be_nearer(actor, task, found[1])
-        try:
-            do()
+        stuck = d.attempt(do)
+        if stuck is None:
             if nearer and (strain := _strain(actor, begun)) > 1.0:
                 _eased(d, actor, saved, strain, elsewhere)
             return
-        except PlanningFailure as stuck:
-            if stuck.status not in _ELSEWHERE or stuck.anywhere:
-                raise
-            d.restore(saved)
-            first = stuck
+        if stuck.status not in _ELSEWHERE or stuck.anywhere:
+            raise stuck
+        first = stuck
     there = elsewhere()
     if there is not None and (carried := task.on_foot()) is not None:
-        there = _on_foot(d, carried, saved, there)
+        there = _on_foot(d, carried, there)
     if there is not None:
         first.anywhere = there.anywhere
         if first.missing > 0.0 and first.status == "target-out-of-reach":
@@ -174,23 +173,19 @@ def _from_elsewhere(
 
     For an `easier` posture fewer positions are tried, and no walk is repaired at length.
     """
-    actor, saved = d.actor(task.who), d.save()
-    if actor.away:  # held objects are carried in a comfortable posture
-        try:
-            rest(d, Rest(who=actor.who))
-        except PlanningFailure as stuck:
-            d.restore(saved)
-            return stuck
-    ready = d.save()
-    try:
-        spots = _places_to_try(d, actor, task, target)
-    except PlanningFailure as stuck:
-        d.restore(saved)
+    actor, saved = d.actor(task.who), d.take
+    # held objects are carried in a comfortable posture
+    if actor.away and (stuck := d.attempt(lambda: rest(d, Rest(who=actor.who)))) is not None:
         return stuck
-    brief = easier or d.brief
+    ready = d.take
+    spots = tried(lambda: _places_to_try(d, actor, task, target))
+    if isinstance(spots, PlanningFailure):
+        d.take = saved
+        return spots
+    brief = easier or d.mode.brief
     low = not task.object_leads and _is_low(d, actor, target[1])
     most = _STANCES if task.object_leads else _EASIER if brief else _LOW_TRIES if low else _TRIES
-    untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.escalates else most)
+    untried: Iterable[Spot] = islice(spots, min(most, _TIGHT_TRIES) if d.mode.escalates else most)
     request = WalkRequest(f"step up to {target[0]}")
     why: PlanningFailure | None = None
     blocked: list[Spot] = []
@@ -206,42 +201,45 @@ def _from_elsewhere(
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
         at_start, places = 0, iter(untried)
         while (spot := next(places, None)) is not None:
-            if (effort != "all" and at_start >= _SAME_START) or d.failed_walks >= MOST_FAILED_WALKS:
+            if (effort != "all" and at_start >= _SAME_START) or d.effort.walks >= MOST_FAILED_WALKS:
                 break
-            try:
-                walk_through(d, actor, spot, replace(request, effort=effort))
-                arrived = actor.k
-                do()
-                set_out_early(d, actor, arrived)
+            stuck = d.attempt(partial(_from_spot, d, actor, spot, replace(request, effort=effort), do))
+            if stuck is None:
                 d.settings = settings
                 return None
-            except Blocked as stuck:
-                d.failed_walks += 1
+            d.take = ready
+            if isinstance(stuck, Blocked):
+                d.effort.walks += 1
                 why = why or stuck
                 blocked.append(spot)
-                d.restore(ready)
                 end = near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot)
                 at_start += end == "start"
                 if end == "start" and may_step_back:
                     may_step_back = False
                     if stepped_back(d, actor):
-                        ready, places, at_start = d.save(), chain([spot], places), 0
+                        ready, places, at_start = d.take, chain([spot], places), 0
                         blocked.pop()
                 if end is None:
                     request = replace(request, avoid=(*request.avoid, *stuck.discs))
-            except PlanningFailure as stuck:
+            else:
                 cut_off = isinstance(stuck, NoPath) and bool(request.avoid)  # there is a path, where others failed
-                d.failed_walks += not cut_off
+                d.effort.walks += not cut_off
                 why = why or stuck if cut_off else stuck
                 (blocked if cut_off else missed).append(spot)
-                d.restore(ready)
                 if stuck.anywhere:
                     break
         if why is not None and why.anywhere:
             break
-    d.settings = settings
-    d.restore(saved)
+    d.settings, d.take = settings, saved
     return why or PlanningFailure("target-out-of-reach", f"there is no room to stand near {target[0]}")
+
+
+def _from_spot(d: Director, actor: Actor, spot: Spot, request: WalkRequest, do: Callable[[], None]) -> None:
+    """Walk to a spot and carry a task out from there, the arm setting out before the walk ends where that is free."""
+    walk_through(d, actor, spot, request)
+    arrived = actor.k
+    do()
+    set_out_early(d, actor, arrived)
 
 
 def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Array]) -> Iterable[Spot]:
@@ -256,7 +254,7 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
     hand = holding_hand(d, task, thing) if low and task.puts_down else task.hand
     spots = suited_first(d, actor, spots_for(d, actor, target[1], hand, ahead), _suits(d, task, seen, low))
     first = list(islice(spots, 1))
-    if task.puts_down and thing in d.choosy and seen and not any(seen):
+    if task.puts_down and thing in d.effort.choosy and seen and not any(seen):
         why = f"put {thing}: with this grasp the hand cannot reach the goal or leave it"
         raise PlanningFailure("target-in-collision", why)
     return chain(first, spots)
@@ -279,15 +277,10 @@ def _suits(d: Director, task: Task, seen: list[bool], low: bool) -> Callable[[Ac
     return suits
 
 
-def _on_foot(d: Director, task: Task, saved: Saved, why: PlanningFailure) -> PlanningFailure | None:
-    """Carry out a task on foot; otherwise restore the state and return the reason, `why` where it is out of reach even
-    so."""
-    try:
-        task.perform(d)
-    except PlanningFailure as stuck:
-        d.restore(saved)
-        return why if stuck.status == "target-out-of-reach" else stuck
-    return None
+def _on_foot(d: Director, task: Task, why: PlanningFailure) -> PlanningFailure | None:
+    """Carry out a task on foot; otherwise return the reason, `why` where it is out of reach even so."""
+    stuck = d.attempt(lambda: task.perform(d))
+    return why if stuck is not None and stuck.status == "target-out-of-reach" else stuck
 
 
 def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
@@ -300,13 +293,13 @@ def _may_be_nearer(actor: Actor, task: Task, target: Array) -> bool:
 
 
 def _eased(
-    d: Director, actor: Actor, saved: Saved, strain: float, elsewhere: Callable[..., PlanningFailure | None]
+    d: Director, actor: Actor, saved: Take, strain: float, elsewhere: Callable[..., PlanningFailure | None]
 ) -> None:
     """Repeat a task that was done with some `strain` from another position, if that is clearly easier."""
-    stayed, begun = d.save(), saved.actors[actor.who].k
-    d.restore(saved)
+    stayed, begun = d.take, len(saved.tracks[actor.who].q) - 1
+    d.take = saved
     if elsewhere(easier=True) is not None or _strain(actor, begun) > WORTH_IT * strain:
-        d.restore(stayed)
+        d.take = stayed
 
 
 def _strain(actor: Actor, begun: int) -> float:

@@ -98,15 +98,14 @@ def walk_with(
     d.world = moved_along(d.world, name, times, gone)
     d.allow(hand_contacts(d.world, actor.who, hand, name, (begin, float(times[-1])), PRESS))
     actor.walk(clip, 0)
-    actor.root, actor.q = np.array(actor.root), np.array(actor.q)
-    actor.root[first:], actor.q[first:] = root, q
-    actor.q, actor.away = continuous(actor.q), True
+    all_root, all_q = np.array(actor.root), np.array(actor.q)
+    all_root[first:], all_q[first:] = root, q
+    actor.change(root=all_root, q=continuous(all_q), away=True)
     actor.keep(joints_of(actor, hand))
     d.world = actor.placed(d.world)
     clear_elbow(d, actor, hand, first, what)
     own = actor.q[first:, list(body.chain(f"{hand}_arm").joints)]
-    d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(own, "ik"))
-    d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(body.parents))))
+    d.note(actor, f"{hand}_arm", what, (begin, actor.now), LimbTrajectory(own, "ik"), whole=True)
     require_free(d, (begin, actor.now), what)
 
 
@@ -180,11 +179,8 @@ def walk_through(d: Director, actor: Actor, spot: Spot, request: WalkRequest) ->
     opened: set[str] = set()
     while (task := _door_before(d, actor, spot, request.gait, opened)) is not None:
         opened.add(task.fixture)
-        saved = d.save()
-        try:
-            step_and_open(d, task, spot.place)
-        except PlanningFailure as stuck:
-            d.restore(saved)
+        stuck = d.attempt(partial(step_and_open, d, task, spot.place))
+        if stuck is not None:
             try:
                 return walk_to(d, actor, spot, request)
             except NoPath as closed:
@@ -201,7 +197,7 @@ def step_and_open(d: Director, task: HandleTask, beyond: Array | None = None) ->
     actor = d.actor(task.who)
     task = replace(task, to=state_asked(d, task))
     taken_out = _out_of_its_way(d, actor, task)
-    saved = d.save()
+    saved = d.take
     fixture = fixture_of(d, task.fixture)
     handle = _handles(actor, fixture, np.array([fixture.state(actor.now)]))[0]
     missing = min(beyond_reach(actor, hand, handle) for hand in arms_of(actor, task.hand))
@@ -209,27 +205,26 @@ def step_and_open(d: Director, task: HandleTask, beyond: Array | None = None) ->
         why = f"{task.verb}: {task.fixture} is at least {missing:.2f} m out of reach"
         stuck = PlanningFailure("target-out-of-reach", why, missing=missing)
     else:
-        try:
-            return open_fixture(d, task)
-        except PlanningFailure as here:
-            d.restore(saved)
-            stuck = here
+        here = d.attempt(lambda: open_fixture(d, task))
+        if here is None:
+            return
+        stuck = here
     if not may_step(actor, task):
         raise stuck
     if taken_out and stepped_back(d, actor):
-        saved = d.save()
+        saved = d.take
     blocked: list[Stances] = []
     # quick walks first: a long repair of one of them takes as long as all of these
     for effort in _EFFORTS:
         untried: Iterable[Stances] = _stances(d, actor, task, beyond) if effort == "leans" else blocked[:_REPAIRED]
         for stance in untried:
-            try:
-                return _from_stance(d, actor, task, stance, effort)
-            except PlanningFailure as there:
-                d.restore(saved)
-                d.failed_walks += 1
-                stuck = there if stuck.missing else stuck
-                blocked += [stance] * isinstance(there, Blocked)
+            there = d.attempt(partial(_from_stance, d, actor, task, stance, effort))
+            if there is None:
+                return
+            d.take = saved
+            d.effort.walks += 1
+            stuck = there if stuck.missing else stuck
+            blocked += [stance] * isinstance(there, Blocked)
     raise stuck
 
 
@@ -246,7 +241,7 @@ def _from_stance(d: Director, actor: Actor, task: HandleTask, stance: Stances, e
 def _out_of_its_way(d: Director, actor: Actor, task: HandleTask) -> bool:
     """Carry what a hand holds in the way of a fixture before the body, as over a drawer that it was taken out of;
     return whether there was any such thing."""
-    fixture, saved = fixture_of(d, task.fixture), d.save()
+    fixture = fixture_of(d, task.fixture)
     assert task.to is not None
     ends = float(fixture.state(actor.now)), task.to
     found = False
@@ -254,10 +249,7 @@ def _out_of_its_way(d: Director, actor: Actor, task: HandleTask) -> bool:
         hold = held_by(d.world, actor.who, hand, actor.now)
         if hold and jammed_by(d.world, task.fixture, fixture.joint, ends, [hold.object], actor.now):
             found = True
-            try:
-                rest(d, Rest(who=actor.who, hand=hand))
-            except PlanningFailure:
-                d.restore(saved)
+            d.attempt(partial(rest, d, Rest(who=actor.who, hand=hand)))
     return found
 
 

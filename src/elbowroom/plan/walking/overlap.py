@@ -25,15 +25,15 @@ def set_out_early(d: Director, actor: Actor, arrived: int) -> None:
     """
     led = [
         n
-        for n, edit in enumerate(d.edits)
+        for n, edit in enumerate(d.take.edits)
         if edit.who == actor.who and edit.limb.endswith("_arm") and actor.frame(edit.during[0]) >= arrived
     ]
     # held objects are carried as planned
     held = any(h.by == actor.who and h.during[0] < actor.time(arrived) < h.during[1] for h in d.world.holds)
     if not led or held or d.settings.tier == "ik":
         return
-    number = min(led, key=lambda n: d.edits[n].during[0])
-    edit = d.edits[number]
+    number = min(led, key=lambda n: d.take.edits[n].during[0])
+    edit = d.take.edits[number]
     first, last = (actor.frame(t) for t in edit.during)
     join = first + round(_AS_PLANNED * (last - first))
     chain = actor.body.chains[edit.limb]
@@ -53,10 +53,10 @@ def set_out_early(d: Director, actor: Actor, arrived: int) -> None:
         share = smootherstep((frames - begin) / (first - begin))
         q = kept.copy()
         q[begin : join + 1, joints] = rot.slerp(kept[begin : join + 1, joints], led_on, share[:, None])
-        actor.q = rot.continuous(q)
+        actor.change(q=rot.continuous(q))
         d.world = actor.placed(d.world)
         if certify(d.world, during=(actor.time(begin), actor.time(join)), clearance=False, contacts="never").free:
-            d.edits[number] = replace(edit, during=(actor.time(begin), edit.during[1]))
+            d.take = d.take.with_edit_at(number, replace(edit, during=(actor.time(begin), edit.during[1])))
             return
-    actor.q = kept
+    actor.change(q=kept)
     d.world = actor.placed(d.world)

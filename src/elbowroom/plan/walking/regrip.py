@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -12,10 +13,11 @@ from elbowroom.geometry.mesh import highest
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, Saved
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import may_step
 from elbowroom.plan.places import place_for, resting
 from elbowroom.plan.result import NoCommonGrip, PlanningFailure, Status
+from elbowroom.plan.take import Take
 from elbowroom.plan.tasks import Move
 from elbowroom.plan.walking.approach import stepping_up
 from elbowroom.plan.walking.doors import walk_through
@@ -54,28 +56,27 @@ def step_and_move(d: Director, task: Move) -> None:
     if not isinstance(task.feet, str):
         walk_through(d, actor, spot_on(actor, task.feet), WalkRequest(f"step up to {task.object}"))
         return task.perform(d)
-    saved = d.save()
+    before = d.take
 
     def do(leg: Move) -> None:
         stepping_up(d, leg, lambda: leg.perform(d))
 
-    try:
-        do(task)
-    except PlanningFailure as stuck:
+    stuck = d.attempt(lambda: do(task))
+    if stuck is not None:
         if task.object not in d.world.objects:
-            raise
-        by_regripping(d, task, saved, stuck, do)
+            raise stuck
+        by_regripping(d, task, before, stuck, do)
 
 
-def by_regripping(d: Director, task: Move, saved: Saved, why: PlanningFailure, do: Do) -> None:
+def by_regripping(d: Director, task: Move, before: Take, why: PlanningFailure, do: Do) -> None:
     """Move an object by way of a support on which it is taken with another grip; raises the reason where that fails.
 
     The reason is `why`, or that no grip serves both ends where each of them can be held by itself.
     """
     actor = d.actor(task.who)
-    if why.status not in _BY_GRIP or why.anywhere or why.missing > 0.0 or task.helpers or d.brief:
+    if why.status not in _BY_GRIP or why.anywhere or why.missing > 0.0 or task.helpers or d.mode.brief:
         raise why
-    d.restore(saved)
+    d.take = before
     T_start = np.asarray(d.world.frame(task.object, actor.now))
     T_goal = place_for(d.world, task, T_start, actor.now)
     most = _FREE[may_step(actor, task)]
@@ -86,14 +87,15 @@ def by_regripping(d: Director, task: Move, saved: Saved, why: PlanningFailure, d
         raise why
     last = replace(task, onto=None, to=_point(T_goal))
     useful = (T for T in between if _can_hold(d, actor, task, T, T_goal))
+    begin = actor.now
+
+    def by_way_of(T: Array) -> None:
+        do(replace(task, onto=None, turn=None, to=_point(T)))
+        do(last)
+
     for T in islice(useful, _TRIED[may_step(actor, task)]):
-        try:
-            do(replace(task, onto=None, turn=None, to=_point(T)))
-            do(last)
-        except PlanningFailure:
-            d.restore(saved)
-        else:
-            on = ", ".join(resting(d.world, task.object, saved.actors[task.who].now, T))
+        if d.attempt(partial(by_way_of, T)) is None:
+            on = ", ".join(resting(d.world, task.object, begin, T))
             note = f"move {task.object}: set down on {on} on the way and taken up again with another grip"
             d.world = d.world.with_(notes=(*d.world.notes, note))
             return

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.places import place_for
 from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure, Status
+from elbowroom.plan.result import PlanningFailure, Status, tried
 from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.carry_path import carried
@@ -224,10 +225,8 @@ def standing_on(actor: Actor, feet: Footprints) -> Actor | None:
     found = WholeBody(body).solve(Pose.of(apply(moved, pose.root[None])[0], rotations), targets)
     if not found.found:
         return None
-    other = copy(actor)
-    other.root, other.q = found.pose.root[None], found.pose.rotations[None]
-    other.base = held(actor.base.with_(root=other.root, rotations=other.q), actor.k + 1)
-    return other
+    here = held(actor.base.with_(root=found.pose.root[None], rotations=found.pose.rotations[None]), actor.k + 1)
+    return Actor.alone(actor.who, replace(actor.track, base=here, root=here.root, q=here.rotations))
 
 
 def hold_failures(d: Director, actor: Actor, task: Move, *, ends: Ends, at_once: bool = False) -> list[PlanningFailure]:
@@ -236,17 +235,15 @@ def hold_failures(d: Director, actor: Actor, task: Move, *, ends: Ends, at_once:
     carrier.T_start, carrier.T_goal = ends
     hands = free_hands(d, actor, task.hands, carrier.what)
     failed: list[PlanningFailure] = []
-    try:
-        ranked = carrier.ranked(hands)[:_GRIPS]
-    except PlanningFailure as none:
-        return [none]
+    ranked = tried(lambda: carrier.ranked(hands)[:_GRIPS])
+    if isinstance(ranked, PlanningFailure):
+        return [ranked]
     for guide in dict.fromkeys((carrier.guide, None)):
         carrier.guide = guide
         for option in (option for grips in ranked if (option := carrier.option(grips, failed)) is not None):
-            try:
-                if at_once:
-                    carried([(carrier, option.grips)], [(option.start, option.goal)], searched=False)
+            team, both = [(carrier, option.grips)], [(option.start, option.goal)]
+            stuck = tried(partial(carried, team, both, searched=False)) if at_once else None
+            if not isinstance(stuck, PlanningFailure):
                 return []
-            except PlanningFailure as stuck:
-                failed.append(stuck)
+            failed.append(stuck)
     return failed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
@@ -228,16 +229,14 @@ def stepped_back(d: Director, actor: Actor) -> bool:
     """Step back from where there is no room to turn with a held object, as at a shelf; return whether that works."""
     if all(held_by(d.world, actor.who, hand, actor.now) is None for hand in arms_of(actor, None)):
         return False
-    saved, (place, heading) = d.save(), stance_of(actor.body, actor.pose)
-    for share in _BACK:
+    place, heading = stance_of(actor.body, actor.pose)
+
+    def step(share: float) -> None:
         spot = Spot(place - share * actor.body.height * facing(heading), heading)
-        try:
-            walk_to(d, actor, spot, WalkRequest("step back", "back", effort="leans"))
-            rest(d, Rest(who=actor.who))
-            return True
-        except PlanningFailure:
-            d.restore(saved)
-    return False
+        walk_to(d, actor, spot, WalkRequest("step back", "back", effort="leans"))
+        rest(d, Rest(who=actor.who))
+
+    return any(d.attempt(partial(step, share)) is None for share in _BACK)
 
 
 def _stands_on(actor: Actor, feet: Footprints) -> bool:
@@ -250,8 +249,14 @@ def _stands_on(actor: Actor, feet: Footprints) -> bool:
 
 
 def walked(d: Director, actor: Actor, walk: Walk) -> None:
-    """Work a free walk into a character's motion; raises `Blocked`, with the state restored."""
-    begin, saved = actor.now, d.save()
+    """Work a free walk into a character's motion; raises `Blocked`, with the take as before."""
+    stuck = d.attempt(lambda: _walked(d, actor, walk))
+    if stuck is not None:
+        raise stuck
+
+
+def _walked(d: Director, actor: Actor, walk: Walk) -> None:
+    begin = actor.now
     ground = _set_out(d, actor, walk)
     d.world = actor.placed(d.world)
     # a character that stands on something keeps standing there
@@ -264,16 +269,12 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     people, things = _collisions(d, actor, walk, begin)
     if not people and not things:
         return
-    try:
-        if people and not walk.repair_crossings:
-            other, t = next(name for name in people[0].who if name != actor.who), people[0].during[0]
-            discs = discs_of(d.world, actor, other, t)
-            why = f"{walk.request.what}: {actor.who} collides with {other} at {t:.1f} s"
-            raise Blocked(why, discs[len(discs) // 2].centre, discs, True)
-        _repair_walk(d, actor, [*things, *people], walk)
-    except Blocked:
-        d.restore(saved)
-        raise
+    if people and not walk.repair_crossings:
+        other, t = next(name for name in people[0].who if name != actor.who), people[0].during[0]
+        discs = discs_of(d.world, actor, other, t)
+        why = f"{walk.request.what}: {actor.who} collides with {other} at {t:.1f} s"
+        raise Blocked(why, discs[len(discs) // 2].centre, discs, True)
+    _repair_walk(d, actor, [*things, *people], walk)
 
 
 def _collisions(d: Director, actor: Actor, walk: Walk, begin: float) -> tuple[list[Collision | Unproven], ...]:
@@ -380,10 +381,9 @@ def _adopt(d: Director, actor: Actor, plan: Plan) -> None:
     new = plan.world.motion(actor.who)
     assert isinstance(new, Clip)
     q = np.array(new.rotations)
-    actor.root, actor.q = np.array(new.root), q.copy()
     q[:, list(actor.kept)] = actor.base.rotations[:, list(actor.kept)]
-    actor.base = new.with_(rotations=q)
-    d.edits += [edit for edit in plan.edits if edit.who == actor.who]
+    actor.change(root=new.root, q=new.rotations, base=new.with_(rotations=q))
+    d.take = d.take.with_edits(*(edit for edit in plan.edits if edit.who == actor.who))
     d.allow([contact for edit in plan.edits for contact in edit.contacts])
     d.world = actor.placed(d.world)
 
