@@ -1,4 +1,4 @@
-"""What a written file says of itself: digests of its content by part, and the proof that it carries.
+"""Statements of a written file about itself: digests of its content by part, and the proof that it carries.
 
 Digests are about numbers rather than bytes: a file that is compressed, or whose buffers are in another order, has the
 same content. Looks do not count. A digest is no signature: it reveals changes, not forgeries. The proof states what was
