@@ -133,7 +133,7 @@ class Fit:
 class Fitter:
     """Fits one shape to a skeleton of proportions `p`; `size` is the scale of everything else."""
 
-    def __init__(self, shape: Shape, skeleton: Skeleton, p: Proportions, girths: Girths, size: float) -> None:
+    def __init__(self, shape: BodyShape, skeleton: Skeleton, p: Proportions, girths: Girths, size: float) -> None:
         self.shape, self.skeleton, self.p, self.girths, self.size = shape, skeleton, p, girths, size
         self.rest = rest_places(skeleton)
         self.at = dict(shape.joints)
@@ -232,7 +232,7 @@ class Fitter:
             size[1] = np.linalg.norm(knuckles[0] - knuckles[-1])
         return axes @ np.diag(sizes[0] / sizes[1] * [1.0, 1.0, thick]) @ axes.T
 
-    def fit(self, shapes: Shapes) -> Fit:
+    def fit(self, shapes: HalfSurface) -> Fit:
         """The surface in the bind pose."""
         local = bind_rotations(self.skeleton, self.at)
         T_bind = self.skeleton.forward(self.skeleton.offsets[0], local)
@@ -257,11 +257,11 @@ class Fitter:
         return scale + np.outer(miss, bone) / (bone @ bone)
 
 
-Ints = NDArray[np.int32]
+Int32s = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class BodyShape:
     """One body: left half of the surface and joints of both sides in its own A pose, metres."""
 
     vertices: Array  # (V, 3)
@@ -271,7 +271,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Shapes:
+class HalfSurface:
     """The left half of the surface: first the `middle` vertices with x = 0, then those of the left side.
 
     Columns of `joint_of` are indices into `joint_names`; weights (V, 4) sum to one.
@@ -283,14 +283,14 @@ class Shapes:
     eye_radii: Array  # (S,)
     hair: Array  # (S,)
     joint_names: tuple[str, ...]
-    triangles: Ints  # (F, 3)
-    joint_of: Ints  # (V, 4)
+    triangles: Int32s  # (F, 3)
+    joint_of: Int32s  # (V, 4)
     weights: Array  # (V, 4)
-    zone: Ints  # (V,), index into zones
+    zone: Int32s  # (V,), index into zones
     zones: tuple[str, ...]
     middle: int
 
-    def mixed(self, shares: Mapping[str, float]) -> Shape:
+    def mixed(self, shares: Mapping[str, float]) -> BodyShape:
         """A body as a sum of stored ones, by name; shares that sum to one keep the size."""
         share = np.array([shares.get(name, 0.0) for name in self.names])
         at = np.tensordot(share, self.joints, 1)
@@ -298,21 +298,21 @@ class Shapes:
         for name in self.joint_names[len(at) :]:
             joints[name] = joints[mirrored_name(name)] * MIRROR
         vertices = np.tensordot(share, self.vertices, 1)
-        return Shape(vertices, joints, float(share @ self.eye_radii), float(share @ self.hair))
+        return BodyShape(vertices, joints, float(share @ self.eye_radii), float(share @ self.hair))
 
     def whole(self, half: Array) -> Array:
         """Vertices of both sides (2 V - middle, 3) from those of the left half (V, 3)."""
         return np.concatenate([half, half[self.middle :] * MIRROR])
 
     @property
-    def whole_triangles(self) -> Ints:
+    def whole_triangles(self) -> Int32s:
         """Triangles of both sides, (2 F, 3)."""
         n, m = self.vertices.shape[1], self.middle
         other = np.where(self.triangles < m, self.triangles, self.triangles + n - m)
         return np.concatenate([self.triangles, other[:, ::-1]]).astype(np.int32)
 
     @property
-    def whole_joint_of(self) -> Ints:
+    def whole_joint_of(self) -> Int32s:
         """Joints of both sides' vertices, (2 V - middle, 4), indices into `joint_names`."""
         swap = np.array([self.joint_names.index(mirrored_name(name)) for name in self.joint_names])
         return np.concatenate([self.joint_of, swap[self.joint_of[self.middle :]]]).astype(np.int32)
@@ -329,13 +329,13 @@ def mirrored_name(name: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def shapes() -> Shapes:
+def shapes() -> HalfSurface:
     """The stored shapes."""
     file = resources.files("elbowroom.character") / "mannequin_base.json"
     document = json.loads(file.read_text(encoding="utf-8"))
     arrays = {name: _unpacked(packed) for name, packed in document["arrays"].items()}
     weights = arrays["weights"].astype(float)
-    return Shapes(
+    return HalfSurface(
         names=tuple(document["shapes"]),
         vertices=frozen(arrays["vertices"] * document["unit"]),
         joints=frozen(document["joint_places"]),

@@ -60,7 +60,7 @@ def compile_first(quiet: bool, *, everything: bool = False) -> None:
         )
 
 
-class Clock:
+class StageTimer:
     """Timer of a command's stages that shows the current stage and its duration on a terminal."""
 
     def __init__(self, quiet: bool) -> None:

@@ -12,7 +12,7 @@ from elbowroom.character.markers import MARKERS, marker_positions
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
 from elbowroom.files.c3d import Markers
-from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_arrays import NpzArrays
 from elbowroom.files.open import ImportHints, open_file
 from elbowroom.locomotion.cycles import MODES, Cycle, cycles_of
 from elbowroom.locomotion.library import ClipLibrary, thinned
@@ -20,7 +20,7 @@ from elbowroom.locomotion.library_arrays import FORMAT, arrays_of, library_of, s
 from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.marker_poses import MarkerTake
-from elbowroom.motion.posture_constraints import Hand
+from elbowroom.motion.posture_constraints import HandSide
 from elbowroom.motion.posture_db import THRESHOLD_M, PostureDatabase, build
 from elbowroom.motion.retarget_pose import has_feet
 
@@ -83,7 +83,7 @@ def write_clip_library(path: str | Path, library: ClipLibrary) -> None:
 def read_clip_library(path: str | Path) -> ClipLibrary:
     """Read a library that `write_clip_library` or `elbowroom library` wrote."""
     path = Path(path)
-    with Arrays(path) as file:
+    with NpzArrays(path) as file:
         if "library_format" not in file:
             raise BadFile(path, "is not a clip library", would_do=_LIBRARY)
         if int(file.get("library_format", 0)) != FORMAT:
@@ -108,7 +108,7 @@ def posture_database(
     *,
     name: str = "postures",
     threshold: float = THRESHOLD_M,
-    hands: tuple[Hand, ...] | None = None,
+    hands: tuple[HandSide, ...] | None = None,
     hints: ImportHints | None = None,
 ) -> PostureDatabase:
     """Build a database of postures from recordings: C3D from their markers, BVH, AMC, FBX, GLB and NPZ from clips.

@@ -70,7 +70,7 @@ _PLACE = ("translation", "rotation", "scale", "matrix", "weights", "extensions")
 _SHAPE = ("POSITION", "JOINTS_0", "WEIGHTS_0", "JOINTS_1", "WEIGHTS_1")
 
 
-class _Parts:
+class _PartDigests:
     """Digests in the making, by part."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class _Parts:
 
 def npz_content(arrays: Mapping[str, NDArray], facts: Mapping[str, Any]) -> dict[str, str]:
     """Digests of the arrays of an NPZ file but 'evidence', and of the `facts` in that, by part."""
-    parts = _Parts()
+    parts = _PartDigests()
     for key in sorted(arrays):
         group, _, rest = key.partition("/")
         if key == "evidence":
@@ -106,7 +106,7 @@ def npz_content(arrays: Mapping[str, NDArray], facts: Mapping[str, Any]) -> dict
 
 def glb_content(container: Container) -> dict[str, str]:
     """Digests of a GLB by part: what hangs on each node at the top, and the extras that elbowroom stored."""
-    parts = _Parts()
+    parts = _PartDigests()
     nodes = Nodes(container)
     tops = _tops(nodes)
     for i in nodes.order:
@@ -146,7 +146,7 @@ def changes(stored: object, now: Mapping[str, str]) -> tuple[str, ...]:
     return (*gone, *(f"{part} (added)" for part in now if part not in stored))
 
 
-def _add_facts(parts: _Parts, facts: Mapping[str, Any]) -> None:
+def _add_facts(parts: _PartDigests, facts: Mapping[str, Any]) -> None:
     """Feed the evidence of a file; its caps and lists are parts of their own."""
     for key in sorted(facts):
         if key != CONTENT:
@@ -212,7 +212,7 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
+class ProofClaim:
     """Claim of a file on how free it is.
 
     `status` is 'proven', 'not free', 'not proven' (no collision, but something is too close to decide) or 'unchecked';
@@ -237,7 +237,7 @@ def proof_of(
     certificate: Certificate | None = None,
     seed: int | None = None,
     inputs: Iterable[str | Path] = (),
-) -> Proof:
+) -> ProofClaim:
     """The proof for a file of a world; a certificate of other frames is none."""
     facts: dict[str, Any] = {
         "version": elbowroom.__version__,
@@ -250,9 +250,9 @@ def proof_of(
     }
     contacts = tuple(Allowed(Pair(c.who, c.on), c.depth, c.during, c.why, shift=c.shift) for c in world.contacts)
     if certificate is None:
-        return Proof("unchecked", "written without a check", contacts, facts=facts)
+        return ProofClaim("unchecked", "written without a check", contacts, facts=facts)
     if certificate.digest != world.digest or certificate.during is not None:
-        return Proof("unchecked", "the check was of other frames", contacts, facts=facts)
+        return ProofClaim("unchecked", "the check was of other frames", contacts, facts=facts)
     names = file_names(world)
 
     def named(pair: Pair) -> Pair:
@@ -270,7 +270,7 @@ def proof_of(
         "pair": None if certificate.pair is None else list(certificate.pair),
         **{k: v for k, v in left_out.facts().items() if k not in ("ignored", "excused")},
     }
-    return Proof(status, why, allowed, excused, tuple(p for p in ignored if p.a != p.b), facts)
+    return ProofClaim(status, why, allowed, excused, tuple(p for p in ignored if p.a != p.b), facts)
 
 
 def contacts_of(rows: Iterable[Allowed]) -> tuple[Contact, ...]:

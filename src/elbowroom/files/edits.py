@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.errors import BadFile, BadValue
-from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_arrays import NpzArrays
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.layers import Layer, composed
-from elbowroom.world.edit import Edit, Motions, Tier, motions
+from elbowroom.world.edit import Edit, EditTier, Motions, motions
 from elbowroom.world.played import PlayedWorld
 
 # Frames: a time that is this near to a frame's is the frame's.
@@ -98,7 +98,7 @@ def file_facts(edit: Edit) -> dict[str, Any]:
     return {key: value for key, value in edit.facts().items() if key not in ("first_solution_s", "smooth_s")}
 
 
-def read_npz_edits(file: Arrays, characters: Motions) -> Edited:
+def read_npz_edits(file: NpzArrays, characters: Motions) -> Edited:
     """Edits in an NPZ file whose motions are read already."""
     base: dict[str, Clip] = {}
     for who in file.names("base"):
@@ -181,7 +181,7 @@ def edit_of(facts: object, layer: Layer) -> Edit | None:
     if not isinstance(facts, dict):
         return None
     limb, reason, during = (facts.get(key) for key in ("limb", "what", "during"))
-    tier: Tier | None = next((one for one in get_args(Tier) if one == facts.get("tier")), None)
+    tier: EditTier | None = next((one for one in get_args(EditTier) if one == facts.get("tier")), None)
     numbers = [facts.get(key, 0) for key in ("checks", "nodes")]
     strength = facts.get("strength", 1.0)
     if not (isinstance(limb, str) and isinstance(reason, str) and tier is not None):

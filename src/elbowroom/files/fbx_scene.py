@@ -21,7 +21,7 @@ import ufbx
 from numpy.typing import NDArray
 
 from elbowroom.files.fbx_arrays import by_vertex, color_of, flat, matrix_of, rows_of, split, triangles
-from elbowroom.files.glb_build import Builder
+from elbowroom.files.glb_build import GlbBuilder
 from elbowroom.files.glb_nodes import compose
 from elbowroom.geometry.paint import Material
 from elbowroom.geometry.rotations import Array
@@ -50,7 +50,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Take:
+class FbxTake:
     """A take sampled at times (T,) seconds: transforms of nodes in their parents as `values` (n, T, 10)."""
 
     name: str
@@ -137,7 +137,7 @@ class FbxScene:
 
     def document(self) -> bytes:
         """Nodes, meshes and skins as a GLB file in memory."""
-        builder = Builder()
+        builder = GlbBuilder()
         self._skinned: set[int] = set()
         for node, rest in zip(self.nodes, self.rest, strict=True):
             builder.add("nodes", self._node(node, rest))
@@ -168,7 +168,7 @@ class FbxScene:
             "children": [child.typed_id for child in self.entries(node.children)],
         }
 
-    def _mesh(self, builder: Builder, index: int, node: Any, mesh: Any) -> None:
+    def _mesh(self, builder: GlbBuilder, index: int, node: Any, mesh: Any) -> None:
         """A mesh of a node, as one primitive per material; with a skin if it has one."""
         vertices = rows_of(mesh.vertices, 3)
         faces, of_face = triangles(mesh)
@@ -205,7 +205,7 @@ class FbxScene:
         if skin is not None:
             builder.entry("nodes", index)["skin"] = skin
 
-    def _skin(self, builder: Builder, node: Any, deformer: Any, count: int) -> tuple[int | None, NDArray, Array]:
+    def _skin(self, builder: GlbBuilder, node: Any, deformer: Any, count: int) -> tuple[int | None, NDArray, Array]:
         """Index of the skin, None if nothing is bound; joints (V, K) and weights (V, K), K a multiple of four."""
         clusters = [(c, bone) for c in self.entries(deformer.clusters) if (bone := c.bone_node) is not None]
         _KEPT.extend([bone for _, bone in clusters])
@@ -229,7 +229,7 @@ class FbxScene:
         skin = {"name": node.name, "joints": [*listed], "inverseBindMatrices": builder.array(matrices)}
         return builder.add("skins", skin), joints, weights
 
-    def _sampled(self) -> tuple[float, list[Take]]:
+    def _sampled(self) -> tuple[float, list[FbxTake]]:
         """Frames per second, and the takes that move anything."""
         settings = self.scene.settings
         _KEPT.append(settings)
@@ -251,7 +251,7 @@ class FbxScene:
             values = np.array([[flat(ufbx.evaluate_transform(anim, n, begin + t)) for t in times] for n in moved])
             change = np.abs(values - self.rest[at][:, None]) / np.maximum(1.0, np.abs(self.rest[at][:, None]))
             if np.any(change > _MOVES):
-                out.append(Take(stack.name, at, times, values))
+                out.append(FbxTake(stack.name, at, times, values))
         return fps, out
 
     def _span(self, stack: Any) -> tuple[float, float]:

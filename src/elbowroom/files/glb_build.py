@@ -43,7 +43,7 @@ class Look:
             yield self.paint.materials[k], faces[of_face == k]
 
 
-class Builder:
+class GlbBuilder:
     """Builder of one file; every method returns the index of the part that it added."""
 
     def __init__(self) -> None:

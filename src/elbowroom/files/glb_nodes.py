@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.errors import BadFile
-from elbowroom.files.glb_container import Container, Part
+from elbowroom.files.glb_container import Container, GltfPart
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.mesh_cleanup import has_area
 from elbowroom.geometry.rotations import Array, normalize, to_matrix
@@ -30,7 +30,7 @@ class Nodes:
 
     def __init__(self, container: Container) -> None:
         self.container = container
-        self.parts: list[Part] = container.json.parts("nodes", "node")
+        self.parts: list[GltfPart] = container.json.parts("nodes", "node")
         count = len(self.parts)
         self.parents = [-1] * count
         for i, part in enumerate(self.parts):

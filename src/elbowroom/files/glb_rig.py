@@ -8,9 +8,9 @@ import numpy as np
 
 from elbowroom.character.body import Skin
 from elbowroom.character.skeleton import Skeleton, parent_first
-from elbowroom.files.glb_container import Part
+from elbowroom.files.glb_container import GltfPart
 from elbowroom.files.glb_nodes import Nodes, distinct, rigid
-from elbowroom.files.glb_surface import Surface, Surfaces, joined_surfaces
+from elbowroom.files.glb_surface import GltfSurface, Surfaces, joined_surfaces
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Color
 from elbowroom.geometry.rotations import Array
@@ -100,7 +100,7 @@ def locals_of(rig: Rig, T_joint: Array) -> tuple[Array, Array]:
 class _Bound:
     """A surface with joints of the rig and the transforms that its file gives it at rest."""
 
-    surface: Surface
+    surface: GltfSurface
     joints: Array  # (V, K) along the rig
     weights: Array  # (V, K), summing to one
     T_world_bind: Array  # (J, 4, 4): where each joint alone would put the surface, metres, Z up
@@ -169,7 +169,7 @@ def _skinned(rig: Rig, nodes: Nodes, surfaces: Surfaces, turn: Array, notes: lis
     return out
 
 
-def _inverse_binds(skin: Part, nodes: Nodes, count: int) -> Array:
+def _inverse_binds(skin: GltfPart, nodes: Nodes, count: int) -> Array:
     """Inverse bind matrices in the order of the skin's joint list, (K, 4, 4)."""
     container = nodes.container
     at = skin.index("inverseBindMatrices", len(container.accessors), "accessor", -1)

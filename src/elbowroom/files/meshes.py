@@ -160,7 +160,7 @@ def _check_ply(path: Path, data: bytes) -> None:
                 )
 
 
-class _Beside(Resolver):
+class _MaterialFiles(Resolver):
     """Gives trimesh the material file of an OBJ and its textures, from the OBJ's own folder and those below.
 
     trimesh swallows every exception of a resolver: `fault` keeps the one that the user has to see.
@@ -189,7 +189,7 @@ class _Beside(Resolver):
         """No names: what there is cannot be listed."""
         return []
 
-    def namespaced(self, namespace: str) -> _Beside:
+    def namespaced(self, namespace: str) -> _MaterialFiles:
         """Itself: files have no namespaces."""
         return self
 
@@ -203,7 +203,7 @@ def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
     options: dict[str, Any] = (
         {"split_objects": True, "split_groups": True, "group_material": True} if kind == "obj" else {}
     )
-    beside = _Beside(path)
+    beside = _MaterialFiles(path)
     try:
         with np.errstate(all="ignore"):
             scene = trimesh.load_scene(

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from elbowroom.character.body import Masses
+from elbowroom.character.body import SegmentMasses
 from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains, with_grip
 from elbowroom.errors import BadFile, MissingExtra
 from elbowroom.files.text import check_regular, numbers, read_bytes, shown
@@ -256,9 +256,9 @@ def _joints(pin: Any, model: Any) -> RobotJoints:
     )
 
 
-def _masses(model: Any) -> Masses:
+def _masses(model: Any) -> SegmentMasses:
     every = list(model.inertias)
-    return Masses(
+    return SegmentMasses(
         np.array([i.mass for i in every]),
         np.array([np.asarray(i.lever).reshape(3) for i in every]),
         np.array([np.asarray(i.inertia) for i in every]),

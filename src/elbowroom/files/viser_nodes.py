@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Skin
-from elbowroom.files.glb_build import Builder, Look
+from elbowroom.files.glb_build import GlbBuilder, Look
 from elbowroom.geometry.mesh import Mesh, split_at_creases, srgb8
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
@@ -119,7 +119,7 @@ def add_mesh(scene: viser.SceneApi, name: str, mesh: Mesh, **look: Any) -> list[
     if mesh.paint is not None and any(m.texture for m in mesh.paint.materials) and "color" not in look:
         shadows = {key: look[key] for key in ("cast_shadow", "receive_shadow", "visible") if key in look}
         # a mesh with its materials as a file of its own, in our axes: viser turns none
-        file = Builder()
+        file = GlbBuilder()
         surface = file.surface("mesh", mesh.vertices, mesh.faces, Look(mesh.color, mesh.colors, mesh.paint))
         file.add("scenes", {"nodes": [file.add("nodes", {"mesh": surface})]})
         return [scene.add_glb(f"{name}/0", file.glb({}), **shadows)]
@@ -148,7 +148,7 @@ def rigid_bind(skin: Skin, T_world_joint: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ColorPart:
     """Triangles of one colour: which vertices of a skin or mesh, faces over them, and sRGB bytes."""
 
     vertices: NDArray[np.intp]
@@ -156,11 +156,11 @@ class Part:
     color: NDArray[np.uint8]
 
 
-def color_parts(skin: Skin | Mesh) -> list[Part]:
+def color_parts(skin: Skin | Mesh) -> list[ColorPart]:
     """A skin or mesh in parts of one colour each, of its most common colours."""
     everything = np.arange(len(skin.vertices))
     if skin.colors is None:
-        return [Part(everything, skin.faces, srgb8(skin.color))]
+        return [ColorPart(everything, skin.faces, srgb8(skin.color))]
     of_face = srgb8(skin.colors[skin.faces].mean(axis=1)).astype(int)
     coarse, counts = np.unique(of_face // 12, axis=0, return_counts=True)
     palette = coarse[np.argsort(-counts, kind="stable")[:_COLORS]] * 12 + 6
@@ -170,5 +170,5 @@ def color_parts(skin: Skin | Mesh) -> list[Part]:
         faces = skin.faces[nearest == k]
         vertices, index = np.unique(faces, return_inverse=True)
         color = of_face[nearest == k].mean(axis=0).round().astype(np.uint8)
-        parts.append(Part(vertices, index.reshape(-1, 3).astype(np.int32), color))
+        parts.append(ColorPart(vertices, index.reshape(-1, 3).astype(np.int32), color))
     return parts

@@ -18,7 +18,7 @@ from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, arc
 from elbowroom.geometry.transforms import apply, inverse, transform
 
-Kind = Literal["capsule", "sphere", "box", "mesh"]
+ShapeKind = Literal["capsule", "sphere", "box", "mesh"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Shape:
 
     name: str
     joint: int
-    kind: Kind
+    kind: ShapeKind
     size: Array  # (3,)
     T_joint_shape: Array = field(default_factory=lambda: np.eye(4))
     mesh: Mesh | None = None

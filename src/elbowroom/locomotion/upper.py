@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.figure import Figure
-from elbowroom.locomotion.limbs import Limb
-from elbowroom.locomotion.sole import Foot
+from elbowroom.locomotion.limbs import TwoBoneLimb
+from elbowroom.locomotion.sole import FootMotion
 
 SPINE = ("spine1", "spine2", "chest")
 NECK = ("neck", "head")
@@ -172,7 +172,7 @@ def turned(yaw: Array, roll: Array, pitch: Array) -> Array:
 
 
 def height(
-    feet: list[Foot], limbs: list[Limb], hips: list[Array], knees: list[Array], rate: float, least: Array,
+    feet: list[FootMotion], limbs: list[TwoBoneLimb], hips: list[Array], knees: list[Array], rate: float, least: Array,
     standing_height: float, run: Array, lift: Array | None = None, rise: Array | None = None,
 ) -> Array:  # fmt: skip
     """Height of the pelvis joint (N,) over N frames at `rate` per second.

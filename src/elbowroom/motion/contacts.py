@@ -88,7 +88,7 @@ class Contacts:
 
 
 @dataclass(frozen=True)
-class Step:
+class FootStep:
     """One foot on the floor, from the strike to the toe-off: frames [first, last] and times in seconds.
 
     A clip may begin or end within a step: `whole` is false then.
@@ -145,7 +145,7 @@ def estimate_floor(clip: Clip) -> float:
     return _ground(_levels(clip, height, speed))
 
 
-def steps(contacts: Contacts, side: str | None = None) -> tuple[Step, ...]:
+def steps(contacts: Contacts, side: str | None = None) -> tuple[FootStep, ...]:
     """Stance phases of one foot or of both, in order of time."""
     found = []
     for name in SIDES if side is None else (side,):
@@ -153,7 +153,7 @@ def steps(contacts: Contacts, side: str | None = None) -> tuple[Step, ...]:
             whole = first > 0 and last < len(contacts.on) - 1
             strike = contacts.start + first / contacts.fps
             off = contacts.start + (last + 1) / contacts.fps
-            found.append(Step(name, first, last, strike, off, whole))
+            found.append(FootStep(name, first, last, strike, off, whole))
     return tuple(sorted(found, key=lambda s: (s.first, s.side)))
 
 

@@ -14,7 +14,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.transforms import apply
-from elbowroom.motion.contacts import Contacts, Flags, Step, steps
+from elbowroom.motion.contacts import Contacts, Flags, FootStep, steps
 from elbowroom.motion.smooth import derivative, smoothed
 from elbowroom.motion.soles import SIDES, Sole
 from elbowroom.motion.stance import slide_ways
@@ -64,15 +64,15 @@ def bearing_of(subject: Subject, floor: float | None, contacts: Sequence[Contact
     )
 
 
-_Part = tuple[Array, NDArray[np.bool_], int, Array]
+_PressingPart = tuple[Array, NDArray[np.bool_], int, Array]
 
 
-def _soles(subject: Subject) -> list[_Part]:
+def _soles(subject: Subject) -> list[_PressingPart]:
     """Points of both soles, left before right: on tiptoe only those before the ball bear."""
     contacts, T = subject.contacts, subject.T_smooth
     if contacts is None:
         return []
-    out: list[_Part] = []
+    out: list[_PressingPart] = []
     drift = _foot_velocity(subject, contacts)
     for k, sole in enumerate(feet_of(subject.character)):
         toes = sole.toes if sole.toes >= 0 else sole.foot
@@ -95,12 +95,12 @@ def _foot_velocity(subject: Subject, contacts: Contacts) -> Array:
     return out
 
 
-def _others(subject: Subject, floor: float | None, contacts: Sequence[Contact]) -> list[_Part]:
+def _others(subject: Subject, floor: float | None, contacts: Sequence[Contact]) -> list[_PressingPart]:
     """Lowest points of parts other than feet, where they are on the floor or in a declared support."""
     body, T = subject.character, subject.T_smooth
     roles = {j: role for role, j in body.roles.items()}
     level = -np.inf if floor is None else floor + _PRESSES_M * subject.size
-    out: list[_Part] = []
+    out: list[_PressingPart] = []
     for shape in body.shapes:
         role = roles.get(shape.joint, "")
         if role.endswith(("_foot", "_toes")):
@@ -150,7 +150,7 @@ class Gaps:
     gap: Array
     firm: Array
     stance: Flags
-    steps: tuple[Step, ...]
+    steps: tuple[FootStep, ...]
     over: Array
     leaning: Array
     lean: float = 0.0
@@ -185,7 +185,9 @@ def gaps_of(subject: Subject, world: World) -> Gaps:
     return Gaps(low - ground, parts[..., 0] - ground, stance, found, over, leaning, lean)
 
 
-def _recorded_floor(subject: Subject, contacts: Contacts, found: tuple[Step, ...], over: Array) -> tuple[Array, float]:
+def _recorded_floor(
+    subject: Subject, contacts: Contacts, found: tuple[FootStep, ...], over: Array
+) -> tuple[Array, float]:
     """Height (T, 2) under the feet of the plane that all steps stand on, over the level floor, and its slope, radians;
     0 where no plane fits them."""
     places = np.array([_stands_at(contacts, step)[:2] for step in found])
@@ -236,7 +238,7 @@ def bearing_height(contacts: Contacts) -> Array:
     return np.interp(np.arange(len(count)), known, total[known] / count[known])
 
 
-def _stands_at(contacts: Contacts, step: Step) -> Array:
+def _stands_at(contacts: Contacts, step: FootStep) -> Array:
     """Centre (3,) of the bearing points of a step."""
     columns = [0, 1] if step.side == "left" else [2, 3]
     inside = slice(step.first, step.last + 1)

@@ -70,13 +70,13 @@ def sampled(
 
 
 # A distance or depth, and the pair it is of; the deepest overlaps by character.
-_Found = tuple[float, Pair | None]
-_Overlaps = dict[str, _Found]
+_NearestPair = tuple[float, Pair | None]
+_Overlaps = dict[str, _NearestPair]
 
 
 def _looked(
     world: World, exact: ExactWorld, times: Array, excused: set[frozenset[str]]
-) -> list[tuple[_Found, _Found, _Overlaps]]:
+) -> list[tuple[_NearestPair, _NearestPair, _Overlaps]]:
     """Nearest pair with other bodies, nearest pair of own parts, and deepest overlaps of limbs at each time."""
     owners = np.array([part.owner for part in exact.parts])[exact.index]
     same, held = belonging(world, owners)
@@ -110,7 +110,7 @@ def _nearest(
     gaps: Array,
     excused: set[frozenset[str]],
     deep: _Overlaps | None = None,
-) -> _Found:
+) -> _NearestPair:
     """Minimum distance of some pairs, nearest boxes first, and its pair; NaN and None beyond reach. Overlaps of limbs
     go to `deep`.
 
@@ -154,7 +154,7 @@ _LISTED = 4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Clearance(Measure):
+class ClearanceMeasure(Measure):
     """Minimum distance (N,) in metres between different bodies at times (N,), and the pair it belongs to.
 
     `own` and `own_pairs` are the same for parts of one body and the objects it holds. Negative in overlap, NaN beyond
@@ -230,7 +230,7 @@ class Clearance(Measure):
         return out
 
 
-def clearance_of(world: World, certificate: Certificate | None = None, own_contacts: bool = True) -> Clearance:
+def clearance_of(world: World, certificate: Certificate | None = None, own_contacts: bool = True) -> ClearanceMeasure:
     """Measure clearances over time, and certify the motion unless a certificate is given."""
     proven = certificate or certify(world, own_contacts=own_contacts)
     times, (distance, pairs), (own, own_pairs), overlaps = sampled(world, own_contacts, proven.at_s)
@@ -252,7 +252,7 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
         figures = {"to its own body and held objects": f"{1000 * to_itself[0]:.1f} mm"} | figures
     if not hits and nearest is not None:
         figures = {"minimum clearance": f"{1000 * nearest[0]:.1f} mm"} | figures
-    return Clearance(
+    return ClearanceMeasure(
         light=light,
         says=says,
         headline="no obstacles" if alone and light == "good" else _headline(hits, unproven, nearest),

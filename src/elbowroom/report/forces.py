@@ -34,7 +34,7 @@ _TAKE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class CarriedLoad:
     """Object in a hand: mass in kilograms, the joint that carries it, its centre (T, 3), and the share borne (T,)."""
 
     name: str
@@ -60,7 +60,7 @@ def weighed(world: World, masses: Mapping[str, float]) -> World:
     return world.with_(objects=objects)
 
 
-def loads_of(world: World, subject: Subject) -> tuple[tuple[Load, ...], tuple[str, ...]]:
+def loads_of(world: World, subject: Subject) -> tuple[tuple[CarriedLoad, ...], tuple[str, ...]]:
     """All held objects of known mass, and notes on those of unknown mass."""
     times, fps = subject.times, subject.clip.fps
     mine = [h for h in world.holds if h.by == subject.name]
@@ -81,7 +81,7 @@ def loads_of(world: World, subject: Subject) -> tuple[tuple[Load, ...], tuple[st
         up = np.ones(len(times)) if begin <= times[0] else smoothstep((times - begin) / _TAKE)
         down = np.ones(len(times)) if end >= times[-1] else smoothstep((end - times) / _TAKE)
         share = np.minimum(up, down) / np.maximum(bearers, 1.0)
-        found.append(Load(hold.object, thing.mass, joint, smoothed(at, fps), share))
+        found.append(CarriedLoad(hold.object, thing.mass, joint, smoothed(at, fps), share))
     return tuple(found), tuple(dict.fromkeys(unknown))
 
 
@@ -127,7 +127,7 @@ class Forces:
     rest: Array
 
 
-def center_with_loads(subject: Subject, loads: Sequence[Load], T: Array) -> Array:
+def center_with_loads(subject: Subject, loads: Sequence[CarriedLoad], T: Array) -> Array:
     """Centre of mass (T, 3) of a body with joints at (T, J, 4, 4) and its loads."""
     masses = subject.character.masses
     assert masses is not None
@@ -139,7 +139,7 @@ def center_with_loads(subject: Subject, loads: Sequence[Load], T: Array) -> Arra
     return moment / total[:, None]
 
 
-def forces_of(subject: Subject, loads: Sequence[Load], ground: float | Array) -> Forces:
+def forces_of(subject: Subject, loads: Sequence[CarriedLoad], ground: float | Array) -> Forces:
     """Compute the forces on a body that has masses; `ground` in metres is the height of the ground, one or (T,).
     Needs three frames."""
     clip, T = subject.smooth, subject.T_smooth
@@ -174,7 +174,7 @@ def _zero_moment_point(root: Array, force: Array, moment: Array, level: Array) -
     return np.stack([x, y], axis=-1)
 
 
-def _loads_on_hands(loads: Sequence[Load], T: Array, fps: float) -> dict[int, Array]:
+def _loads_on_hands(loads: Sequence[CarriedLoad], T: Array, fps: float) -> dict[int, Array]:
     """Forces and moments (T, 6) about the joints that carry something."""
     pushes: dict[int, Array] = {}
     for load in loads:

@@ -42,7 +42,7 @@ class Movement:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Hands(Measure):
+class HandMotion(Measure):
     """Paths (T, 3) of hands in the world, their speeds (T,) there and relative to the body, by 'left' and 'right'."""
 
     times: Array
@@ -83,7 +83,7 @@ class Hands(Measure):
         return out
 
 
-def hands_of(subject: Subject) -> Hands:
+def hands_of(subject: Subject) -> HandMotion:
     """Measure the paths of the hands of a rig."""
     character, fps = subject.character, subject.clip.fps
     T, paths, speeds, relative = subject.T_smooth, {}, {}, {}
@@ -100,9 +100,9 @@ def hands_of(subject: Subject) -> Hands:
     common: dict[str, Any] = {"times": subject.times, "paths": paths, "speeds": speeds, "relative": relative}
     if not paths or len(T) < 3:
         says = "The clip is too short to measure hands." if paths else "The rig has no hands."
-        return Hands(light="none", says=says, movements=(), **common)
+        return HandMotion(light="none", says=says, movements=(), **common)
     light, says = _verdict(movements)
-    found = Hands(
+    found = HandMotion(
         light=light,
         says=says,
         headline=_headline(movements, max(float(v.max()) for v in speeds.values())),

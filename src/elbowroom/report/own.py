@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.report.clearance import Clearance, plain
+from elbowroom.report.clearance import ClearanceMeasure, plain
 from elbowroom.report.parts import Measure, Moment, light_of, listed, scaled_limits
 from elbowroom.report.people import Subject
 from elbowroom.world.pairs import Pair, hand_of
@@ -65,7 +65,7 @@ class Own(Measure):
         return sorted(best.values(), key=lambda row: -row[1])[:_LISTED]
 
 
-def own_of(subject: Subject, clearance: Clearance) -> Own:
+def own_of(subject: Subject, clearance: ClearanceMeasure) -> Own:
     """Judge the overlaps of a character with itself that were found with its clearances."""
     depth, pairs = clearance.overlaps[subject.name]
     made = Own(light="good", says="", times=clearance.times, depth=depth, pairs=pairs, size=subject.size)

@@ -175,7 +175,7 @@ def _pressing(bearing: Bearing, subject: Subject, gaps: Gaps | None) -> tuple[ND
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Pushes:
     """Forces (P, 3) at the points, in weights, and the size of what they leave, in weights."""
 
     push: Array
@@ -195,10 +195,10 @@ class _Needed:
     slides: Array
     allowed: float
 
-    def solved(self, friction: float = FRICTION, still: bool = False) -> _Found:
+    def solved(self, friction: float = FRICTION, still: bool = False) -> _Pushes:
         """Forces at the points that come nearest; those that slide push against their motion, unless `still`."""
         if not len(self.arms):
-            return _Found(np.zeros((0, 3)), float(np.linalg.norm(self.wrench)))
+            return _Pushes(np.zeros((0, 3)), float(np.linalg.norm(self.wrench)))
         # edges (P, 8, 3) of the friction cones; those of points that slide (P, 2), m/s, are against that
         slides = np.zeros_like(self.slides) if still else self.slides
         angle = np.arange(_SIDES) * 2.0 * np.pi / _SIDES
@@ -211,9 +211,9 @@ class _Needed:
         rays[moves, :, :2] = share[None, :, None] * against[:, None]
         columns = np.concatenate([rays, np.cross(self.arms[:, None], rays)], axis=-1).reshape(-1, 6)
         amounts, missing = scipy.optimize.nnls(columns.T, self.wrench)
-        return _Found((amounts.reshape(len(self.arms), -1, 1) * rays).sum(axis=1), float(missing))
+        return _Pushes((amounts.reshape(len(self.arms), -1, 1) * rays).sum(axis=1), float(missing))
 
-    def why(self, found: _Found) -> str:
+    def why(self, found: _Pushes) -> str:
         """Reason why a frame is not feasible; '' if it is."""
         up = float(self.wrench[2])
         if up > MOST_WEIGHTS:

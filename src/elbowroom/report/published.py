@@ -194,7 +194,7 @@ def published_of(world: World, name: str) -> dict[str, Any] | None:
     stance = np.stack([fast.contacts.foot(side) for side in SIDES], axis=1) if fast.contacts else np.zeros((0, 2), bool)
     times = fast.times[:: max(1, -(-len(fast.times) // _MOST))]
     T = fast.clip.world(times)
-    scene = _Scene(world, name, times)
+    scene = _SolidScene(world, name, times)
     deep = np.array([scene.depths(_surface(body, row), k) for k, row in enumerate(T)])
     omni = omniretarget(-deep.max(axis=1), scene.held(body, T), toes, stance, KIMODO_FPS)
     return {
@@ -223,7 +223,7 @@ def _surface(body: Character, T: Array) -> Array:
     return np.concatenate(parts) if parts else T[:, :3, 3]
 
 
-class _Scene:
+class _SolidScene:
     """Everything solid around a character at some times (N,): the floor, static meshes, and objects that it does not
     hold then."""
 

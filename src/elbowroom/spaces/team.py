@@ -76,7 +76,7 @@ class Bearer:
 
 
 @dataclass(frozen=True, eq=False)
-class Floor:
+class FloorCells:
     """Cells for the team: origin (2,), width, open ones (M, 2) and narrow places (N, 3) with the direction of the
     passage.
     """
@@ -100,7 +100,7 @@ class TeamSpace:
     """
 
     bearers: tuple[Bearer, ...]
-    floor: Floor
+    floor: FloorCells
     cover: tuple[Array, NDArray[np.int64], Array]
     outline: Array
     scene: Fields | None

@@ -51,7 +51,7 @@ def recording_named(name: str, folder: Path) -> Clip:
     return without_lead(opened.clip())
 
 
-class Person:
+class CharacterBuild:
     """One character of a storyboard, built in steps so that each fault is reported at its key."""
 
     def __init__(self, name: str, part: CharacterPart, folder: Path, fps: float) -> None:

@@ -28,10 +28,10 @@ from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard import things
 from elbowroom.storyboard.cast import ClipSource
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
-from elbowroom.storyboard.people import Person, held_from_start, library_named, recording_named
+from elbowroom.storyboard.people import CharacterBuild, held_from_start, library_named, recording_named
 from elbowroom.storyboard.tasks import tasks_of
 from elbowroom.storyboard.values import style_from
-from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml
+from elbowroom.storyboard.yaml_lines import Location, YamlDocument, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.things import FOREVER, Fixture
 from elbowroom.world.world import World
@@ -54,7 +54,7 @@ _GIVE_PLACE = "give it a smaller part, a position ('at'), or its position in the
 _FIRST_LINE = "it must begin with the line 'elbowroom: 1', the version of the format"
 
 
-def checked(document: Document) -> StoryboardFile:
+def checked(document: YamlDocument) -> StoryboardFile:
     """Validated storyboard of a document; raises `BadFile` for the first fault in the file."""
     if not isinstance(document.values, dict):
         raise BadFile(document.path, "is not a storyboard", would_do=_FIRST_LINE)
@@ -67,7 +67,7 @@ def checked(document: Document) -> StoryboardFile:
     raise document.error(location, what, would_do)
 
 
-def _fault(document: Document, error: Any) -> tuple[Location, str, str]:
+def _fault(document: YamlDocument, error: Any) -> tuple[Location, str, str]:
     kind, context = error["type"], error.get("ctx", {})
     steps = (*error["loc"], *context.get("at", ()))
     location, value, rest = _walked(document.values, steps)
@@ -191,9 +191,9 @@ def storyboard_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "elbowroom storyboard"}
 
 
-def _built(document: Document) -> Storyboard:
+def _built(document: YamlDocument) -> Storyboard:
     file = checked(document)
-    builder = _Builder(document, file)
+    builder = _WorldBuilder(document, file)
     world = builder.world()
     tasks = tasks_of(document, file, world)
     style = style_from(file.style)
@@ -213,10 +213,10 @@ def _built(document: Document) -> Storyboard:
     )
 
 
-class _Builder:
+class _WorldBuilder:
     """Builder of the world in steps: scene, objects, characters, holds, contacts."""
 
-    def __init__(self, document: Document, file: StoryboardFile) -> None:
+    def __init__(self, document: YamlDocument, file: StoryboardFile) -> None:
         self._document, self._file = document, file
         self._folder = document.path.parent
         self.stands: dict[str, int] = {}
@@ -318,7 +318,7 @@ class _Builder:
             motions: dict[str, Motion] = {}
             notes: list[str] = []
             for name, part in self._file.characters.items():
-                person = Person(name, part, self._folder, self._file.fps)
+                person = CharacterBuild(name, part, self._folder, self._file.fps)
                 with self._document.blaming("characters", name, "body"):
                     body = person.body()
                 with self._document.blaming("characters", name, "clip"):

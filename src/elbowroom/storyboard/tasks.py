@@ -22,7 +22,7 @@ from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.verbs import KeepPart, SupportPart, TaskPart
-from elbowroom.storyboard.yaml_lines import Document
+from elbowroom.storyboard.yaml_lines import YamlDocument
 from elbowroom.world.things import Fixture, GraspMark
 from elbowroom.world.world import World
 
@@ -30,11 +30,11 @@ from elbowroom.world.world import World
 _STANDS_ON = 600.0
 
 
-def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Task, ...]:
+def tasks_of(document: YamlDocument, file: StoryboardFile, world: World) -> tuple[Task, ...]:
     """Tasks in the order of the file; raises `BadFile` with the line of the first invalid one."""
     tasks = []
     for k, part in enumerate(file.tasks):
-        blame = _Blame(document, k, part)
+        blame = _ArgumentErrors(document, k, part)
         _check_person(blame, part, world)
         task = _task(blame, part, Named(world, part.arguments, document.path.parent))
         if k == 0:  # later, earlier tasks may have changed the scene
@@ -51,17 +51,17 @@ def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Ta
     return tuple(tasks)
 
 
-class _Blame:
+class _ArgumentErrors:
     """Context that reports errors at an argument of a task."""
 
-    def __init__(self, document: Document, k: int, part: TaskPart) -> None:
+    def __init__(self, document: YamlDocument, k: int, part: TaskPart) -> None:
         self._document, self._place = document, ("tasks", k, part.verb)
 
     def __call__(self, key: str = "") -> Any:
         return self._document.blaming(*self._place, key)
 
 
-def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
+def _check_person(blame: _ArgumentErrors, part: TaskPart, world: World) -> None:
     """Check that the character, its hand or foot, and the times exist."""
     args = part.arguments
     with blame("who"):
@@ -93,7 +93,7 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
                 raise BadValue(f"{what}; give a time inside it, or a longer motion")
 
 
-def _task(blame: _Blame, part: TaskPart, named: Named) -> Task:
+def _task(blame: _ArgumentErrors, part: TaskPart, named: Named) -> Task:
     """Task in the planner's units; its names are checked against the world."""
     args, kind = part.arguments, part.arguments.task
     given: dict[str, Any] = {name: v for name in type(args).model_fields if (v := getattr(args, name)) is not None}

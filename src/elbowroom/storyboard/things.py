@@ -23,7 +23,7 @@ from elbowroom.storyboard.model import FixturePart, Object, SceneMesh, StateKey
 from elbowroom.storyboard.values import Frame, GraspPart, Handle, MeshPiece, MeshSource
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
-from elbowroom.world.paths import Path as ThingPath
+from elbowroom.world.paths import PlacementPath as ThingPath
 from elbowroom.world.things import Fixture, GraspMark, Joint
 from elbowroom.world.world import World
 

@@ -33,7 +33,7 @@ _CURTAIN = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class BrowserView:
     """Eye, target and direction to the right, (3,) each; walls are cut open in front of normal (3,) · p = limit.
 
     What is seen lies around `middle` (3,) within `radius`.
@@ -48,14 +48,14 @@ class View:
     radius: float
 
 
-class Camera:
+class PageCamera:
     """Control of the cameras of all browsers."""
 
     def __init__(
         self,
         server: viser.ViserServer,
         studio: Studio,
-        framed: Callable[[View], None] = lambda view: None,
+        framed: Callable[[BrowserView], None] = lambda view: None,
     ) -> None:
         self._server, self._studio, self._framed = server, studio, framed
         self._whom: str | None = None
@@ -126,7 +126,7 @@ class Action:
     moving: Array
     axes: Array
 
-    def view(self, shape: float = _USUAL_SHAPE, covered: float = _COVERED) -> View:
+    def view(self, shape: float = _USUAL_SHAPE, covered: float = _COVERED) -> BrowserView:
         """View that shows all of it in a window of a shape, its width over its height, of whose height the timeline
         covers a share."""
         points, axes, slope = self.points, self.axes, float(np.tan(0.5 * FIELD_OF_VIEW))
@@ -137,7 +137,7 @@ class Action:
         normal = axes[2] * [1.0, 1.0, 0.0]
         curtain = float((self.moving @ normal).max()) + _CURTAIN
         radius = float(np.linalg.norm(points - middle, axis=1).max())
-        return View(eye, eye - axes[2] * far, axes[0], normal, curtain, middle, radius)
+        return BrowserView(eye, eye - axes[2] * far, axes[0], normal, curtain, middle, radius)
 
 
 def seen(world: World, beside: ArrayLike = (0.0, 0.0, 0.0)) -> Action:
@@ -166,7 +166,7 @@ _BEYOND = 1.5
 _SKY, _FILL, _SIDE, _LAMP = (2.4, 3.8), (0.9, 1.6), (1.6, 1.4), (1.8, 1.6)
 
 
-class Lights:
+class PageLights:
     """Lights of one page; without `shadows` the lamp casts none."""
 
     def __init__(self, server: viser.ViserServer, *, shadows: bool = True) -> None:

@@ -102,7 +102,7 @@ _CTRL = "cmd/ctrl"
 _WORDS = {"escape": "Esc", "delete": "Del", "space": "Space", "home": "Home", "end": "End"}
 
 
-class Keys:
+class KeyCommands:
     """Commands by key: those of players and of editors."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page) -> None:

@@ -31,11 +31,11 @@ from elbowroom.world.world import World
 # An object whose origin is farther than this from the middle of its underside has its handle there instead, metres.
 _NEAR = 0.5
 
-Kind = Literal["static", "object", "fixture", "character", "target"]
+PlaceKind = Literal["static", "object", "fixture", "character", "target"]
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class ScenePlace:
     """Initial position `T` (4, 4) in the world, and how a handle may move and rotate it.
 
     `axes` has the axes x, y and z about which it can be rotated; `flat` keeps it on the floor. `grip` (3,) is the
@@ -43,7 +43,7 @@ class Place:
     """
 
     name: str
-    kind: Kind
+    kind: PlaceKind
     T: Array
     axes: tuple[bool, bool, bool] = (True, True, True)
     flat: bool = False
@@ -59,38 +59,38 @@ class Place:
         return np.asarray(T @ transform(-np.array(self.grip)))
 
 
-def places_of(document: Document, board: Storyboard) -> dict[str, Place]:
+def places_of(document: Document, board: Storyboard) -> dict[str, ScenePlace]:
     """Everything movable, by name, without held objects that have no position of their own."""
     values = document.values
-    out: dict[str, Place] = {}
+    out: dict[str, ScenePlace] = {}
     for k, entry in enumerate(values.get("scene", {}).get("meshes", [])):
         if entry.get("name") not in (None, *board.stands) and is_place(board, k):
-            out[entry["name"]] = Place(entry["name"], "static", _frame(entry.get("at"), entry.get("turn")))
+            out[entry["name"]] = ScenePlace(entry["name"], "static", _frame(entry.get("at"), entry.get("turn")))
     for name, k in board.stands.items():
         entry = values["scene"]["meshes"][k]
         T = _frame(entry.get("at"), entry.get("turn"))
         own = entry.get("moved", {}).get(own_name(entry, name), {}) if alone(board, name) else {}
         T = T @ _frame(own.get("at"), own.get("turn"))
-        out[name] = Place(name, "static", T, grip=_grip(board, name, T) if "file" in entry else (0.0, 0.0, 0.0))
+        out[name] = ScenePlace(name, "static", T, grip=_grip(board, name, T) if "file" in entry else (0.0, 0.0, 0.0))
     for name, entry in values.get("fixtures", {}).items():
-        out[name] = Place(name, "fixture", _frame(entry.get("at"), entry.get("turn")))
+        out[name] = ScenePlace(name, "fixture", _frame(entry.get("at"), entry.get("turn")))
     for name, entry in values.get("objects", {}).items():
         if "path" in entry:
             first = entry["path"][0]
-            out[name] = Place(name, "object", transform(first["at"], quaternion(0.0)), (False, False, False))
+            out[name] = ScenePlace(name, "object", transform(first["at"], quaternion(0.0)), (False, False, False))
         elif "on" in entry:
             T_world_on = np.asarray(board.world.things[entry["on"]].path(board.world.span[0]))
-            out[name] = Place(name, "object", T_world_on @ _frame(entry.get("at"), entry.get("turn")))
+            out[name] = ScenePlace(name, "object", T_world_on @ _frame(entry.get("at"), entry.get("turn")))
         elif "at" in entry or "turn" in entry:
-            out[name] = Place(name, "object", _frame(entry.get("at"), entry.get("turn")))
+            out[name] = ScenePlace(name, "object", _frame(entry.get("at"), entry.get("turn")))
     for name, entry in values.get("characters", {}).items():
         x, y = entry.get("at", (0.0, 0.0))
         z = board.world.floor or 0.0
-        out[name] = Place(name, "character", _frame((x, y, z), entry.get("turn")), (False, False, True), flat=True)
+        out[name] = ScenePlace(name, "character", _frame((x, y, z), entry.get("turn")), (False, False, True), flat=True)
     for k, (_, point) in targets_of(document).items():
         flat = len(point) == 2
         at = np.array([*point, board.world.floor or 0.0] if flat else point)
-        out[target_name(k)] = Place(target_name(k), "target", transform(at), (False, False, False), flat=flat)
+        out[target_name(k)] = ScenePlace(target_name(k), "target", transform(at), (False, False, False), flat=flat)
     return out
 
 
@@ -157,7 +157,7 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
     return document.with_values(values)
 
 
-def moved_world(document: Document, board: Storyboard, name: str, T: Array, place: Place | None = None) -> World:
+def moved_world(document: Document, board: Storyboard, name: str, T: Array, place: ScenePlace | None = None) -> World:
     """World of the storyboard with an object at `T` (4, 4), and everything that moves with it.
 
     The motion of a character moves as a whole. Robots and objects held from the start are rebuilt. `place` is its place
@@ -224,7 +224,7 @@ def _millimetres(x: float) -> float:
     return round(float(x), 4) + 0.0
 
 
-def shown_place(place: Place) -> Mapping[str, Any]:
+def shown_place(place: ScenePlace) -> Mapping[str, Any]:
     """Position and rotation of its handle, in metres and degrees, for display."""
     return {"at": [_millimetres(x) for x in place.handle[:3, 3]], "turn": _degrees(place.T)}
 

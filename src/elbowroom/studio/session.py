@@ -24,7 +24,7 @@ MOST_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class EditStep:
     """Name of an edit, and the document before and after it."""
 
     what: str
@@ -38,8 +38,8 @@ class Session:
     def __init__(self, document: Document, autosave: Autosave | None = None) -> None:
         self._document = self._saved = document
         self._autosave = autosave
-        self._done: list[Step] = []
-        self._undone: list[Step] = []
+        self._done: list[EditStep] = []
+        self._undone: list[EditStep] = []
 
     @property
     def document(self) -> Document:
@@ -65,7 +65,7 @@ class Session:
         """Make an edit; an unchanged document is not one."""
         if after.same(self._document):
             return
-        self._done = [*self._done, Step(what, self._document, after)][-MOST_STEPS:]
+        self._done = [*self._done, EditStep(what, self._document, after)][-MOST_STEPS:]
         self._undone = []
         self._set(after)
 
@@ -105,7 +105,7 @@ class Session:
     def saved(self, document: Document) -> None:
         """Register a save, perhaps under another name: earlier edits belong to the new file, too."""
 
-        def moved(step: Step) -> Step:
+        def moved(step: EditStep) -> EditStep:
             return replace(step, before=_as_of(document, step.before), after=_as_of(document, step.after))
 
         self._done, self._undone = [moved(step) for step in self._done], [moved(step) for step in self._undone]
@@ -182,7 +182,7 @@ def state_folder() -> Path:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class UnsavedWork:
     """Unsaved work found on disk: the document, and when it was last changed, in seconds since 1970."""
 
     file: Path
@@ -225,14 +225,14 @@ class Autosave:
             if self._claim is not None:
                 self._claim.file.unlink(missing_ok=True)
 
-    def found(self) -> list[Kept]:
+    def found(self) -> list[UnsavedWork]:
         """Unsaved work of studios that no longer run, the latest first."""
         out = []
         for file in self._folder.glob(f"*{_SUFFIX}"):
             if _claimed(file):
                 continue
             with contextlib.suppress(OSError, BadValue, UnicodeDecodeError):
-                out.append(Kept(file, from_json(file.read_text(encoding="utf-8")), file.stat().st_mtime))
+                out.append(UnsavedWork(file, from_json(file.read_text(encoding="utf-8")), file.stat().st_mtime))
         for lock in self._folder.glob("*.lock"):
             file = lock.with_suffix(_SUFFIX)
             with contextlib.suppress(OSError):
@@ -241,7 +241,7 @@ class Autosave:
         return sorted(out, key=lambda kept: -kept.when)
 
     @staticmethod
-    def discard(kept: Kept) -> None:
+    def discard(kept: UnsavedWork) -> None:
         """Discard unsaved work."""
         with contextlib.suppress(OSError):
             kept.file.unlink(missing_ok=True)

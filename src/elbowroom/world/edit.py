@@ -14,7 +14,7 @@ from elbowroom.motion.layers import Layer, composed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Interval
 
-Tier = Literal["ik", "avoid", "plan", "whole-body"]
+EditTier = Literal["ik", "avoid", "plan", "whole-body"]
 Motions = Mapping[str, Motion]
 
 # Frames between two layers that count as consecutive.
@@ -75,7 +75,7 @@ class Edit:
     limb: str
     reason: str
     during: Interval
-    tier: Tier
+    tier: EditTier
     first_solution_s: float = 0.0
     smooth_s: float = 0.0
     checks: int = 0

@@ -17,7 +17,7 @@ from elbowroom.files.clip_library import posture_database
 from elbowroom.geometry.rotations import UP, Array, about, angle_between, normalize, slerp
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
-from elbowroom.motion.posture_db import Posture, PostureDatabase
+from elbowroom.motion.posture_db import MarkerPosture, PostureDatabase
 from elbowroom.motion.recorded import recorded_postures
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
@@ -102,7 +102,7 @@ class Holding:
         self.pull = PULLS[0]
         self._postures: dict[object, Postures] = {}
         self.met = Counter[str]()  # collisions that ended steps of the object's paths
-        self._answer: tuple[object, Posture] | None = None
+        self._answer: tuple[object, MarkerPosture] | None = None
         self.T_feet = {foot: actor.body.skeleton.at(actor.pose)[actor.body.role(foot)] for foot in FEET}
 
     def at(
@@ -255,7 +255,7 @@ class Holding:
         found = self._answer[1]
         return found.markers, self.pull * found.weights
 
-    def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, Posture]]:
+    def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, MarkerPosture]]:
         """Databases, best fit first: metres to the nearest constraints, at start and goal, and the worse answer of the
         two (Y10).
         """
