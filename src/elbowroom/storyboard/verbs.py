@@ -17,6 +17,7 @@ from elbowroom.plan.tasks.repair import Kept
 from elbowroom.plan.tasks.task import Name as PlainName
 from elbowroom.plan.tasks.task import Seconds as PlainSeconds
 from elbowroom.plan.tasks.task import ShapeName
+from elbowroom.posing.kneeling import Side
 from elbowroom.storyboard.values import (
     BY_FORM,
     HandShapeName,
@@ -30,7 +31,6 @@ from elbowroom.storyboard.values import (
     wrong,
 )
 
-Side = Literal["left", "right"]
 Priority = Annotated[int, Field(ge=-1000, le=1000)]
 
 
