@@ -21,8 +21,8 @@ from elbowroom.kernels.limb_terms import pose, turn_between
 from elbowroom.kernels.meeting import point
 from elbowroom.kernels.space import CHECKS, TALLY
 from elbowroom.kernels.validity import place_limb
-from elbowroom.search.birrt import Path
-from elbowroom.spaces.limb import LimbSpace, places_of
+from elbowroom.search.birrt import SearchPath
+from elbowroom.spaces.limb import LimbSearchSpace, places_of
 from elbowroom.world.fast import LimbCheck
 
 # Stretches shorter than this share of a way are not halved any more.
@@ -120,7 +120,7 @@ def moves_of(check: LimbCheck) -> NDArray[np.bool_]:
     return out
 
 
-def prove(space: LimbSpace, path: Path) -> Proven:
+def prove(space: LimbSearchSpace, path: SearchPath) -> Proven:
     """Prove that a path is free of contact in continuous time, everything else moving as the check's tables have it.
 
     Every stretch of the path is seen to keep the check's margin at its middle, by the fast test or, in doubt, by the

@@ -15,7 +15,7 @@ import argparse
 import json
 import tempfile
 import time
-from pathlib import Path as File
+from pathlib import SearchPath as File
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,9 @@ from elbowroom.kernels import limb_space
 from elbowroom.kernels.compiled import njit_nogil
 from elbowroom.kernels.limb_state import travel
 from elbowroom.props.furniture import bookshelf
-from elbowroom.search.birrt import Budget, Path
+from elbowroom.search.birrt import Budget, SearchPath
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, HIT, LimbCheck
 from elbowroom.world.world import World
@@ -80,7 +80,7 @@ def hanging(check: LimbCheck) -> Array:
     return np.stack([limit.rotation(c) for limit, c in zip(limits, terms, strict=True)])
 
 
-def problems(space: LimbSpace, count: int, seed: int = 0) -> tuple[list[Problem], dict[str, int]]:
+def problems(space: LimbSearchSpace, count: int, seed: int = 0) -> tuple[list[Problem], dict[str, int]]:
     """Pairs of postures (n, 4), free by the exact test and with a path between them, and what became of those drawn."""
     check = space.check
     meshes = list(check.world.static.values())
@@ -121,7 +121,7 @@ def problems(space: LimbSpace, count: int, seed: int = 0) -> tuple[list[Problem]
     return pairs, told
 
 
-def straight_looks(space: LimbSpace, pairs: list[Problem]) -> list[int]:
+def straight_looks(space: LimbSearchSpace, pairs: list[Problem]) -> list[int]:
     """How many looks our search takes on the straight way of each problem."""
     here = space._here()
     out = []
@@ -131,7 +131,7 @@ def straight_looks(space: LimbSpace, pairs: list[Problem]) -> list[int]:
     return out
 
 
-def own(space: LimbSpace, pairs: list[Problem], repeats: int) -> tuple[dict[str, Any], list[Path]]:
+def own(space: LimbSearchSpace, pairs: list[Problem], repeats: int) -> tuple[dict[str, Any], list[SearchPath]]:
     """Our times in ms, the median of repeated runs for each problem, and counts."""
     states = [(space.state(a), space.state(b)) for a, b in pairs]
     prove(space, smooth(space, plan_limb(space, *states[0])))  # load compiled code
@@ -181,7 +181,7 @@ def _rival(told: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def looked_at(space: LimbSpace, paths: list[Path]) -> int:
+def looked_at(space: LimbSearchSpace, paths: list[SearchPath]) -> int:
     """How many paths the exact test finds free of contact at five times the resolution."""
     check = LimbCheck(space.check.world, space.check.who, list(space.check.joints), exact=space.check.exact)
     return sum(not any(check.hits(q) for q in space.rotations(space.dense(p, RESOLUTION / 5))) for p in paths)
@@ -200,11 +200,11 @@ def main() -> None:
     given = parser.parse_args()
     world = scene()
     check = LimbCheck(world, "ann", "right_arm", margin=MARGIN)
-    space = LimbSpace.over(check, resolution=RESOLUTION)
+    space = LimbSearchSpace.over(check, resolution=RESOLUTION)
     pairs, told = problems(space, given.problems)
     report: dict[str, Any] = {"triangles": world.triangles, "postures": told}
     for name, style in {"bent first": NATURAL, "even": Style(flexion=0.0, wrist=1.0, close=False)}.items():
-        biased = LimbSpace.over(check, resolution=RESOLUTION, style=style)
+        biased = LimbSearchSpace.over(check, resolution=RESOLUTION, style=style)
         if given.natural:
             report[name] = looks_like(biased, pairs)
             continue

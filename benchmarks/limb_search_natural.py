@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.search.birrt import Path
+from elbowroom.search.birrt import SearchPath
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 
 # The person faces -Y, her right is -X. The hand is behind where it is more than the first behind the shoulder, and
 # before the body where it is before the shoulder and no more than the second outside of it, metres.
 BEHIND, ASIDE = 0.10, 0.20
 
 
-def figures(space: LimbSpace, path: Path) -> dict[str, float]:
+def figures(space: LimbSearchSpace, path: SearchPath) -> dict[str, float]:
     """Shares of the hand's way, metres that it goes out, mean bend of the wrist, its length over the straight line."""
     rows = space.dense(path, 0.005)
     marks = space.marks(rows)
@@ -40,7 +40,7 @@ def figures(space: LimbSpace, path: Path) -> dict[str, float]:
     }
 
 
-def looks_like(space: LimbSpace, pairs: list[tuple[Array, Array]]) -> dict[str, Any]:
+def looks_like(space: LimbSearchSpace, pairs: list[tuple[Array, Array]]) -> dict[str, Any]:
     """Figures of first and of smoothed paths: means of shares and bends, median and p90 of lengths."""
     report: dict[str, Any] = {}
     found: dict[str, list[dict[str, float]]] = {"first": [], "smooth": []}

@@ -18,7 +18,7 @@ import pinocchio as pin
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.limb_terms import put, swung_past
-from elbowroom.spaces.limb import LimbSpace
+from elbowroom.spaces.limb import LimbSearchSpace
 from elbowroom.world.fast import LimbCheck
 
 # Joint and term of each number of a state: shoulder's swing and twist, elbow's bend and twist, wrist's swing.
@@ -44,7 +44,7 @@ def moved(check: LimbCheck) -> dict[int, tuple[int, Array]]:
     return {i: (part.carrier, part.T) for i, part in check._parts.limb.items()}
 
 
-def _hitting(space: LimbSpace) -> tuple[Callable[[Array], bool], str, Any]:
+def _hitting(space: LimbSearchSpace) -> tuple[Callable[[Array], bool], str, Any]:
     """Whether rotations x, y, z, w (12,) collide, by Pinocchio and Coal, how that is asked, and what has to be kept."""
     check = space.check
     exact, limb = check.exact, moved(check)
@@ -101,13 +101,15 @@ def _turned(q: Array, rng: np.random.Generator) -> Array:
     return out / np.linalg.norm(out)
 
 
-def seven(space: LimbSpace, q: Array) -> Array:
+def seven(space: LimbSearchSpace, q: Array) -> Array:
     """The searched terms of a posture (n, 4)."""
     terms = space.coordinates(space.state(q))
     return np.array([terms[j, i] for j, i in SEARCHED])
 
 
-def plan_all(space: LimbSpace, pairs: list[tuple[Array, Array]], looks: list[int], seconds: float) -> dict[str, Any]:
+def plan_all(
+    space: LimbSearchSpace, pairs: list[tuple[Array, Array]], looks: list[int], seconds: float
+) -> dict[str, Any]:
     """Times (s) and looks of problems, None where not solved.
 
     looks: how many our search takes on the straight way of each problem; OMPL's look as far apart in the median.

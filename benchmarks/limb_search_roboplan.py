@@ -19,11 +19,11 @@ from elbowroom.character.limits import sample_pose
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-from elbowroom.spaces.limb import LimbSpace
+from elbowroom.spaces.limb import LimbSearchSpace
 from limb_search_ompl import moved
 
 
-def seven(space: LimbSpace, q: Array) -> Array:
+def seven(space: LimbSearchSpace, q: Array) -> Array:
     """Angles (..., 7) of postures (..., n, 4): shoulder about x, y, z, elbow about x, z, wrist about x, y."""
     shoulder = space.limits[0]
     a = rot.multiply(rot.multiply(rot.conjugate(shoulder.pre), q[..., 0, :]), rot.conjugate(shoulder.post))
@@ -32,7 +32,7 @@ def seven(space: LimbSpace, q: Array) -> Array:
     return np.concatenate([angles, elbow[..., [0, 2]], wrist[..., :2]], axis=-1)
 
 
-def postures(space: LimbSpace, angles: Array) -> Array:
+def postures(space: LimbSearchSpace, angles: Array) -> Array:
     """Postures (..., n, 4) that seven angles (..., 7) give this arm."""
     x, y, z = np.eye(3)
     parts = [((x, 0), (y, 1), (z, 2)), ((x, 3), (z, 4)), ((x, 5), (y, 6))]
@@ -62,7 +62,7 @@ def _joint(kind: str, name: str, parent: str, child: str, T: Array, more: str = 
     )
 
 
-def urdf(space: LimbSpace, folder: File) -> tuple[str, dict[int, str]]:
+def urdf(space: LimbSearchSpace, folder: File) -> tuple[str, dict[int, str]]:
     """The arm, the body and the scene as one URDF, and the names of their links by number of the exact test's part."""
     check = space.check
     exact, limb = check.exact, moved(check)
@@ -118,7 +118,7 @@ def urdf(space: LimbSpace, folder: File) -> tuple[str, dict[int, str]]:
 
 
 def plan_all(
-    space: LimbSpace, pairs: list[tuple[Array, Array]], looks: list[int], seconds: float, folder: File
+    space: LimbSearchSpace, pairs: list[tuple[Array, Array]], looks: list[int], seconds: float, folder: File
 ) -> dict[str, Any]:
     """Times (s) of problems, None where not solved; and µs of a single check from Python.
 
@@ -169,7 +169,7 @@ def plan_all(
     return {"times": times, "us per check": round(1e6 * each, 1), "ends in collision there": int(disagree)}
 
 
-def _far(scene: Any, space: LimbSpace, angles: Array) -> bool:
+def _far(scene: Any, space: LimbSearchSpace, angles: Array) -> bool:
     """Whether the URDF puts the hand elsewhere than this arm has it, by more than a micrometre."""
     there = scene.forwardKinematics(angles, "limb2")[:3, 3]
     here = space.marks(space.state(postures(space, angles)))[1]

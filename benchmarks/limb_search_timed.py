@@ -17,7 +17,7 @@ from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 from elbowroom.world.fast import FREE, LimbCheck
 from elbowroom.world.world import World
 from limb_proof import prove
@@ -45,7 +45,7 @@ def main() -> None:
         met = np.flatnonzero(check.batch(clip.rotations[:, joints], times) != FREE)
         if not len(met):
             continue
-        space = LimbSpace.over(check, timed=True)
+        space = LimbSearchSpace.over(check, timed=True)
         wide = round(BEFORE * clip.fps)
         a, b = (space.state(clip.rotations[k, joints], times[k]) for k in (met[0] - wide, met[-1] + wide))
         for seed in range(given.seeds):

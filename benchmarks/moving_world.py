@@ -37,7 +37,7 @@ from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.paths import Keyed, Still
@@ -189,7 +189,7 @@ def solved(problem: Problem, seed: int) -> dict[str, Any]:
     row["check_ms"] = 1e3 * (time.process_time() - begun)
     rows = slice(problem.first, problem.last + 1)
     base, times = clip.rotations[rows, joints], clip.times[rows]
-    space = LimbSpace.over(check, timed=True)
+    space = LimbSearchSpace.over(check, timed=True)
     ends = [space.state(base[k], float(times[k])) for k in (0, -1)]
     at = [time.process_time()]
     path = plan_limb(space, *ends, seed)
@@ -211,12 +211,12 @@ def solved(problem: Problem, seed: int) -> dict[str, Any]:
     return row
 
 
-def snapshot(problem: Problem, space: LimbSpace, seed: int) -> str:
+def snapshot(problem: Problem, space: LimbSearchSpace, seed: int) -> str:
     """What becomes of a path that was planned with all things where they are when the arm sets out."""
     world, during = problem.world, problem.during
     still = {name: replace(one, path=Still(world.frame(name, during[0]))) for name, one in world.objects.items()}
     check = LimbCheck(world.with_(objects=still), "ann", problem.limb, during, margin=MARGIN)
-    frozen = LimbSpace.over(check, timed=True)
+    frozen = LimbSearchSpace.over(check, timed=True)
     joints = list(problem.clip.character.chain(problem.limb).joints)
     frames = [(problem.clip.rotations[k, joints], float(problem.clip.times[k])) for k in (problem.first, problem.last)]
     path = smooth(frozen, plan_limb(frozen, *(frozen.state(q, t) for q, t in frames), seed), seed)

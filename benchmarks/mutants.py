@@ -106,7 +106,7 @@ MUTANTS = (
     ),
     Mutant(
         "the digest of a certificate leaves out bone lengths",
-        "world/digests.py",
+        "world/evidence.py",
         "    return (*parts, body.skeleton, body.limits, skin)\n",
         "    return (*parts, body.parents, body.limits, skin)\n",
         "tests/world/test_played.py -k digest",

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from elbowroom.geometry import rotations as rot
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
-from elbowroom.report.bearing import bearing_of
+from elbowroom.report.bearing import bearing_height, bearing_of, gaps_of
 from elbowroom.report.forces import forces_of
-from elbowroom.report.ground import bearing_height, gaps_of
 from elbowroom.report.people import Subject
 from elbowroom.report.physics import Physics, physics_of
 from elbowroom.world.world import World

@@ -26,7 +26,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.edit import Edit
 from elbowroom.world.fast import LimbCheck
@@ -68,7 +68,7 @@ def searched(world: World, motion: Edit, searches: int) -> list[dict[str, Any]]:
     # the last bit before a hand touches something, and the first after it, keep no margin: they are not searched
     clear = np.flatnonzero(check.free_batch(course, times, exact=False))
     speed = angle_between(course[:-1], course[1:]).max(axis=0) * clip.fps
-    space = LimbSpace.over(check, timed=True, speed=np.maximum(FASTEST, FASTER * speed))
+    space = LimbSearchSpace.over(check, timed=True, speed=np.maximum(FASTEST, FASTER * speed))
     ends = [space.state(course[k], float(times[k])) for k in (clear[0], clear[-1])]
     found = []
     for seed in range(searches):

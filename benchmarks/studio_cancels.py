@@ -29,7 +29,7 @@ from elbowroom.studio.exporting import export, report_on
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.importing import bring_in
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.worker import Job, Worker
+from elbowroom.studio.worker import StudioJob, Worker
 
 # Seconds after which it is looked at what holds up a cancel.
 _SLOW = 0.25
@@ -39,13 +39,13 @@ _LONGEST = 20.0
 _SIDE = 700
 
 
-def planning(name: str) -> Callable[[Path], tuple[Studio, Callable[[], Job]]]:
+def planning(name: str) -> Callable[[Path], tuple[Studio, Callable[[], StudioJob]]]:
     """A scenario of the gallery that is planned."""
 
-    def made(folder: Path) -> tuple[Studio, Callable[[], Job]]:
+    def made(folder: Path) -> tuple[Studio, Callable[[], StudioJob]]:
         studio = opened(name, folder)
 
-        def begin() -> Job:
+        def begin() -> StudioJob:
             studio.plan_from_scratch()
             return current(studio.worker)
 
@@ -54,15 +54,15 @@ def planning(name: str) -> Callable[[Path], tuple[Studio, Callable[[], Job]]]:
     return made
 
 
-def writing(begin: Callable[[Studio], Job]) -> Callable[[Path], tuple[Studio, Callable[[], Job]]]:
+def writing(begin: Callable[[Studio], StudioJob]) -> Callable[[Path], tuple[Studio, Callable[[], StudioJob]]]:
     """Files of the umbrella's motion."""
 
-    def made(folder: Path) -> tuple[Studio, Callable[[], Job]]:
+    def made(folder: Path) -> tuple[Studio, Callable[[], StudioJob]]:
         studio = opened("umbrella", folder)
         studio.replan()
         rest(studio)
 
-        def begun() -> Job:
+        def begun() -> StudioJob:
             for path in studio.folders.work.iterdir():
                 path.unlink()
             return begin(studio)
@@ -72,19 +72,19 @@ def writing(begin: Callable[[Studio], Job]) -> Callable[[Path], tuple[Studio, Ca
     return made
 
 
-def importing(folder: Path) -> tuple[Studio, Callable[[], Job]]:
+def importing(folder: Path) -> tuple[Studio, Callable[[], StudioJob]]:
     """A scan of a million triangles that becomes a scene; then the scene is checked."""
     studio = opened(None, folder)
     hill(studio.folders.work / "scan.ply")
     return studio, lambda: bring_in(studio, "scene", "scan.ply")
 
 
-def checking(folder: Path) -> tuple[Studio, Callable[[], Job]]:
+def checking(folder: Path) -> tuple[Studio, Callable[[], StudioJob]]:
     """Somebody walks over that scan: the motion is checked, each time with another shape of the ground."""
     studio = opened("stroll", folder)
     number = iter(range(10**6))
 
-    def begin() -> Job:
+    def begin() -> StudioJob:
         hill(studio.folders.work / "scan.ply", next(number))
         studio.cancel()
         rest(studio)
@@ -95,7 +95,7 @@ def checking(folder: Path) -> tuple[Studio, Callable[[], Job]]:
     return studio, begin
 
 
-KINDS: dict[str, Callable[[Path], tuple[Studio, Callable[[], Job]]]] = {
+KINDS: dict[str, Callable[[Path], tuple[Studio, Callable[[], StudioJob]]]] = {
     "repair of umbrella": planning("umbrella"),
     "plan of cheese-and-hat": planning("cheese-and-hat"),
     "film (MP4) of umbrella": writing(lambda studio: export(studio, ["MP4"], "out")),
@@ -125,7 +125,7 @@ def opened(name: str | None, folder: Path) -> Studio:
     return Studio(document, Folders(work, [FOLDER]), folder / "state")
 
 
-def current(worker: Worker) -> Job:
+def current(worker: Worker) -> StudioJob:
     """The job that a worker does, or is about to do."""
     job = worker.current
     assert job is not None, "nothing is done"
@@ -138,7 +138,7 @@ def rest(studio: Studio) -> None:
         time.sleep(0.005)
 
 
-def cancelled(studio: Studio, job: Job, worker: Worker) -> tuple[float, str]:
+def cancelled(studio: Studio, job: StudioJob, worker: Worker) -> tuple[float, str]:
     """Cancel a job: seconds until it has ended, and where it was if that took long."""
     start = time.perf_counter()
     studio.cancel()

@@ -25,7 +25,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.quality import ReachShape
 from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
 from elbowroom.plan.settings import Settings
-from elbowroom.spaces.limb import LimbSpace
+from elbowroom.spaces.limb import LimbSearchSpace
 from elbowroom.world.fast import LimbCheck
 from limb_search import MARGIN, problems, scene
 
@@ -54,7 +54,7 @@ def main() -> None:
     options = parser.parse_args()
     world = scene()
     check = LimbCheck(world, "ann", "right_arm", margin=MARGIN)
-    pairs, _ = problems(LimbSpace.over(check), options.problems)
+    pairs, _ = problems(LimbSearchSpace.over(check), options.problems)
     body = world.body("ann")
     times = np.arange(FRAMES + 1) / FRAMES
     T = np.repeat(world.at(0.0).joints["ann"][None], FRAMES + 1, axis=0)

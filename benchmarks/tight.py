@@ -42,7 +42,7 @@ from elbowroom.plan.tight.frames import Planned, planned_frames
 from elbowroom.plan.tight.recordings import Capture
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.posing.balance import balance_margin
-from elbowroom.posing.stand import Balance
+from elbowroom.posing.stand import Balancer
 from elbowroom.posing.whole_body import FEET
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.component import PosePath
@@ -105,7 +105,7 @@ def scene(number: int, gap: float | None = None) -> Scene | None:
     stand, body = Pose.of(root[0], q[0]), motion.body
     assert isinstance(body, Character)
     check = BodyCheck(world, "ann", 0.0, margin=0.006)
-    problem = BodyProblem(body, stand, stand, check, Balance(body, 0.0, 0.015), AXES)
+    problem = BodyProblem(body, stand, stand, check, Balancer(body, 0.0, 0.015), AXES)
     if not check.free(stand):
         return None
     board = world.static["board"].bounds

@@ -21,7 +21,7 @@ from ompl import util
 from elbowroom.character.skeleton import Pose
 from elbowroom.plan.tight.chain import BodyProblem
 from elbowroom.posing.whole_body import FEET
-from elbowroom.spaces.component import Component, Freedom, PosePath, components, joined
+from elbowroom.spaces.component import Component, PosePath, SharedCoordinate, components, joined
 
 util.RNG.setSeed(1)
 util.setLogLevel(util.LogLevel.LOG_ERROR)
@@ -39,7 +39,7 @@ def flat_component(problem: BodyProblem, *, legs: bool) -> Component:
     if not legs:
         return whole
     own = [
-        Freedom((joint,), i, (-spans[i], spans[i]), lever)
+        SharedCoordinate((joint,), i, (-spans[i], spans[i]), lever)
         for chain in (body.chain("left_leg"), body.chain("right_leg"))
         for joint, (spans, lever) in zip(chain.joints, LEG, strict=False)
         for i in range(3)

@@ -25,7 +25,7 @@ from playwright.sync_api import sync_playwright
 
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import edits, importing
-from elbowroom.studio.document import Choice
+from elbowroom.studio.document import ImportChoice
 from elbowroom.studio.filing import document_of
 from elbowroom.studio.page import Page, opened
 from elbowroom.studio.places import target_name
@@ -189,7 +189,7 @@ class Tour:
             for path in sorted(Path(folder).iterdir(), key=lambda p: p.suffix == ".obj"):
                 (self.studio.folders.work / path.name).write_bytes(path.read_bytes())
         self.studio.select(None)
-        importing.bring_in(self.studio, "crate.obj", Choice())
+        importing.bring_in(self.studio, "crate.obj", ImportChoice())
         self.rest()
         self.tab("Files")
         self.window.get_by_text("Import", exact=True).locator("visible=true").first.click()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbowroom.character.anthropometry import LENGTHS, STACK, Proportions, between, proportions
-from elbowroom.character.body import Masses
+from elbowroom.character.body import SegmentMasses
 from elbowroom.character.hands import FINGERS, finger_names
 from elbowroom.character.human import PRESETS, human, preset
 from elbowroom.character.human_joints import human_skeleton
@@ -28,12 +28,12 @@ def bare(height: float = 1.70, sex: str = "average") -> tuple[Proportions, Skele
     return sizes, skeleton, {name: j for j, name in enumerate(skeleton.names)}
 
 
-def total_center(skeleton: Skeleton, masses: Masses) -> np.ndarray:
+def total_center(skeleton: Skeleton, masses: SegmentMasses) -> np.ndarray:
     at = np.einsum("jab,jb->ja", skeleton.T_rest[:, :3, :3], masses.center) + skeleton.T_rest[:, :3, 3]
     return masses.mass @ at / masses.total
 
 
-def assert_physical(masses: Masses) -> None:
+def assert_physical(masses: SegmentMasses) -> None:
     for mass, inertia in zip(masses.mass, masses.inertia, strict=True):
         np.testing.assert_allclose(inertia, inertia.T, atol=1e-12)
         low, middle, high = np.linalg.eigvalsh(inertia)

@@ -10,8 +10,7 @@ from elbowroom.character.anthropometry import Scales, proportions
 from elbowroom.character.human import PRESETS
 from elbowroom.character.human_joints import human_skeleton
 from elbowroom.character.mannequin import DENSITY, mannequin_skin, volume
-from elbowroom.character.mannequin_fit import BONE_END
-from elbowroom.character.mannequin_shapes import mirrored_name, shapes
+from elbowroom.character.mannequin_fit import BONE_END, mirrored_name, shapes
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import about

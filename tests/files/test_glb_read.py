@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 
 from conftest import real_files
 from elbowroom.errors import BadValue
-from elbowroom.files.glb_animation import Track
+from elbowroom.files.glb_animation import KeyTrack
 from elbowroom.files.glb_read import read_glb
 from elbowroom.files.glb_rig import SKIN_COLOR
 from elbowroom.files.glb_write import write_glb
@@ -279,13 +279,13 @@ def test_cubic_and_stepped_tracks():
     at = np.linspace(0.0, 2.2, 50)
     spline = CubicHermiteSpline(times, values[:, 1], values[:, 2])
     values[:, 0] = values[:, 2]  # the same slope on both sides, as scipy's spline has
-    assert np.allclose(Track(times, values, "CUBICSPLINE", False)(at), spline(at), atol=1e-12)
-    turns = Track(times, rng.normal(size=(4, 3, 4)), "CUBICSPLINE", True)(at)
+    assert np.allclose(KeyTrack(times, values, "CUBICSPLINE", False)(at), spline(at), atol=1e-12)
+    turns = KeyTrack(times, rng.normal(size=(4, 3, 4)), "CUBICSPLINE", True)(at)
     assert np.allclose(np.linalg.norm(turns, axis=1), 1.0)
-    stepped = Track(times, values[:, 1], "STEP", False)(np.array([-1.0, 0.49, 0.5, 1.9, 2.2, 9.0]))
+    stepped = KeyTrack(times, values[:, 1], "STEP", False)(np.array([-1.0, 0.49, 0.5, 1.9, 2.2, 9.0]))
     assert np.array_equal(stepped, values[[0, 0, 1, 1, 3, 3], 1])
     q = rot.exp(np.array([[0.0, 0, 0], [0, 0, 2.0]]))
-    half = Track(np.array([1.0, 3.0]), q, "LINEAR", True)(np.array([1.5]))
+    half = KeyTrack(np.array([1.0, 3.0]), q, "LINEAR", True)(np.array([1.5]))
     assert np.allclose(half, rot.exp([[0, 0, 0.5]]))
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from elbowroom.character.human import human
+from elbowroom.files.content import proof_of
 from elbowroom.files.glb_story import story_of, with_story
 from elbowroom.files.glb_write import write_glb
 from elbowroom.files.open import open_file
-from elbowroom.files.proof import proof_of
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk

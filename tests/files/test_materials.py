@@ -15,8 +15,7 @@ from elbowroom.files.glb_read import read_glb
 from elbowroom.files.glb_write import write_glb
 from elbowroom.files.html import write_html
 from elbowroom.files.meshes import read_meshes
-from elbowroom.geometry.mesh import Mesh, cut_open
-from elbowroom.geometry.normals import split_at_creases
+from elbowroom.geometry.mesh import Mesh, cut_open, split_at_creases
 from elbowroom.geometry.paint import Material, Paint
 from elbowroom.locomotion.standing import idle
 from elbowroom.pictures.images import still

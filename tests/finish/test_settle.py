@@ -12,9 +12,9 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip, still_clip
-from elbowroom.search.birrt import Path
+from elbowroom.search.birrt import SearchPath
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.world import World
 
@@ -40,18 +40,20 @@ def standing() -> Clip:
     return Clip(PERSON, FPS, np.repeat(one.root, frames, axis=0), q)
 
 
-def space_with(static: dict[str, object], timed: bool = False) -> LimbSpace:
+def space_with(static: dict[str, object], timed: bool = False) -> LimbSearchSpace:
     world = World(static=static, floor=0.0).with_character("ann", standing())  # type: ignore[arg-type]
-    return LimbSpace.over(LimbCheck(world, "ann", "right_arm", (0.0, SECONDS), margin=0.005), timed=timed, speed=4.0)
+    return LimbSearchSpace.over(
+        LimbCheck(world, "ann", "right_arm", (0.0, SECONDS), margin=0.005), timed=timed, speed=4.0
+    )
 
 
 @pytest.fixture(scope="module")
-def open_space() -> LimbSpace:
+def open_space() -> LimbSearchSpace:
     return space_with({})
 
 
 @pytest.fixture(scope="module")
-def timed_space() -> LimbSpace:
+def timed_space() -> LimbSearchSpace:
     return space_with({}, timed=True)
 
 
@@ -66,9 +68,9 @@ def test_bell_has_no_speed_at_its_ends_and_is_fastest_half_way() -> None:
     assert np.diff(s)[[0, -1]].max() < 0.02 * np.diff(s).max()
 
 
-def test_wrist_has_even_speed_along_its_way(open_space: LimbSpace) -> None:
+def test_wrist_has_even_speed_along_its_way(open_space: LimbSearchSpace) -> None:
     a, b = open_space.state(LOW), open_space.state(HIGH)
-    q, along = wrist_travel(open_space, Path(np.stack([a, b]), "found"))
+    q, along = wrist_travel(open_space, SearchPath(np.stack([a, b]), "found"))
     even = interpolate(along, q, np.linspace(0.0, 1.0, 50))
     wrist = np.array([open_space.marks(open_space.state(x))[1] for x in even])
     step = np.linalg.norm(np.diff(wrist, axis=0), axis=1)
@@ -121,7 +123,7 @@ def test_a_way_that_is_tight_somewhere_has_no_corners_elsewhere() -> None:
     assert bends[0] < 0.3 * bends[1]
 
 
-def test_free_path_is_gone_along_with_the_bell(open_space: LimbSpace) -> None:
+def test_free_path_is_gone_along_with_the_bell(open_space: LimbSearchSpace) -> None:
     path = plan_limb(open_space, open_space.state(LOW), open_space.state(HIGH))
     times = np.arange(0.0, 1.0 + 1e-9, 1 / FPS)
     done = settle(open_space, path, times)
@@ -131,12 +133,12 @@ def test_free_path_is_gone_along_with_the_bell(open_space: LimbSpace) -> None:
     assert not done.rotations.flags.writeable
 
 
-def test_own_times_are_kept_where_they_matter(timed_space: LimbSpace) -> None:
+def test_own_times_are_kept_where_they_matter(timed_space: LimbSearchSpace) -> None:
     """There and back: with the bell over its way it would be there at another time."""
     rows = np.stack([timed_space.state(q, t) for q, t in ((LOW, 0.0), (HIGH, 0.7), (HIGH, 1.2), (LOW, 2.0))])
     times = np.arange(0.0, SECONDS + 1e-9, 1 / FPS)
     base = np.repeat(LOW[None], len(times), axis=0)
-    done = settle(timed_space, Path(rows, "found"), times, base, slow_ends=False)
+    done = settle(timed_space, SearchPath(rows, "found"), times, base, slow_ends=False)
     assert done.free and done.how.startswith("rounded")
     at = rot.angle_between(done.rotations[57], HIGH).max()
     assert at < 0.05
@@ -164,13 +166,13 @@ def test_path_into_a_thing_is_told_and_where() -> None:
     hit = first_hit(space.check, straight, times)
     assert hit is not None and 0.0 < hit < 1.0
     assert not between_free(space.check, straight, times)
-    assert not settle(space, Path(rows, "found"), times).free
+    assert not settle(space, SearchPath(rows, "found"), times).free
 
 
-def test_bad_times_are_refused(open_space: LimbSpace) -> None:
+def test_bad_times_are_refused(open_space: LimbSearchSpace) -> None:
     rows = np.stack([open_space.state(LOW), open_space.state(HIGH)])
     for times in ([0.0], [0.0, 0.0, 1.0], [1.0, 0.0]):
         with pytest.raises(BadValue):
-            settle(open_space, Path(rows, "found"), times)
+            settle(open_space, SearchPath(rows, "found"), times)
     with pytest.raises(BadValue):
-        settle(open_space, Path(rows, "budget-spent"), [0.0, 1.0])
+        settle(open_space, SearchPath(rows, "budget-spent"), [0.0, 1.0])

@@ -5,8 +5,7 @@ import pytest
 import trimesh
 
 from elbowroom.errors import BadValue
-from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.normals import split_at_creases
+from elbowroom.geometry.mesh import Mesh, split_at_creases
 from elbowroom.geometry.solids import assembled, box, lathe, prism, rounded_box, rounded_line, tube
 
 

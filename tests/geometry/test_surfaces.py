@@ -8,8 +8,7 @@ import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elbowroom.geometry.mesh import Mesh, srgb, srgb8
-from elbowroom.geometry.normals import SmoothNormals, creased, split_at_creases, welded
+from elbowroom.geometry.mesh import Mesh, SmoothNormals, creased, split_at_creases, srgb, srgb8, welded
 from elbowroom.geometry.shapes import Shape, capsule, capsule_mesh, faceted, octahedron, shape_mesh
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.world.viewpoint import axes_towards, nearest_eye

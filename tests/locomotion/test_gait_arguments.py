@@ -12,7 +12,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.locomotion.course import arc, facing, through
 from elbowroom.locomotion.figure import figure
-from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.limbs import TwoBoneLimb
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run
@@ -61,7 +61,7 @@ def test_who_has_no_feet_cannot_walk():
 @settings(max_examples=60, deadline=None)
 @given(st.floats(-1.0, 1.0), st.floats(-1.0, 1.0), st.floats(0.25, 0.85), st.floats(-3.0, 3.0), st.floats(-0.1, 0.1))
 def test_a_hinged_limb_gets_to_its_target(x, y, distance, around, bent):
-    limb = Limb(np.array([0.0, bent, -0.42]), np.array([0.02, 0.0, -0.44]), np.array([1.0, 0.0, 0.0]))
+    limb = TwoBoneLimb(np.array([0.0, bent, -0.42]), np.array([0.02, 0.0, -0.44]), np.array([1.0, 0.0, 0.0]))
     line = np.array([x, y, -1.0])
     reach = (distance * line / np.linalg.norm(line))[None]
     axis = np.array([[np.cos(around), np.sin(around), 0.3]])

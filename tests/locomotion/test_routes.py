@@ -6,7 +6,7 @@ import pytest
 import elbowroom as er
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.locomotion.course import Manner, route
+from elbowroom.locomotion.course import WalkingManner, route
 from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.library_arrays import recorded_cycles
@@ -113,7 +113,7 @@ def test_a_way_of_a_few_millimetres_moves_no_foot() -> None:
     [([[0, 0], [2.5, 0]], 0.0, "left", 0.6), ([[0, 0], [0, -1.5], [1.5, -2.5], [3, -2.5]], 2.0, "forward", 1.25)],
 )
 def test_feet_that_land_at_frames_do_not_slide_between_them(
-    path: list, face: float, manner: Manner, speed: float
+    path: list, face: float, manner: WalkingManner, speed: float
 ) -> None:
     """Nor do knees snap straight for it."""
     slides, jerks = [], []

@@ -9,13 +9,12 @@ from gait_measures import TOUCH, lowest, stretches
 from elbowroom.character.dynamics import GRAVITY, Dynamics
 from elbowroom.character.human import preset
 from elbowroom.locomotion.mass import SOFT, carried
-from elbowroom.locomotion.pelvis import bent
+from elbowroom.locomotion.upper import bent
 from elbowroom.locomotion.walk import run, walk, walk_to_run
 from elbowroom.motion.clip import Clip
 from elbowroom.report.balance import Balance, balance_of
-from elbowroom.report.forces import forces_of
+from elbowroom.report.forces import forces_of, torque_of
 from elbowroom.report.people import Subject
-from elbowroom.report.torque import torque_of
 
 
 def mass_of(clip: Clip) -> np.ndarray:

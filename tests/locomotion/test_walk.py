@@ -21,8 +21,8 @@ from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.departure import headings_of, walk_from
 from elbowroom.locomotion.gait import leg
 from elbowroom.locomotion.gait_tables import WALK_ANKLE, WALK_HIP, WALK_KNEE, curve
-from elbowroom.locomotion.limbs import Limb
-from elbowroom.locomotion.sole import Foot
+from elbowroom.locomotion.limbs import TwoBoneLimb
+from elbowroom.locomotion.sole import FootMotion
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import WalkOptions, walk, walk_along
 
@@ -244,9 +244,9 @@ def test_a_rig_whose_pelvis_is_not_its_root_sets_out_without_turning_about(path)
 def test_a_leg_that_a_rig_has_turned_out_stands_as_it_does_at_rest():
     turned = rot.about([0.0, 0.0, 1.0], np.radians(16.0))
     bones = rot.rotate(turned, np.array([[0.0, -0.03, -0.4], [0.0, 0.04, -0.4]]))
-    limb = Limb(*bones, rot.rotate(turned, np.array([1.0, 0.0, 0.0])))
+    limb = TwoBoneLimb(*bones, rot.rotate(turned, np.array([1.0, 0.0, 0.0])))
     zero = np.zeros(1)
-    foot = Foot(bones.sum(axis=0)[None], zero, zero, zero, zero + 1.0, np.ones(1, dtype=bool), zero)
+    foot = FootMotion(bones.sum(axis=0)[None], zero, zero, zero, zero + 1.0, np.ones(1, dtype=bool), zero)
     turns = leg("left", limb, foot, np.zeros((1, 3)), rot.IDENTITY[None], zero)
     assert all(np.degrees(rot.angle(turn)).max() < 0.01 for turn in turns.values())
 

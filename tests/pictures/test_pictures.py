@@ -16,7 +16,7 @@ from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip, Source
-from elbowroom.pictures.direction import LOOKS, Camera, Direction, whole_span
+from elbowroom.pictures.direction import LOOKS, Camera, ViewChoice, whole_span
 from elbowroom.pictures.images import draw, film, still, strip, write_png
 from elbowroom.pictures.renderer import Renderer, drawing_context
 from elbowroom.pictures.surfaces import Cloud
@@ -99,7 +99,7 @@ def test_things_cast_shadows_and_nearer_things_hide_farther_ones():
 def test_the_action_is_framed_whole_and_closely(azimuth, elevation, view_angle, aspect):
     world = SWINGING
     camera = Camera(azimuth=azimuth, elevation=elevation, field_of_view=view_angle)
-    view = Direction(world, camera, aspect).view(0.5)
+    view = ViewChoice(world, camera, aspect).view(0.5)
     seen, depth = in_picture(view, action(world, np.linspace(*world.span, 48)), aspect)
     assert depth.min() > 0.0
     assert 0.90 < np.abs(seen).max() <= 1.0 - camera.margin + 1e-6
@@ -108,11 +108,11 @@ def test_the_action_is_framed_whole_and_closely(azimuth, elevation, view_angle, 
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_lone_walker_is_followed_and_never_leaves_the_picture(look):
     world = World().with_character("ann", walker())
-    direction = Direction(world, Camera.looking(look), 1.5)
+    direction = ViewChoice(world, Camera.looking(look), 1.5)
     for t in np.linspace(*world.span, 9):
         seen, _ = in_picture(direction.view(t), action(world, t), 1.5)
         assert np.abs(seen).max() < 1.0 and np.ptp(seen, axis=0).max() > 0.5
-    fixed = Direction(world, Camera.looking(look, follow=""), 1.5)
+    fixed = ViewChoice(world, Camera.looking(look, follow=""), 1.5)
     assert np.allclose(fixed.view(0.0).eye, fixed.view(2.0).eye)
 
 
@@ -120,7 +120,7 @@ def test_a_recording_is_framed_in_the_skin_that_is_shown(data):
     """Heads of recorded skeletons end at a joint, those of the skin above it."""
     clip = read_bvh(data / "mocap" / "cmu_bvh" / "02_01.bvh")
     world, skin = World().with_character("ann", clip), visible(clip.character)
-    direction = Direction(world, Camera.looking("side"), 1.0)
+    direction = ViewChoice(world, Camera.looking("side"), 1.0)
     for t in np.linspace(*whole_span(world), 5):
         seen, _ = in_picture(direction.view(t), skin.posed(joint_transforms(clip, t)[0]), 1.0)
         assert np.abs(seen).max() < 0.95
@@ -129,7 +129,7 @@ def test_a_recording_is_framed_in_the_skin_that_is_shown(data):
 @pytest.mark.parametrize("look", LOOKS)
 def test_what_a_walker_carries_stays_in_the_picture(look):
     world = scenario("umbrella").board().world  # an open umbrella reaches far beyond who holds it
-    direction = Direction(world, Camera.looking(look), 16 / 9)
+    direction = ViewChoice(world, Camera.looking(look), 16 / 9)
     umbrella = world.things["umbrella"]
     for t in np.linspace(*world.span, 9):
         seen, _ = in_picture(direction.view(t), umbrella.mesh.moved(umbrella.path(t)).vertices, 16 / 9)
@@ -139,9 +139,9 @@ def test_what_a_walker_carries_stays_in_the_picture(look):
 def test_looks_are_told_from_where_the_character_faces():
     turned = small_worlds.moving(small_worlds.person(turned=False))
     plain = World().with_character("ann", walker(0.0))
-    head_on = Direction(plain, Camera.looking("front", elevation=0.0), 1.0).view(0.0)
+    head_on = ViewChoice(plain, Camera.looking("front", elevation=0.0), 1.0).view(0.0)
     assert np.allclose(head_on.axes[2], [0.0, -1.0, 0.0], atol=1e-9)  # the eye is before a person who faces -Y
-    left = Direction(plain, Camera.looking("side", elevation=0.0), 1.0).view(0.0)
+    left = ViewChoice(plain, Camera.looking("side", elevation=0.0), 1.0).view(0.0)
     assert np.allclose(left.axes[2], [1.0, 0.0, 0.0], atol=1e-9)
     assert turned.body.front @ [0.0, -1.0, 0.0] > 0.99
 

@@ -12,7 +12,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
-from elbowroom.pictures.direction import Camera, Direction
+from elbowroom.pictures.direction import Camera, ViewChoice
 from elbowroom.pictures.images import still
 from elbowroom.pictures.renderer import drawing_context
 from elbowroom.world.extent import facing
@@ -29,7 +29,7 @@ ALONE = World().with_character("ann", PERSON)
 def eye_azimuth(world: World, camera: Camera, t: float | None = None) -> float:
     """Degrees from the person's front, in -180..180, from which a picture of a world is taken."""
     span = None if t is None else (t, t)
-    back = Direction(world, camera, 1.5, span=span).view(t or 0.0).axes[2]
+    back = ViewChoice(world, camera, 1.5, span=span).view(t or 0.0).axes[2]
     front = facing(next(iter(world.characters.values())), np.linspace(*world.span, 9))
     turn = np.arctan2(back[1], back[0]) - np.arctan2(front[1], front[0])
     return float(np.degrees((turn + np.pi) % (2.0 * np.pi) - np.pi))
@@ -58,7 +58,7 @@ def test_somebody_before_a_bookcase_is_seen_and_drawn_from_the_near_side(bookshe
     bare = bookshelf.with_(static={})
     shown = {}
     for name, camera in (("chosen", Camera()), ("usual", Camera(azimuth=USUAL))):
-        view = Direction(bookshelf, camera, 1.5, span=(0.0, 0.0)).view(0.0)
+        view = ViewChoice(bookshelf, camera, 1.5, span=(0.0, 0.0)).view(0.0)
         back = view.axes[2]
         fixed = Camera(
             azimuth=float(np.arctan2(back[1], back[0]) - np.pi / 2),
@@ -145,22 +145,22 @@ def test_a_close_up_has_its_subject_in_the_middle_all_the_time(target, least):
         .with_character("ann", gliding)
         .with_object("ball", sphere(0.05), lambda t: transform(np.add(where, [0.2 * t, 0.0, 0.0])))
     )
-    direction = Direction(world, Camera(target=target), 1.5)
+    direction = ViewChoice(world, Camera(target=target), 1.5)
     for t in np.linspace(*world.span, 5):
         place = world.frame(target, t)[:3, 3]
         view = direction.view(t)
         right, up, back = view.axes @ (place - view.eye)
         assert -back > 0.3 + least and np.hypot(right, up) < 0.25 * -back
-    spanned = Direction(world, Camera(target=target, span=0.4), 1.5).view(0.0)
-    wide = Direction(world, Camera(target=target, span=0.8), 1.5).view(0.0)
+    spanned = ViewChoice(world, Camera(target=target, span=0.4), 1.5).view(0.0)
+    wide = ViewChoice(world, Camera(target=target, span=0.8), 1.5).view(0.0)
     middle = spanned.eye - spanned.axes[2] * 0.2 / np.tan(0.5 * spanned.field_of_view)
     assert np.allclose(wide.eye - wide.axes[2] * 0.4 / np.tan(0.5 * wide.field_of_view), middle, atol=1e-6)
 
 
 def test_close_ups_of_nothing_are_refused():
     with pytest.raises(UnknownName, match="ann"):
-        Direction(ALONE, Camera(target="bob.right_hand"), 1.0)
+        ViewChoice(ALONE, Camera(target="bob.right_hand"), 1.0)
     with pytest.raises(UnknownName, match="right_hand"):
-        Direction(ALONE, Camera(target="ann.right_hnd"), 1.0)
+        ViewChoice(ALONE, Camera(target="ann.right_hnd"), 1.0)
     with pytest.raises(BadValue):
         Camera(span=0.0)

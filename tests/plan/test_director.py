@@ -109,7 +109,7 @@ def test_what_cannot_be_put_down_is_grasped_otherwise(
     def do(d: Director, task: Task, earlier: object, done: object) -> None:
         if isinstance(task, Grab):
             assert "can" not in d.take.grips, "as before it was taken"
-            number = next(n for n in range(9) if ("right", str(n)) not in d.effort.refused.get("can", set()))
+            number = next(n for n in range(9) if ("right", str(n)) not in d.spent.refused.get("can", set()))
             tried.append(number)
             d.take = d.take.with_grip("can", grip(str(number)))
         elif d.take.grips["can"].grasp[1] != str(works):
@@ -118,7 +118,7 @@ def test_what_cannot_be_put_down_is_grasped_otherwise(
     monkeypatch.setattr(manipulate, "_do", do)
     d = director(room())
     tasks = [Grab(who="ann", object="can"), Put(who="ann", object="can", to=(0.0, -2.0, 1.0))]
-    d.effort.choosy.add("can")
+    d.spent.choosy.add("can")
     if left is None:
         with pytest.raises(PlanningFailure, match="cannot be put"):
             manipulate._do_all(d, tasks)

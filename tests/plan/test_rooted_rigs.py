@@ -22,7 +22,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.tasks import Go
-from elbowroom.posing.upright import facing_of
+from elbowroom.posing.held import facing_of
 from elbowroom.report.limits import limits_of
 from elbowroom.report.people import Subject
 from elbowroom.world.extent import facing

@@ -21,7 +21,7 @@ from elbowroom.plan.settings import Settings
 from elbowroom.plan.teams.paths import TeamPaths
 from elbowroom.plan.teams.trajectory import trajectory
 from elbowroom.search.roadmap import Roadmap
-from elbowroom.spaces.team import YAW, Bearer, Floor, TeamSpace
+from elbowroom.spaces.team import YAW, Bearer, FloorCells, TeamSpace
 from elbowroom.spaces.team_scene import grouped
 
 ORIGIN, CELL = np.array([-4.0, -4.0]), 0.05
@@ -41,7 +41,7 @@ def space(wall: float = 0.0, half_length: float = 0.6, radius: float = 0.25) -> 
         for sign, heading in ((1.0, 0.0), (-1.0, np.pi))
     ]  # fmt: skip
     free = np.stack([x[room > radius], y[room > radius]], axis=-1)
-    return TeamSpace(tuple(ends), Floor(ORIGIN, CELL, free, np.zeros((0, 3))),
+    return TeamSpace(tuple(ends), FloorCells(ORIGIN, CELL, free, np.zeros((0, 3))),
                      grouped(mesh_cover(box((0.4, 2.0 * half_length, 0.05)))[:, :4]),
                      np.array([0.0, 0.0, 0.2, half_length]), distance_field(mesh).arrays, np.eye(3), (0.8, 0.95, 1.2),
                      0.5, tilts=False)  # fmt: skip

@@ -29,7 +29,7 @@ from elbowroom.plan.tight.recordings import Capture
 from elbowroom.plan.tight.settings import FLAT, TightSettings
 from elbowroom.posing.balance import balance_margin, margin_inside
 from elbowroom.posing.stance import between
-from elbowroom.posing.stand import Balance, shrunk
+from elbowroom.posing.stand import Balancer, shrunk
 from elbowroom.posing.whole_body import FEET, support_of
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.component import PosePath, components
@@ -67,7 +67,7 @@ def hand_at(place: tuple[float, float, float], low: float, high: float) -> Pose:
     body, pose = standing(world)
     T, rng = body.skeleton.at(pose), np.random.default_rng(1)
     feet = {foot: T[body.role(foot)] for foot in FEET}
-    balance, check = Balance(body, 0.0, 0.015), BodyCheck(world, "ann", 0.0, margin=0.004)
+    balance, check = Balancer(body, 0.0, 0.015), BodyCheck(world, "ann", 0.0, margin=0.004)
     for _ in range(80):
         q, T_hand = np.array(pose.rotations), T[body.role("right_hand")].copy()
         q[0] = multiply(about((1.0, 0.0, 0.0), rng.uniform(0.0, 1.2)), q[0])
@@ -82,7 +82,7 @@ def hand_at(place: tuple[float, float, float], low: float, high: float) -> Pose:
 
 def problem(world: World, start: Pose, goal: Pose) -> BodyProblem:
     body, _ = standing(world)
-    return BodyProblem(body, start, goal, BodyCheck(world, "ann", 0.0, margin=0.004), Balance(body, 0.0, 0.015), AXES)
+    return BodyProblem(body, start, goal, BodyCheck(world, "ann", 0.0, margin=0.004), Balancer(body, 0.0, 0.015), AXES)
 
 
 def test_bodies_have_38_degrees_of_freedom_in_five_components() -> None:

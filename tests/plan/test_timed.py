@@ -31,7 +31,7 @@ from elbowroom.posing.reach import ReachStyle
 from elbowroom.props.wardrobe import hat
 from elbowroom.world.certificate import certify
 from elbowroom.world.paths import Keyed, Still, places
-from elbowroom.world.paths import Path as ThingPath
+from elbowroom.world.paths import PlacementPath as ThingPath
 from elbowroom.world.world import World
 from tools.jerk import point_jerk
 from tools.made_of_edits import assert_made_of_edits

@@ -19,7 +19,7 @@ from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.reach import Reached, ReachStyle, reach
 from elbowroom.posing.reach_help import direction_to, help_for
 from elbowroom.posing.reach_parts import below_floor, parts_of, start_of
-from elbowroom.posing.reach_search import Search
+from elbowroom.posing.reach_search import ReachSearch
 
 
 @pytest.mark.parametrize("name", ["person", "child", "clown", "gorilla"])
@@ -119,7 +119,7 @@ def test_what_is_missing_agrees_with_brute_force(place: tuple[float, float, floa
     assert abs(np.linalg.norm(wrist - T[:3, 3]) - found.missing) < 2e-3
     assert balance_margin(body, found.pose) > 0.005
     start = start_of(parts_of(body, "right", pose), pose, 0.0)
-    search = Search(start, direction_to(start, T[:3, 3], ReachStyle()), T[:3, 3], ReachStyle())
+    search = ReachSearch(start, direction_to(start, T[:3, 3], ReachStyle()), T[:3, 3], ReachStyle())
     low, high = search.bounds()
     rng = np.random.default_rng(3)
     helps = low + (high - low) * rng.random((4000, len(low)))

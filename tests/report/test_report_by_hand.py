@@ -18,10 +18,9 @@ from elbowroom.posing.balance import feet_of, hull_of
 from elbowroom.report.balance import balance_of
 from elbowroom.report.clearance import clearance_of
 from elbowroom.report.difference import difference_of
-from elbowroom.report.forces import forces_of
+from elbowroom.report.forces import forces_of, torque_of
 from elbowroom.report.hands import hands_of
 from elbowroom.report.speed import speed_of
-from elbowroom.report.torque import torque_of
 from elbowroom.world.world import World
 
 independent = benchmark_module("report_independent")

@@ -17,7 +17,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.report import report
 from elbowroom.report.balance import SHARES
-from elbowroom.report.measure import Person, Report
+from elbowroom.report.measure import PersonMeasures, Report
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.world import World
 
@@ -73,7 +73,7 @@ def test_damage_to_a_recorded_walk_is_measured(damage: Callable[[Clip], object],
     check("02_01", damage)
 
 
-def measured(clip: Clip) -> tuple[Report, Person]:
+def measured(clip: Clip) -> tuple[Report, PersonMeasures]:
     """A report that proves nothing anew."""
     found = report(World().with_character("ann", clip), certificate=clean("walk")[1])
     return found, found.people[0]

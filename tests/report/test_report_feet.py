@@ -18,14 +18,14 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.soles import sole_points
 from elbowroom.motion.stance import foot_slide, stance_contacts
-from elbowroom.report.footing import Footing, feet_of_person, floating_of, sinking_of
-from elbowroom.report.ground import gaps_of, ground_under
+from elbowroom.report.bearing import gaps_of, ground_under
+from elbowroom.report.footing import FootHeights, feet_of_person, floating_of, sinking_of
 from elbowroom.report.sections import body
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
 
-def footing(clip: Clip, world: World | None = None) -> tuple[Footing, Footing]:
+def footing(clip: Clip, world: World | None = None) -> tuple[FootHeights, FootHeights]:
     """Floating and sinking of a clip in a world."""
     gaps = gaps_of(subject(clip), world or World())
     return floating_of(subject(clip), gaps), sinking_of(subject(clip), gaps)

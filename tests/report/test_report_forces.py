@@ -10,8 +10,7 @@ from elbowroom.character.dynamics import GRAVITY
 from elbowroom.geometry.solids import box
 from elbowroom.posing.balance import balance_margin
 from elbowroom.report.balance import balance_of
-from elbowroom.report.forces import forces_of, loads_of, weighed
-from elbowroom.report.torque import torque_of
+from elbowroom.report.forces import forces_of, loads_of, torque_of, weighed
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 

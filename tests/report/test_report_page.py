@@ -20,7 +20,7 @@ from elbowroom.locomotion.walk import walk
 from elbowroom.report import Report, page, report, write_report
 from elbowroom.report.how import TITLES
 from elbowroom.report.parts import COLORS, counted, drawn_sources, light_of
-from elbowroom.report.plots import Curve, plot, thinned, ticks
+from elbowroom.report.plots import PlotCurve, plot, thinned, ticks
 from elbowroom.report.shots import worst_moments
 from elbowroom.studio.page_edits import sources_of
 from elbowroom.world.edit import CaptureBlend, Edit
@@ -162,8 +162,8 @@ def test_long_curves_keep_their_peaks():
     values[4321] = 1.0
     kept = thinned(values)
     assert len(kept) <= 500 and 4321 in kept
-    assert plot(np.arange(3.0), [], "m") == "" and plot(np.zeros(1), [Curve("x", np.zeros(1))], "m") == ""
-    gap = plot(np.arange(5.0), [Curve("x", np.array([1.0, 2.0, np.nan, 1.0, 0.0]))], "m")
+    assert plot(np.arange(3.0), [], "m") == "" and plot(np.zeros(1), [PlotCurve("x", np.zeros(1))], "m") == ""
+    gap = plot(np.arange(5.0), [PlotCurve("x", np.array([1.0, 2.0, np.nan, 1.0, 0.0]))], "m")
     assert gap.count("<polyline") == 2
 
 
@@ -208,12 +208,14 @@ def test_long_clips_are_told_by_their_extremes():
     times = np.arange(0.0, 100.0, 0.01)
     swing = np.sin(40.0 * times)
     swing[5000] = 3.0
-    drawn = plot(times, [Curve("x", swing)], "m", label="Height")
+    drawn = plot(times, [PlotCurve("x", swing)], "m", label="Height")
     assert "Height, highest in each 0.4 s, m" in drawn and drawn.count(",", drawn.index("<polyline")) < 400
     read = json.loads(re.findall(r'data-plot="([^"]*)"', drawn)[0].replace("&quot;", '"'))
     assert max(read["c"][0]["v"]) == 3.0 and min(read["c"][0]["v"]) > 0.9
-    low = plot(times, [Curve("x", swing)], "m", label="Height", lows=True)
-    assert "lowest in each" in low and "highest" not in plot(times[:1000], [Curve("x", swing[:1000])], "m", label="h")
+    low = plot(times, [PlotCurve("x", swing)], "m", label="Height", lows=True)
+    assert "lowest in each" in low and "highest" not in plot(
+        times[:1000], [PlotCurve("x", swing[:1000])], "m", label="h"
+    )
 
 
 def test_pictures_are_of_what_is_wrong_where_something_is():

@@ -16,9 +16,8 @@ from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.transforms import apply
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
-from elbowroom.report.bearing import bearing_of
-from elbowroom.report.forces import Load, forces_of
-from elbowroom.report.ground import gaps_of
+from elbowroom.report.bearing import bearing_of, gaps_of
+from elbowroom.report.forces import CarriedLoad, forces_of
 from elbowroom.report.physics import FRICTION, HELP, SLIDES_M_S, Physics, _Needed, physics_of
 from elbowroom.report.sections import body as drawn
 from elbowroom.world.contacts import Contact
@@ -29,7 +28,7 @@ for needed in ("repair_clips", "report_independent", "report_damage_cases"):
 damage = benchmark_module("report_physics")
 
 
-def physics(clip: Clip, loads: tuple[Load, ...] = (), contacts: tuple[Contact, ...] = ()) -> Physics:
+def physics(clip: Clip, loads: tuple[CarriedLoad, ...] = (), contacts: tuple[Contact, ...] = ()) -> Physics:
     """Physics of a clip on a floor at height 0."""
     who = subject(clip)
     found = bearing_of(who, 0.0, contacts)
@@ -136,7 +135,7 @@ def test_a_seat_bears_where_it_is_declared():
 def test_a_load_held_far_ahead_tips_the_body():
     clip = still()
     ahead = clip.world()[:, clip.character.role("left_hand"), :3, 3] + 1.0 * np.asarray(clip.character.front)
-    load = Load("safe", 60.0, clip.character.role("left_hand"), ahead, np.ones(len(clip)))
+    load = CarriedLoad("safe", 60.0, clip.character.role("left_hand"), ahead, np.ones(len(clip)))
     found = physics(clip, (load,))
     assert found.share == 0.0 and "tip over" in found.why[0]
 

@@ -18,8 +18,8 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import birrt, shortcut
 from elbowroom.kernels.rng import rng, uniform
-from elbowroom.search.birrt import Budget, Path, keeping_trees, plan
-from elbowroom.search.shortcut import Effort, smooth
+from elbowroom.search.birrt import Budget, SearchPath, keeping_trees, plan
+from elbowroom.search.shortcut import SmoothingLimits, smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +56,11 @@ def at(x: float, y: float, t: float = 0.0) -> Array:
     return np.array([t, x, y])
 
 
-def length(path: Path) -> float:
+def length(path: SearchPath) -> float:
     return float(np.linalg.norm(np.diff(path.states[:, 1:], axis=0), axis=1).sum())
 
 
-def is_free(space: Plane, path: Path) -> bool:
+def is_free(space: Plane, path: SearchPath) -> bool:
     """Brute force at a tenth of the resolution; corners may be cut by half of it."""
     a, b = path.states[:-1, None, 1:], path.states[1:, None, 1:]
     p = (a + np.linspace(0.0, 1.0, 2001)[:, None] * (b - a)).reshape(-1, 1, 2)
@@ -180,8 +180,8 @@ def test_time_runs_forward() -> None:
 def test_smoothing_stops_when_told() -> None:
     space = wall((0.3, 0.7))
     path = plan(space, at(-0.8, -0.5), at(0.8, -0.5), seed=2)
-    assert np.array_equal(smooth(space, path, effort=Effort(rounds=0)).states, path.states)
-    assert smooth(space, path, effort=Effort(rounds=7)).stats.rounds <= 7
+    assert np.array_equal(smooth(space, path, effort=SmoothingLimits(rounds=0)).states, path.states)
+    assert smooth(space, path, effort=SmoothingLimits(rounds=7)).stats.rounds <= 7
 
 
 def test_bad_states_and_budgets() -> None:

@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.space import CHECKS
 from elbowroom.search.birrt import Budget
 from elbowroom.search.rrt import CarriedPath, plan, smooth, walked
-from elbowroom.search.shortcut import Effort
+from elbowroom.search.shortcut import SmoothingLimits
 from elbowroom.spaces.object import ObjectSpace, cube_side, place_of, state_of
 
 # Links of the arm, rooted at the origin, and the largest turn of a joint in one step.
@@ -189,7 +189,7 @@ def test_smoothing_walks_no_farther_than_to_payloads_that_it_knows() -> None:
 
     def steps(space: ObjectSpace[Array]) -> tuple[int, CarriedPath[Array]]:
         path = walked(space, (START, start_joints()), corners)
-        shorter = smooth(space, path, seed=1, effort=Effort(rounds=4))
+        shorter = smooth(space, path, seed=1, effort=SmoothingLimits(rounds=4))
         assert_carried(shorter)
         return shorter.stats.checks, shorter
 

@@ -10,8 +10,8 @@ from elbowroom.finish.settle import between_free
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, merge
-from elbowroom.search.birrt import Path
-from elbowroom.spaces.limb import LimbSpace
+from elbowroom.search.birrt import SearchPath
+from elbowroom.spaces.limb import LimbSearchSpace
 from elbowroom.world.fast import FREE, LimbCheck
 from elbowroom.world.world import World
 
@@ -46,7 +46,7 @@ def posture(terms: object) -> Array:
 HANGING = posture([[75, 0, 0], [20, 0, 0], [0, 0, 0]])
 
 
-def through(space: LimbSpace, seed: int = 0) -> Array:
+def through(space: LimbSearchSpace, seed: int = 0) -> Array:
     """A free posture with the hand well behind the wall."""
     q = np.ascontiguousarray(sample_pose(space.limits, np.random.default_rng(seed), 60_000))
     for k in np.flatnonzero(space.check.batch(q, 0.0) == FREE):
@@ -55,7 +55,7 @@ def through(space: LimbSpace, seed: int = 0) -> Array:
     raise AssertionError("no such posture")
 
 
-def assert_free(space: LimbSpace, path: Path) -> None:
+def assert_free(space: LimbSearchSpace, path: SearchPath) -> None:
     """Look at a path far more closely than the search did, edge by edge and by the exact test."""
     check = space.check
     rows = space.dense(path, 0.02)

@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, LimbCheck
 from elbowroom.world.paths import Still
@@ -27,7 +27,7 @@ prove = benchmark_module("limb_proof").prove
 Wanted = Callable[[Array], NDArray[np.bool_]]
 
 
-def drawn(space: LimbSpace, wanted: Wanted, count: int, seed: int) -> list[Array]:
+def drawn(space: LimbSearchSpace, wanted: Wanted, count: int, seed: int) -> list[Array]:
     """Free states of a limb of the resting person whose joints are as wanted."""
     rng = np.random.default_rng(seed)
     found: list[Array] = []
@@ -45,7 +45,7 @@ def drawn(space: LimbSpace, wanted: Wanted, count: int, seed: int) -> list[Array
     raise AssertionError("no such postures")
 
 
-def solve(space: LimbSpace, starts: list[Array], goals: list[Array]) -> int:
+def solve(space: LimbSearchSpace, starts: list[Array], goals: list[Array]) -> int:
     """Plan, smooth, prove and look closely; how many paths were not straight."""
     bent = 0
     for seed, (a, b) in enumerate(zip(starts, goals, strict=True)):
@@ -60,8 +60,8 @@ def solve(space: LimbSpace, starts: list[Array], goals: list[Array]) -> int:
     return bent
 
 
-def over(world: World, limb: object, style: Style = NATURAL, margin: float = MARGIN) -> LimbSpace:
-    return LimbSpace.over(LimbCheck(world, "ann", limb, margin=margin), style=style)  # type: ignore[arg-type]
+def over(world: World, limb: object, style: Style = NATURAL, margin: float = MARGIN) -> LimbSearchSpace:
+    return LimbSearchSpace.over(LimbCheck(world, "ann", limb, margin=margin), style=style)  # type: ignore[arg-type]
 
 
 def test_a_leg_steps_over_a_beam() -> None:

@@ -9,9 +9,9 @@ from limb_scenes import HANGING, MARGIN, PERSON, arm, posture, through, wall
 from conftest import benchmark_module
 from elbowroom.errors import BadValue
 from elbowroom.geometry.solids import box, sphere
-from elbowroom.search.birrt import Path, plan
+from elbowroom.search.birrt import SearchPath, plan
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, escape, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, escape, plan_limb
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
@@ -25,45 +25,45 @@ ASIDE = posture([[0, 10, 0], [5, 0, 0], [0, 0, 0]])
 
 def test_free_paths_are_proven_and_others_not() -> None:
     world = World(static={"wall": wall(-0.25, 1.25, 0.3, 0.3)}, floor=0.0).with_character("ann", PERSON)
-    space = LimbSpace.over(arm(world))
+    space = LimbSearchSpace.over(arm(world))
     a, b = space.state(HANGING), space.state(through(space))
     path = plan(space, a, b, 1)
     told = prove(space, smooth(space, path, 1))
     assert told.free and told.checks > 50
-    straight = prove(space, Path(np.stack([a, b]), "found"))
+    straight = prove(space, SearchPath(np.stack([a, b]), "found"))
     assert not straight.free and straight.edge == 0 and 0.0 < straight.share < 1.0
 
 
 @pytest.mark.parametrize("thick", [0.002, 0.0002])
 def test_thin_things_are_not_missed(thick: float) -> None:
     """A wire between two looks of a search is not between two looks of a proof."""
-    space = LimbSpace.over(arm(World(floor=0.0).with_character("ann", PERSON)), resolution=0.3)
+    space = LimbSearchSpace.over(arm(World(floor=0.0).with_character("ann", PERSON)), resolution=0.3)
     a, b = space.state(ASIDE), space.state(ACROSS)
-    rows = space.dense(Path(np.stack([a, b]), "found"), 0.01)
+    rows = space.dense(SearchPath(np.stack([a, b]), "found"), 0.01)
     wrist = space.marks(rows)[:, 1]
     world = World(static={"wire": box((thick, thick, 0.4), wrist[len(wrist) // 3])}, floor=0.0)
-    wired = LimbSpace.over(arm(world.with_character("ann", PERSON)), resolution=0.3)
-    path = Path(np.stack([wired.state(ASIDE), wired.state(ACROSS)]), "found")
+    wired = LimbSearchSpace.over(arm(world.with_character("ann", PERSON)), resolution=0.3)
+    path = SearchPath(np.stack([wired.state(ASIDE), wired.state(ACROSS)]), "found")
     assert not prove(wired, path).free
-    assert prove(space, Path(np.stack([a, b]), "found")).free
+    assert prove(space, SearchPath(np.stack([a, b]), "found")).free
 
 
 def test_a_proof_needs_some_room() -> None:
     world = World(floor=0.0).with_character("ann", PERSON)
-    space = LimbSpace.over(arm(world, margin=0.0))
+    space = LimbSearchSpace.over(arm(world, margin=0.0))
     with pytest.raises(BadValue, match="margin"):
-        prove(space, Path(np.stack([space.state(ASIDE), space.state(ACROSS)]), "found"))
+        prove(space, SearchPath(np.stack([space.state(ASIDE), space.state(ACROSS)]), "found"))
 
 
-def passing(speed: float, radius: float = 0.05) -> LimbSpace:
+def passing(speed: float, radius: float = 0.05) -> LimbSearchSpace:
     """A ball that flies through where the hand of the arm held aside is."""
     times = np.array([0.0, 2.0])
-    free = LimbSpace.over(arm(World(floor=0.0).with_character("ann", PERSON)))
+    free = LimbSearchSpace.over(arm(World(floor=0.0).with_character("ann", PERSON)))
     wrist = free.marks(free.state(ASIDE))[1]
     way = np.array([0.0, speed, 0.0])
     ball = Keyed(times, np.stack([wrist - way, wrist + way]), np.tile([1.0, 0, 0, 0], (2, 1)))
     world = World(floor=0.0).with_character("ann", PERSON).with_object("ball", sphere(radius), ball)
-    return LimbSpace.over(LimbCheck(world, "ann", "right_arm", during=(0.0, 2.0), margin=MARGIN), timed=True)
+    return LimbSearchSpace.over(LimbCheck(world, "ann", "right_arm", during=(0.0, 2.0), margin=MARGIN), timed=True)
 
 
 @pytest.mark.parametrize("speed", [0.5, 5.0])
@@ -71,7 +71,7 @@ def test_a_limb_that_stays_where_something_passes_is_hit(speed: float) -> None:
     """Looks follow what moves, not only the limb: waiting is no way out."""
     space = passing(speed)
     a, b = space.state(ASIDE, 0.0), space.state(ASIDE, 2.0)
-    assert not prove(space, Path(np.stack([a, b]), "found")).free
+    assert not prove(space, SearchPath(np.stack([a, b]), "found")).free
     for seed in range(3):
         path = plan_limb(space, a, b, seed)
         assert path.found and len(path.states) > 2
@@ -120,9 +120,9 @@ def test_a_walker_s_arm_keeps_clear_of_a_post() -> None:
         post = box((0.05, 0.05, 1.2), (hand[0] + aside, hand[1], 0.6))
         world = World(static={"post": post}, floor=0.0).with_character("ann", clip)
         check = LimbCheck(world, "ann", "right_arm", during=(1.4, 2.8), margin=MARGIN)
-        space = LimbSpace.over(check, timed=True)
+        space = LimbSearchSpace.over(check, timed=True)
         a, b = (space.state(clip.rotations[round(t * clip.fps)][joints], t) for t in (1.5, 2.75))
-        assert not prove(space, Path(np.stack([a, b]), "found")).free
+        assert not prove(space, SearchPath(np.stack([a, b]), "found")).free
         for seed in range(3):
             short = smooth(space, plan_limb(space, a, b, seed), seed)
             assert short.found and prove(space, short).free

@@ -12,7 +12,7 @@ from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import facing, heading_of
-from elbowroom.spaces.team import OWN, PITCH, ROLL, WHEEL_TURN_M, YAW, Bearer, Floor, TeamSpace, Z
+from elbowroom.spaces.team import OWN, PITCH, ROLL, WHEEL_TURN_M, YAW, Bearer, FloorCells, TeamSpace, Z
 from elbowroom.spaces.team_scene import grouped, narrow_places, passage_width, without_low
 
 CELL = 0.05
@@ -35,7 +35,7 @@ def team(people: int, wall: bool = False) -> TeamSpace:
     ends = [bearer(0.0, 0.9, 0.0, [[0.2, 0.5, 0.0], [-0.2, 0.5, 0.0]], room)]
     ends += [bearer(0.0, -0.9, np.pi, [[-0.2, -0.5, 0.0], [0.2, -0.5, 0.0]], room)] * (people == 2)
     open_ = np.stack(np.meshgrid(*[np.arange(-3.5, 3.5, 0.1)] * 2), axis=-1).reshape(-1, 2)
-    return TeamSpace(tuple(ends), Floor(ORIGIN, CELL, open_, np.zeros((0, 3))),
+    return TeamSpace(tuple(ends), FloorCells(ORIGIN, CELL, open_, np.zeros((0, 3))),
                      grouped(mesh_cover(box((0.4, 1.2, 0.05)))[:, :4]), np.array([0.0, 0.0, 0.2, 0.6]),
                      distance_field(mesh).arrays if wall else None, np.eye(3), (0.8, 0.95, 1.2), 0.5)  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elbowroom.studio.page_timeline import Bar, drawn, hand, lanes, ticks
+from elbowroom.studio.page_timeline import TimelineBar, drawn, hand, lanes, ticks
 
 
 def test_a_scale_has_whole_steps_and_room_for_what_is_written() -> None:
@@ -14,7 +14,10 @@ def test_a_scale_has_whole_steps_and_room_for_what_is_written() -> None:
 
 
 def test_bars_and_the_hand_share_one_scale() -> None:
-    bars = [Bar("ann", "right_arm", "before", (1.0, 2.0), "ann & post"), Bar("ann", "right_arm", "planned", (0.5, 3.0))]
+    bars = [
+        TimelineBar("ann", "right_arm", "before", (1.0, 2.0), "ann & post"),
+        TimelineBar("ann", "right_arm", "planned", (0.5, 3.0)),
+    ]
     html = drawn(bars, (0.0, 4.0), dark=False)
     assert "left:25.00%;width:25.00%" in html and "left:12.50%;width:62.50%" in html
     assert "ann &amp; post, 1.00 s to 2.00 s" in html and "collided before" in html and "collides now" not in html
@@ -27,7 +30,7 @@ def test_nothing_is_told_as_nothing() -> None:
 
 
 def test_a_narrow_panel_has_fewer_labels_and_bars_change_none() -> None:
-    one = Bar("ann", "right_arm", "planned", (1.0, 2.0))
+    one = TimelineBar("ann", "right_arm", "planned", (1.0, 2.0))
     for panel, labels in ((1200, 9), (600, 5), (280, 1)):
         assert drawn([one], (0.0, 4.0), dark=False, panel=panel).count(" s</span>") == labels
         assert len(ticks((0.0, 4.0), panel)) == labels

@@ -13,9 +13,8 @@ from studio_makers import settled, studio_of, umbrella
 from elbowroom.errors import BadFile
 from elbowroom.stopping import may_stop_here
 from elbowroom.studio import filing
-from elbowroom.studio.autosave import Autosave
 from elbowroom.studio.document import Document
-from elbowroom.studio.session import Session
+from elbowroom.studio.session import Autosave, Session
 from elbowroom.studio.studio import Studio
 
 

@@ -12,24 +12,24 @@ from studio_makers import studio_of, umbrella
 from elbowroom.geometry import fields
 from elbowroom.geometry.solids import box
 from elbowroom.stopping import Cancelled, may_stop_here, stoppable
-from elbowroom.studio.worker import Job, Worker
+from elbowroom.studio.worker import StudioJob, Worker
 
 
 def test_work_stops_where_it_looks_up_and_the_next_job_is_done() -> None:
     worker, looked = Worker(), threading.Event()
 
-    def endless(job: Job) -> None:
+    def endless(job: StudioJob) -> None:
         while True:
             may_stop_here()
             time.sleep(0.001)
 
-    def stubborn(job: Job) -> None:
+    def stubborn(job: StudioJob) -> None:
         looked.wait()  # nobody is stopped amid something
         may_stop_here()
 
     try:
         for work in (endless, stubborn, endless):
-            job = worker.submit(Job("endless", work))
+            job = worker.submit(StudioJob("endless", work))
             while job.state != "running":
                 time.sleep(0.001)
             worker.cancel()

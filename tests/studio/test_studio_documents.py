@@ -18,12 +18,10 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.storyboard.things import quaternion
 from elbowroom.storyboard.yaml_lines import parse_yaml
 from elbowroom.studio import edits
-from elbowroom.studio.autosave import Autosave
 from elbowroom.studio.document import Document, from_json, named_files, new_document, read_document
-from elbowroom.studio.entries import deleted
-from elbowroom.studio.places import moved_world, places_of, target_name, with_place
+from elbowroom.studio.places import deleted, moved_world, places_of, target_name, with_place
 from elbowroom.studio.rewriting import rewritten
-from elbowroom.studio.session import Session
+from elbowroom.studio.session import Autosave, Session
 
 
 def gallery(name: str) -> Document:
@@ -196,7 +194,7 @@ def test_unsaved_work_is_found_by_the_next_studio(tmp_path: Path) -> None:
 def test_work_outlives_a_studio_that_is_killed(tmp_path: Path) -> None:
     edits_for_ever = (
         "import sys; from pathlib import Path\n"
-        "from elbowroom.studio.autosave import Autosave; from elbowroom.studio.session import Session\n"
+        "from elbowroom.studio.session import Autosave; from elbowroom.studio.session import Session\n"
         "from elbowroom.studio.document import new_document\n"
         "session = Session(new_document(Path(sys.argv[1])), Autosave(Path(sys.argv[1]) / 'state'))\n"
         "for seed in range(1, 10**9):\n"

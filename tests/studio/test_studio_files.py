@@ -19,11 +19,11 @@ from elbowroom.files.open import ImportHints, open_file
 from elbowroom.files.save import save
 from elbowroom.locomotion.standing import idle
 from elbowroom.studio import edits, exporting, filing, importing
-from elbowroom.studio.document import Choice, new_document, read_document
+from elbowroom.studio.document import ImportChoice, new_document, read_document
 from elbowroom.studio.exporting import export
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.worker import Job
+from elbowroom.studio.worker import StudioJob
 from elbowroom.world.world import World
 
 TETRA = b"v 0 0 0\nv 120 0 0\nv 0 120 0\nv 0 0 240\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
@@ -64,13 +64,13 @@ def unplanned(tmp_path: Path) -> Iterator[Studio]:
         yield made
 
 
-def done(job: Job) -> Job:
+def done(job: StudioJob) -> StudioJob:
     assert job.finished.wait(30.0)
     return job
 
 
-def uploaded(studio: Studio, kind: str, name: str, content: bytes, units: float | None = None) -> Job:
-    return done(importing.upload(studio, name, content, Choice(kind, None, units)))
+def uploaded(studio: Studio, kind: str, name: str, content: bytes, units: float | None = None) -> StudioJob:
+    return done(importing.upload(studio, name, content, ImportChoice(kind, None, units)))
 
 
 def test_a_mesh_is_uploaded_and_its_size_is_told(studio: Studio) -> None:
@@ -122,7 +122,7 @@ def test_names_that_lead_nowhere_are_refused(studio: Studio) -> None:
         " ",
         "a.obj",
     ):
-        assert not studio.trying(lambda name=name: importing.bring_in(studio, name, Choice("scene")))
+        assert not studio.trying(lambda name=name: importing.bring_in(studio, name, ImportChoice("scene")))
         assert studio.said[0] == "bad" and "\n" not in studio.said[1]
     (studio.folders.work / "uploads").symlink_to("/")
     assert uploaded(studio, "scene", "a.obj", TETRA).state == "failed" and "may not write" in studio.said[1]
@@ -132,7 +132,7 @@ def test_the_first_clip_decides_on_the_rate(studio: Studio, data: Path) -> None:
     clip = (data / "mocap" / "cmu_bvh" / "02_01.bvh").read_bytes()
     assert uploaded(studio, "clip", "02_01.bvh", clip).state == "done"
     assert "02_01.bvh as clip, 2.86 s." in studio.said[1] and "Units assumed" in studio.said[1]
-    assert done(importing.upload(studio, "still.bvh", WALK.encode(), Choice("clip", "02_01"))).state == "done"
+    assert done(importing.upload(studio, "still.bvh", WALK.encode(), ImportChoice("clip", "02_01"))).state == "done"
     assert "still.bvh as clip, 0.07 s." in studio.said[1]
     studio.undo()
     studio.cancel()
@@ -145,7 +145,7 @@ def test_the_first_clip_decides_on_the_rate(studio: Studio, data: Path) -> None:
 def test_what_was_assumed_of_a_clip_is_told_once(studio: Studio, data: Path) -> None:
     studio.edit("add eve", edits.add_character(studio.document, "eve", {"body": {"human": {"skin": False}}}))
     clip = (data / "mocap" / "cmu_bvh" / "02_01.bvh").read_bytes()
-    assert done(importing.upload(studio, "02_01.bvh", clip, Choice("clip", "eve"))).state == "done"
+    assert done(importing.upload(studio, "02_01.bvh", clip, ImportChoice("clip", "eve"))).state == "done"
     assert studio.said[1].count("Units assumed") == 1 and studio.said[1].count("Up axis") == 1
 
 
@@ -159,7 +159,7 @@ def test_an_import_goes_over_what_was_edited_meanwhile(studio: Studio, monkeypat
         return after
 
     monkeypatch.setattr(importing, "_added", late)
-    importing.upload(studio, "a.obj", TETRA, Choice("scene"))
+    importing.upload(studio, "a.obj", TETRA, ImportChoice("scene"))
     end = time.monotonic() + 20.0
     while "a" not in studio.original.static:
         assert time.monotonic() < end, studio.said
@@ -219,7 +219,7 @@ def test_a_full_disk_is_told_and_nothing_is_left(unplanned: Studio, monkeypatch:
 def test_edits_do_not_stop_an_export(unplanned: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     studio, begun, gate = unplanned, threading.Event(), threading.Event()
 
-    def written(job: Job, *rest: Any) -> None:
+    def written(job: StudioJob, *rest: Any) -> None:
         begun.set()
         assert gate.wait(20.0)
 
@@ -260,7 +260,7 @@ def hips_by_command(tmp_path_factory: pytest.TempPathFactory) -> float:
     folder = tmp_path_factory.mktemp("command")
     (folder / "room.obj").write_bytes(room(0.19))
     save([folder / "ann.bvh"], World().with_character("ann", idle(preset("woman"), 1.0, 60.0)))
-    around = options.Around(folder / "room.obj", 1.0, "Z", "auto", None, 0.0)
+    around = options.Surroundings(folder / "room.obj", 1.0, "Z", "auto", None, 0.0)
     there = options.clip_in_scene(folder / "ann.bvh", ImportHints(), around, None, None)
     assert there.floor == pytest.approx(0.19, abs=1e-4)
     (joints,) = there.record([0.5]).joints.values()
@@ -276,14 +276,14 @@ def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
     studio.edit("begin", studio.document.with_values(values), replan=False)
     (studio.folders.work / "room.obj").write_bytes(room(0.19))
     (studio.folders.work / "stool.obj").write_bytes(TETRA)
-    done(importing.bring_in(studio, "room.obj", Choice("scene", None, 1.0)))
+    done(importing.bring_in(studio, "room.obj", ImportChoice("scene", None, 1.0)))
     height = 0.3 if floor == 0.3 else 0.0
     assert f"Its floor, at 0.190 m, was aligned with the floor of the storyboard, at {height:.3f} m." in studio.said[1]
     world = studio.original
     assert world.floor == pytest.approx(height, abs=1e-4)
     assert world.static["room"].vertices[:, 2].min() == pytest.approx(height, abs=1e-4)
     assert world.record([0.5]).joints["ann"][0, 0, 2, 3] - height == pytest.approx(hips_by_command, abs=0.01)
-    done(importing.bring_in(studio, "stool.obj", Choice("scene", None, 0.001)))
+    done(importing.bring_in(studio, "stool.obj", ImportChoice("scene", None, 0.001)))
     assert "No floor found in the scene (it has no horizontal surface of 6 m² or more): assumed at 0." in studio.said[1]
     assert studio.original.floor == pytest.approx(height, abs=1e-4)
 
@@ -292,11 +292,11 @@ def test_what_a_file_is_is_detected_and_changed_in_place(studio: Studio) -> None
     """A tetrahedron of 2.4 m is a scene, in millimetres an object; the change replaces the import."""
     assert uploaded(studio, "detected", "bottle.obj", TETRA).state == "done"
     assert studio.imported is not None and studio.imported.choice.kind == "scene" and "bottle" in studio.original.static
-    changed = importing.again(studio, Choice("detected", None, 0.001))
+    changed = importing.again(studio, ImportChoice("detected", None, 0.001))
     assert changed is not None and done(changed).state == "done"
     assert list(studio.original.objects) == ["bottle"] and not studio.original.static
     assert importing.again(studio, studio.imported.choice) is None  # as it is
-    turned = importing.again(studio, Choice("object", None, 0.001, "Y"))
+    turned = importing.again(studio, ImportChoice("object", None, 0.001, "Y"))
     assert turned is not None and done(turned).state == "done"
     assert np.ptp(studio.original.objects["bottle"].mesh.vertices, axis=0) == pytest.approx([0.12, 0.24, 0.12])
     assert uploaded(studio, "detected", "walk.bvh", WALK.encode()).state == "done"
@@ -309,14 +309,14 @@ def test_objects_land_upright_on_what_is_selected(studio: Studio) -> None:
     studio.select("table")
     top = float(studio.original.static["table"].bounds[1, 2])
     hanging = TETRA.replace(b"v 0 0 240", b"v 0 0 -240")  # its lowest point is 24 cm below its origin
-    assert done(importing.upload(studio, "bottle.obj", hanging, Choice("object", None, 0.001))).state == "done"
+    assert done(importing.upload(studio, "bottle.obj", hanging, ImportChoice("object", None, 0.001))).state == "done"
     thing = studio.original.objects["bottle"]
     placed = thing.mesh.moved(thing.path(0.0))
     middle = studio.original.static["table"].bounds.mean(axis=0)
     assert placed.bounds[0, 2] == pytest.approx(top, abs=1e-3)
     assert np.allclose(thing.path(0.0)[:2, 3], middle[:2], atol=1e-3)
     studio.select("table")  # another one has room beside the first
-    assert done(importing.upload(studio, "second.obj", hanging, Choice("object", None, 0.001))).state == "done"
+    assert done(importing.upload(studio, "second.obj", hanging, ImportChoice("object", None, 0.001))).state == "done"
     second = studio.original.objects["second"]
     boxes = [m.mesh.moved(m.path(0.0)).bounds for m in (thing, second)]
     assert boxes[1][0, 2] == pytest.approx(top, abs=1e-3)

@@ -17,7 +17,7 @@ from elbowroom.studio.folders import LARGEST, Folders, check_upload
 from elbowroom.studio.headers import is_loopback
 from elbowroom.studio.player import Player
 from elbowroom.studio.server import StudioServer, check_host, free_port
-from elbowroom.studio.worker import Job, Worker
+from elbowroom.studio.worker import StudioJob, Worker
 
 
 def test_nothing_outside_of_the_folders_is_read_or_written(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_uploads_that_are_too_large_are_dropped_at_once_and_told() -> None:
 def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
     worker, cleaned, results = Worker(), [], []
 
-    def endless(job: Job) -> None:
+    def endless(job: StudioJob) -> None:
         try:
             while True:
                 may_stop_here()
@@ -141,14 +141,14 @@ def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
         finally:
             cleaned.append(True)
 
-    first = worker.submit(Job("endless", endless, results.append))
-    waiting = worker.submit(Job("waits", lambda job: 1, results.append))
+    first = worker.submit(StudioJob("endless", endless, results.append))
+    waiting = worker.submit(StudioJob("waits", lambda job: 1, results.append))
     while first.state != "running":
         time.sleep(0.001)
     assert worker.cancel()
     assert first.finished.wait(2.0) and first.state == "cancelled" and cleaned == [True]
     assert waiting.state == "cancelled" and results == []
-    assert worker.submit(Job("next", lambda job: 2, results.append)).finished.wait(2.0)
+    assert worker.submit(StudioJob("next", lambda job: 2, results.append)).finished.wait(2.0)
     assert results == [2] and worker.alive and not worker.busy and not worker.cancel()
     worker.stop()
     assert not worker.alive
@@ -156,8 +156,8 @@ def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
 
 def test_of_live_jobs_only_the_latest_is_done() -> None:
     worker, gate, results = Worker(), threading.Event(), []
-    worker.submit(Job("first", lambda job: gate.wait(5.0)))
-    jobs = [worker.submit_live(Job(f"live {k}", lambda job, k=k: k, results.append)) for k in range(5)]
+    worker.submit(StudioJob("first", lambda job: gate.wait(5.0)))
+    jobs = [worker.submit_live(StudioJob(f"live {k}", lambda job, k=k: k, results.append)) for k in range(5)]
     gate.set()
     assert jobs[-1].finished.wait(2.0)
     assert results == [4] and [j.state for j in jobs] == ["cancelled"] * 4 + ["done"]
@@ -166,19 +166,19 @@ def test_of_live_jobs_only_the_latest_is_done() -> None:
 
 def test_what_goes_wrong_in_a_job_is_told_and_the_worker_lives_on() -> None:
     worker, errors = Worker(), []
-    job = worker.submit(Job("bad", lambda job: 1 / 0, failed=errors.append))
+    job = worker.submit(StudioJob("bad", lambda job: 1 / 0, failed=errors.append))
     assert job.finished.wait(2.0) and job.state == "failed" and isinstance(errors[0], ZeroDivisionError)
-    assert worker.submit(Job("good", lambda job: None)).finished.wait(2.0) and worker.alive
+    assert worker.submit(StudioJob("good", lambda job: None)).finished.wait(2.0) and worker.alive
     worker.stop()
 
 
 def test_cancelling_at_any_moment_never_kills_the_worker() -> None:
     worker, count = Worker(), []
     for k in range(200):
-        worker.submit(Job("short", lambda job: sum(range(200)), count.append))
+        worker.submit(StudioJob("short", lambda job: sum(range(200)), count.append))
         if k % 3 == 0:
             worker.cancel()
-    last = worker.submit(Job("last", lambda job: None))
+    last = worker.submit(StudioJob("last", lambda job: None))
     assert last.finished.wait(5.0) and last.state == "done" and worker.alive
     worker.stop()
 

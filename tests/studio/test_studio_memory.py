@@ -8,7 +8,7 @@ import time
 import pytest
 
 from elbowroom.studio import worker as workers
-from elbowroom.studio.worker import Job, Worker, give_back
+from elbowroom.studio.worker import StudioJob, Worker, give_back
 
 
 def test_a_worker_at_rest_gives_memory_back_once_after_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,14 +23,14 @@ def test_a_worker_at_rest_gives_memory_back_once_after_its_jobs(monkeypatch: pyt
     monkeypatch.setattr(workers, "_REST", 0.05)
     worker = Worker(name="tidy")
     try:
-        job = worker.submit(Job("first", lambda job: len(given)))
+        job = worker.submit(StudioJob("first", lambda job: len(given)))
         assert job.finished.wait(10.0)
         assert enough.wait(10.0) and set(given) == {"tidy"}
         time.sleep(0.3)
         count = len(given)
         assert count <= 2  # at rest since it began, and since the job
         enough.clear()
-        worker.submit(Job("second", lambda job: None))
+        worker.submit(StudioJob("second", lambda job: None))
         assert enough.wait(10.0) and len(given) == count + 1
     finally:
         worker.stop()

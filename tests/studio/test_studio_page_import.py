@@ -19,7 +19,7 @@ from seat import PATIENCE, Seat, seated, unharmed
 
 from elbowroom.character.visual import visible
 from elbowroom.geometry.rotations import Array
-from elbowroom.studio.worker import Job
+from elbowroom.studio.worker import StudioJob
 from elbowroom.world.extent import action
 
 pytestmark = pytest.mark.skipif(
@@ -118,13 +118,13 @@ def test_a_long_job_tells_its_stage_and_the_time_left_and_nothing_jumps(seat: Se
     tabs = seat.window.get_by_role("tab", name="Scene", exact=True)
     before = tabs.bounding_box()
 
-    def work(job: Job) -> None:
+    def work(job: StudioJob) -> None:
         job.tell(0.0, "exact distances")
         go_on.wait(PATIENCE)
         job.tell(0.1)
         end.wait(PATIENCE)
 
-    job = seat.studio.run(Job("proving", work))
+    job = seat.studio.run(StudioJob("proving", work))
     seat.reads("Proving: exact distances, 0 %")
     time.sleep(2.2)  # an estimate is made after two seconds
     go_on.set()

@@ -12,13 +12,13 @@ from elbowroom.studio.folders import Folders
 from elbowroom.studio.page import Page
 from elbowroom.studio.server import StudioServer
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.worker import Job
+from elbowroom.studio.worker import StudioJob
 
 # Acts of the user that viser does at the same time; what comes besides waits.
 _POOL = 32
 
 
-def endless(job: Job) -> None:
+def endless(job: StudioJob) -> None:
     while True:
         may_stop_here()
 
@@ -37,7 +37,7 @@ def test_however_much_is_done_at_once_threads_are_bounded(tmp_path: Path) -> Non
     try:
         for _ in range(100):  # clicks while the studio is busy
             server.gui._thread_executor.submit(studio.trying, act)
-            studio.worker.submit_idle(Job("endless", endless))
+            studio.worker.submit_idle(StudioJob("endless", endless))
             studio.worker.cancel()
         new = [t for t in threading.enumerate() if t not in before]
         kinds = Counter(t.name.partition("_")[0].partition("-")[0] for t in new)

@@ -9,7 +9,7 @@ from studio_makers import settled
 
 from elbowroom.geometry.rotations import about, to_matrix
 from elbowroom.studio.page import opened
-from elbowroom.studio.page_extras import path_of
+from elbowroom.studio.page_view import path_of
 
 
 def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:

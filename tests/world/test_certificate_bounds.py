@@ -20,7 +20,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.world import certificate_proof
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_proof import Proof, near_units
-from elbowroom.world.certificate_units import Stage, units_of
+from elbowroom.world.certificate_units import ProofStage, units_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Keyed
@@ -54,8 +54,8 @@ def wild_world(seed: int) -> World:
     return world.with_static("scene", scene)
 
 
-def set_up(seed: int) -> tuple[Stage, Proof]:
-    stage = Stage(played(wild_world(seed)))
+def set_up(seed: int) -> tuple[ProofStage, Proof]:
+    stage = ProofStage(played(wild_world(seed)))
     exact = ExactWorld(stage.world)
     return stage, Proof(stage, exact, units_of(exact, range(len(exact.pairs))))
 
@@ -130,7 +130,7 @@ def test_points_bend_and_move_no_farther_than_told(seed: int, knot: int) -> None
     assert bent, "the bound is far from what happens"
 
 
-def distances(stage: Stage, proof: Proof, unit: int, times: tuple[float, float]) -> list[float]:
+def distances(stage: ProofStage, proof: Proof, unit: int, times: tuple[float, float]) -> list[float]:
     """Exact distances of a unit's first pair; overlaps of unknown depth count as 0."""
     record = stage.world.record(np.array(times))
     out = []
@@ -206,7 +206,7 @@ def test_motions_are_taken_as_they_would_be_written() -> None:
         def sample(self, times: object) -> object:
             return clip.sample(times)
 
-    stage = Stage(played(World().with_character("ann", Smooth()), 40.0))
+    stage = ProofStage(played(World().with_character("ann", Smooth()), 40.0))
     taken = stage.world.motion("ann")
     assert isinstance(taken, Clip) and taken.fps == 40.0 and len(taken) == 41
     assert np.allclose(taken.root[::4], clip.root)

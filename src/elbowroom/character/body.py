@@ -83,7 +83,7 @@ class Chain:
 
 
 @dataclass(frozen=True, eq=False)
-class Masses:
+class SegmentMasses:
     """Mass of each joint's segment in kg, its centre in the joint's frame (m), inertia about that centre (kg m²)."""
 
     mass: Array  # (J,)
@@ -119,7 +119,7 @@ class Body(ABC):
     name: str
     chains: Mapping[str, Chain] = field(default_factory=dict)
     shapes: tuple[Shape, ...] = ()
-    masses: Masses | None = None
+    masses: SegmentMasses | None = None
     base: Base = "walks"
     roles: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GRAVITY = 9.80665  # m/s²
 
 
-class Frames(Protocol):
+class SampledMotion(Protocol):
     """Interface of a clip: frames at a fixed rate."""
 
     @property
@@ -115,7 +115,7 @@ class Dynamics:
             raise BadValue(f"velocity and acceleration need shape ({self.nv},), not {v.shape} and {a.shape}.")
         return np.array(self._pin.rnea(self.model, self.data, self._q(pose), v, a))
 
-    def derivatives(self, clip: Frames) -> tuple[Array, Array]:
+    def derivatives(self, clip: SampledMotion) -> tuple[Array, Array]:
         """Velocities and accelerations (T, nv) of a clip's frames.
 
         Central differences in the tangent space, one-sided at both ends; needs three frames.
@@ -129,7 +129,7 @@ class Dynamics:
         inner = (between[1:] - between[:-1]) * clip.fps
         return velocity, np.concatenate([inner[:1], inner, inner[-1:]])
 
-    def torques(self, clip: Frames, pushes: Mapping[int, Array] | None = None) -> Array:
+    def torques(self, clip: SampledMotion, pushes: Mapping[int, Array] | None = None) -> Array:
         """Generalised forces (T, nv) at every frame of a clip: see `inverse_dynamics`.
 
         `pushes` are what the world does to joints of the skeleton: (T, 6), a force (N) and its moment about the joint

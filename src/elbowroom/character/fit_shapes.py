@@ -94,13 +94,13 @@ def shapes_from_bones(skeleton: Skeleton, roles: Mapping[str, int], height: floa
     there.
     """
     front, _ = facing(skeleton, roles)
-    builder = _Builder(skeleton, roles, np.asarray(front), height or stature(skeleton, roles))
+    builder = _ShapeBuilder(skeleton, roles, np.asarray(front), height or stature(skeleton, roles))
     for part in roles:
         builder.add(part)
     return tuple(builder.shapes)
 
 
-class _Builder:
+class _ShapeBuilder:
     """Lays shapes out in the world of the zero pose and hangs them on joints."""
 
     def __init__(self, skeleton: Skeleton, roles: Mapping[str, int], front: Array, height: float) -> None:

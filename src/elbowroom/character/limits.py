@@ -29,7 +29,7 @@ from elbowroom.geometry.rotations import IDENTITY, Array
 from elbowroom.kernels import limb_terms
 from elbowroom.kernels import limits as kernels
 
-Kind = Literal["ball", "swing", "hinge"]
+LimitKind = Literal["ball", "swing", "hinge"]
 
 _KINDS = {"ball": limb_terms.BALL, "swing": limb_terms.SWING, "hinge": limb_terms.HINGE}
 
@@ -47,7 +47,7 @@ class JointLimit:
     for all.
     """
 
-    kind: Kind
+    kind: LimitKind
     pre: Array
     post: Array
     swing: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)

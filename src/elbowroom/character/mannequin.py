@@ -1,6 +1,6 @@
 """The skin of the built-in person: a smooth mannequin in plain clothes, for any proportions.
 
-The surface and its weights come from MakeHuman's base mesh (see `mannequin_shapes`); sex, age and build choose
+The surface and its weights come from MakeHuman's base mesh (see `mannequin_fit`); sex, age and build choose
 the mixture of shapes, the skeleton and the tables choose the sizes, and the build is solved for so that the
 volume has the person's mass.
 """
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.anthropometry import Proportions
 from elbowroom.character.body import Skin
-from elbowroom.character.mannequin_fit import Fit, Fitter, Girths
-from elbowroom.character.mannequin_shapes import MIRROR, Shapes, shapes
+from elbowroom.character.mannequin_fit import MIRROR, Fit, Fitter, Girths, HalfSurface, shapes
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.mesh import Color
@@ -81,7 +80,7 @@ def mannequin_skin(skeleton: Skeleton, p: Proportions) -> Skin:
     return Skin(vertices, faces, joints, weights, inverse_bind, colors, paint=paint)
 
 
-def _with_mass(stored: Shapes, skeleton: Skeleton, p: Proportions) -> Fit:
+def _with_mass(stored: HalfSurface, skeleton: Skeleton, p: Proportions) -> Fit:
     """Fit whose volume matches the person's mass: first by build, then by scaling girths."""
     wanted = p.mass / DENSITY
     faces = stored.whole_triangles
@@ -115,7 +114,7 @@ def _solved(f: Callable[[float], float], a: float, b: float, bounds: tuple[float
     return b, fb
 
 
-def _fit(stored: Shapes, skeleton: Skeleton, p: Proportions, build: float, girth: float) -> Fit:
+def _fit(stored: HalfSurface, skeleton: Skeleton, p: Proportions, build: float, girth: float) -> Fit:
     male = {"female": 0.0, "average": 0.5, "male": 1.0}[p.sex]
     young = float(np.clip((p.length["chin_to_vertex"] / p.height - ADULT_HEAD) / (CHILD_HEAD - ADULT_HEAD), 0, 1))
     muscle = p.scales.shoulder * p.scales.arm_girth

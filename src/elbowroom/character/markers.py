@@ -38,7 +38,7 @@ ACCELERATION = 0.06
 
 
 @dataclass(frozen=True)
-class Place:
+class MarkerPlace:
     """Position of a marker in the rest pose.
 
     It starts at part `base` plus `along` times the way to part `end`, then goes `up`, to the `front` and
@@ -59,45 +59,47 @@ def _radius(girth: float) -> float:
     return girth / (2.0 * np.pi)
 
 
-def _middle_places(p: Proportions) -> dict[str, Place]:
+def _middle_places(p: Proportions) -> dict[str, MarkerPlace]:
     """Markers of head and trunk; those with a twin are given for the left side, without the letter."""
     u, t, b, d = p.unit, p.length["chest_to_neck"], p.breadth["head"], p.depth["head"]
     up_trunk, waist = p.scales.trunk * u, p.scales.trunk_girth * u
     band = 0.5 * p.length["head"]
     return {
-        "FHD": Place("head", "head", up=band, front=0.27 * d, out=0.42 * b),
-        "BHD": Place("head", "head", up=band, front=-0.35 * d, out=0.36 * b),
-        "C7": Place("chest", "chest", up=1.10 * t, front=-0.035 * u),
-        "T10": Place("chest", "chest", up=-0.05 * t, front=-0.27 * p.depth["chest"]),
-        "CLAV": Place("chest", "chest", up=0.80 * t, front=0.45 * p.depth["chest"]),
-        "STRN": Place("chest", "chest", up=0.15 * t, front=0.66 * p.depth["chest"]),
-        "BAC": Place("chest", "chest", up=0.45 * t, front=-0.30 * p.depth["chest"], out=0.30 * p.breadth["chest"]),
-        "FWT": Place("pelvis", "pelvis", up=0.045 * up_trunk, front=0.050 * waist, out=0.070 * waist),
-        "BWT": Place("pelvis", "pelvis", up=0.055 * up_trunk, front=-0.055 * waist, out=0.028 * waist),
+        "FHD": MarkerPlace("head", "head", up=band, front=0.27 * d, out=0.42 * b),
+        "BHD": MarkerPlace("head", "head", up=band, front=-0.35 * d, out=0.36 * b),
+        "C7": MarkerPlace("chest", "chest", up=1.10 * t, front=-0.035 * u),
+        "T10": MarkerPlace("chest", "chest", up=-0.05 * t, front=-0.27 * p.depth["chest"]),
+        "CLAV": MarkerPlace("chest", "chest", up=0.80 * t, front=0.45 * p.depth["chest"]),
+        "STRN": MarkerPlace("chest", "chest", up=0.15 * t, front=0.66 * p.depth["chest"]),
+        "BAC": MarkerPlace(
+            "chest", "chest", up=0.45 * t, front=-0.30 * p.depth["chest"], out=0.30 * p.breadth["chest"]
+        ),
+        "FWT": MarkerPlace("pelvis", "pelvis", up=0.045 * up_trunk, front=0.050 * waist, out=0.070 * waist),
+        "BWT": MarkerPlace("pelvis", "pelvis", up=0.055 * up_trunk, front=-0.055 * waist, out=0.028 * waist),
     }
 
 
-def _limb_places(p: Proportions) -> dict[str, Place]:
+def _limb_places(p: Proportions) -> dict[str, MarkerPlace]:
     """Markers of arm and leg, for the left side, without the letter."""
     g = p.girth
     arm, fore, hand = "upper_arm", "forearm", "hand"
     foot, sole = p.length["foot"], -p.length["ankle_height"]
     mid_thigh = 0.5 * (g["thigh"] + g["lower_thigh"])
     return {
-        "SHO": Place("clavicle", arm, up=1.1 * _radius(g["armpit"]), out=-0.010 * p.unit),
-        "UPA": Place(arm, arm, fore, 0.45, out=_radius(g["upper_arm"])),
-        "ELB": Place(arm, arm, fore, 1.0, out=_radius(g["elbow"])),
-        "FRM": Place(fore, fore, hand, 0.45, out=_radius(g["forearm"])),
-        "WRA": Place(fore, fore, hand, 0.98, front=1.2 * _radius(g["wrist"])),
-        "WRB": Place(fore, fore, hand, 0.98, front=-1.2 * _radius(g["wrist"])),
-        "FIN": Place(hand, hand, "middle1", 0.90, front=0.12 * p.breadth["hand"], out=0.6 * p.depth["hand"]),
-        "THI": Place("thigh", "thigh", "shin", 0.50, out=_radius(mid_thigh)),
-        "KNE": Place("thigh", "thigh", "shin", 1.0, out=_radius(g["knee"])),
-        "SHN": Place("shin", "shin", "foot", 0.50, out=_radius(g["calf"]) * 0.9),
-        "ANK": Place("shin", "shin", "foot", 1.0, out=_radius(g["ankle"]) * 1.05),
-        "HEE": Place("foot", "foot", up=0.6 * sole, front=-HEEL_SHARE * foot),
-        "TOE": Place("foot", "foot", up=0.4 * sole, front=(BALL_SHARE - HEEL_SHARE) * foot),
-        "MT5": Place(
+        "SHO": MarkerPlace("clavicle", arm, up=1.1 * _radius(g["armpit"]), out=-0.010 * p.unit),
+        "UPA": MarkerPlace(arm, arm, fore, 0.45, out=_radius(g["upper_arm"])),
+        "ELB": MarkerPlace(arm, arm, fore, 1.0, out=_radius(g["elbow"])),
+        "FRM": MarkerPlace(fore, fore, hand, 0.45, out=_radius(g["forearm"])),
+        "WRA": MarkerPlace(fore, fore, hand, 0.98, front=1.2 * _radius(g["wrist"])),
+        "WRB": MarkerPlace(fore, fore, hand, 0.98, front=-1.2 * _radius(g["wrist"])),
+        "FIN": MarkerPlace(hand, hand, "middle1", 0.90, front=0.12 * p.breadth["hand"], out=0.6 * p.depth["hand"]),
+        "THI": MarkerPlace("thigh", "thigh", "shin", 0.50, out=_radius(mid_thigh)),
+        "KNE": MarkerPlace("thigh", "thigh", "shin", 1.0, out=_radius(g["knee"])),
+        "SHN": MarkerPlace("shin", "shin", "foot", 0.50, out=_radius(g["calf"]) * 0.9),
+        "ANK": MarkerPlace("shin", "shin", "foot", 1.0, out=_radius(g["ankle"]) * 1.05),
+        "HEE": MarkerPlace("foot", "foot", up=0.6 * sole, front=-HEEL_SHARE * foot),
+        "TOE": MarkerPlace("foot", "foot", up=0.4 * sole, front=(BALL_SHARE - HEEL_SHARE) * foot),
+        "MT5": MarkerPlace(
             "foot",
             "foot",
             up=0.6 * sole,
@@ -151,7 +153,7 @@ def markers_for(
     return out
 
 
-def _point(place: Place, prefix: str, at: Mapping[str, Array], front: Array, side: float) -> Array | None:
+def _point(place: MarkerPlace, prefix: str, at: Mapping[str, Array], front: Array, side: float) -> Array | None:
     """A marker's rest position (3,), or None where the rig lacks the part; `side` is +1 on the left."""
     base, end = at.get(prefix + place.base), at.get(prefix + place.end)
     if base is None:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions, Scales, Sex, between, proportions
-from elbowroom.character.body import Character, Masses
+from elbowroom.character.body import Character, SegmentMasses
 from elbowroom.character.hands import BONES, FINGERS, THICKNESS
 from elbowroom.character.human_joints import PARENT_ROLE, carrier, rest_positions
 from elbowroom.character.skeleton import Skeleton
@@ -84,7 +84,7 @@ GROWTH: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class MassPiece:
     """A lump of the body in the rest pose: whose part it is, share of mass, centre (3,), inertia per kg."""
 
     role: str
@@ -93,7 +93,7 @@ class Piece:
     inertia: Array  # (3, 3) about the centre, world axes, m²
 
 
-def body_pieces(at: Mapping[str, Array], front: Array, p: Proportions, roles: Mapping[str, int]) -> list[Piece]:
+def body_pieces(at: Mapping[str, Array], front: Array, p: Proportions, roles: Mapping[str, int]) -> list[MassPiece]:
     """All lumps of a body with parts at `at` (3,) in the rest pose; `roles` are those that the rig has."""
     shares = {}
     for name, row in DE_LEVA.items():
@@ -128,10 +128,10 @@ def _tensor(squares: Array, front: Array, along: Array) -> Array:
     return axes @ np.diag(k) @ axes.T
 
 
-def _rod(role: str, segment: str, share: float, a: Array, b: Array, front: Array, sex: Sex) -> Piece:
+def _rod(role: str, segment: str, share: float, a: Array, b: Array, front: Array, sex: Sex) -> MassPiece:
     length2 = max(float((b - a) @ (b - a)), SHORTEST**2)
     center = a + 0.01 * between(DE_LEVA[segment][1], sex) * (b - a)
-    return Piece(role, share, center, _tensor(_radii(segment, sex) * length2, front, b - a))
+    return MassPiece(role, share, center, _tensor(_radii(segment, sex) * length2, front, b - a))
 
 
 def _trunk(
@@ -140,7 +140,7 @@ def _trunk(
     p: Proportions,
     roles: Mapping[str, int],
     shares: Mapping[str, float],
-) -> list[Piece]:
+) -> list[MassPiece]:
     low = 0.5 * (at["left_thigh"] + at["right_thigh"])
     axis = at["neck"] - low
     length = float(np.linalg.norm(axis))
@@ -150,7 +150,7 @@ def _trunk(
     level = [float((at[r] - low) @ axis) / length**2 for r in joints]
     cuts = np.maximum.accumulate([-1.0, *level[1:], 2.0])
     o, x = between(OMPHALION, p.sex), between(XIPHION, p.sex)
-    out: list[Piece] = []
+    out: list[MassPiece] = []
     for part, bottom, top in (("lower_trunk", 0.0, o), ("middle_trunk", o, x), ("upper_trunk", x, 1.0)):
         tall = top - bottom
         middle = top - 0.01 * between(DE_LEVA[part][1], p.sex) * tall
@@ -162,52 +162,55 @@ def _trunk(
                 thinner = ((b - a) ** 2 - tall**2) * length**2 / 12.0
                 slab = across + [thinner, thinner, 0.0]
                 center = low + 0.5 * (a + b) * axis
-                out.append(Piece(role, share * (b - a) / tall, center, _tensor(slab, front, axis)))
+                out.append(MassPiece(role, share * (b - a) / tall, center, _tensor(slab, front, axis)))
     for side in ("left", "right"):
         a, b = at[f"{side}_clavicle"], at[f"{side}_upper_arm"]
         ball = 0.1 * max(float((b - a) @ (b - a)), SHORTEST**2) * np.eye(3)
         back = -0.15 * np.linalg.norm(b - a) * front  # the shoulder blade lies behind the line
-        out.append(Piece(f"{side}_clavicle", CLAVICLE_SHARE * shares["upper_trunk"], a + 0.65 * (b - a) + back, ball))
+        out.append(
+            MassPiece(f"{side}_clavicle", CLAVICLE_SHARE * shares["upper_trunk"], a + 0.65 * (b - a) + back, ball)
+        )
     return out
 
 
-def _head(at: Mapping[str, Array], front: Array, p: Proportions, share: float) -> list[Piece]:
+def _head(at: Mapping[str, Array], front: Array, p: Proportions, share: float) -> list[MassPiece]:
     up = np.array([0.0, 0.0, 1.0])
     vertex = at["head"] + p.length["head"] * up
     tall = between(HEAD_AND_NECK, p.sex) * p.unit * p.scales.head
     whole = vertex - 0.01 * between(DE_LEVA["head"][1], p.sex) * tall * up + 0.006 * p.unit * front
     neck_length2 = float((at["head"] - at["neck"]) @ (at["head"] - at["neck"]))
     rod = _tensor(_cylinder(neck_length2, p.girth["neck"] / (2.0 * np.pi)), front, at["head"] - at["neck"])
-    neck = Piece("neck", NECK_SHARE * share, 0.5 * (at["neck"] + at["head"]), rod)
+    neck = MassPiece("neck", NECK_SHARE * share, 0.5 * (at["neck"] + at["head"]), rod)
     eye_radius = 0.012
     eyes = [
-        Piece(f"{s}_eye", EYE_SHARE * share, at[f"{s}_eye"], 0.4 * eye_radius**2 * np.eye(3)) for s in ("left", "right")
+        MassPiece(f"{s}_eye", EYE_SHARE * share, at[f"{s}_eye"], 0.4 * eye_radius**2 * np.eye(3))
+        for s in ("left", "right")
     ]
     rest = share - neck.share - sum(e.share for e in eyes)
     center = (share * whole - sum(piece.share * piece.center for piece in (neck, *eyes))) / rest
     skull = _tensor(_radii("head", p.sex) * tall**2, front, up)
-    return [neck, *eyes, Piece("head", rest, center, skull)]
+    return [neck, *eyes, MassPiece("head", rest, center, skull)]
 
 
-def _hand(side: str, at: Mapping[str, Array], front: Array, p: Proportions, share: float) -> list[Piece]:
+def _hand(side: str, at: Mapping[str, Array], front: Array, p: Proportions, share: float) -> list[MassPiece]:
     wrist, knuckle = at[f"{side}_hand"], at[f"{side}_middle1"]
     thick = p.breadth["finger"]
     volume = {(f, k): BONES[f][k - 1] * THICKNESS[f] ** 2 for f in FINGERS for k in (1, 2, 3)}
     each = FINGERS_SHARE * share / sum(volume.values())
-    out: list[Piece] = []
+    out: list[MassPiece] = []
     for (finger, k), bulk in volume.items():
         a = at[f"{side}_{finger}{k}"]
         before = at[f"{side}_{finger}{k - 1}"] if k > 1 else wrist
         b = at[f"{side}_{finger}{k + 1}"] if k < 3 else a + normalize(a - before) * BONES[finger][2] * p.length["hand"]
         rod = _tensor(_cylinder(float((b - a) @ (b - a)), 0.5 * thick * THICKNESS[finger]), front, b - a)
-        out.append(Piece(f"{side}_{finger}{k}", each * bulk, 0.5 * (a + b), rod))
+        out.append(MassPiece(f"{side}_{finger}{k}", each * bulk, 0.5 * (a + b), rod))
     along = knuckle - wrist
     # The thumb's side faces the front in every usual rest pose, so that the palm's breadth lies along it.
     palm = _tensor(_box(np.array([p.depth["hand"], p.breadth["hand"], np.linalg.norm(along)])), front, along)
-    return [*out, Piece(f"{side}_hand", (1.0 - FINGERS_SHARE) * share, 0.5 * (wrist + knuckle), palm)]
+    return [*out, MassPiece(f"{side}_hand", (1.0 - FINGERS_SHARE) * share, 0.5 * (wrist + knuckle), palm)]
 
 
-def _foot(side: str, at: Mapping[str, Array], front: Array, p: Proportions, share: float) -> list[Piece]:
+def _foot(side: str, at: Mapping[str, Array], front: Array, p: Proportions, share: float) -> list[MassPiece]:
     ankle, ball = at[f"{side}_foot"], at[f"{side}_toes"]
     up = np.array([0.0, 0.0, 1.0])
     length, high = p.length["foot"], p.length["ankle_height"]
@@ -222,8 +225,8 @@ def _foot(side: str, at: Mapping[str, Array], front: Array, p: Proportions, shar
     # de Leva's sagittal radius of the foot is about the axis across it, the transverse about the vertical.
     squares = _radii("foot", p.sex)[[1, 0, 2]] * length**2
     return [
-        Piece(f"{side}_toes", TOES_SHARE * share, toes, _tensor(_box(toe_box), up, ahead)),
-        Piece(f"{side}_foot", (1.0 - TOES_SHARE) * share, rest, _tensor(squares, up, ahead)),
+        MassPiece(f"{side}_toes", TOES_SHARE * share, toes, _tensor(_box(toe_box), up, ahead)),
+        MassPiece(f"{side}_foot", (1.0 - TOES_SHARE) * share, rest, _tensor(squares, up, ahead)),
     ]
 
 
@@ -245,7 +248,7 @@ def masses_for(
     mass: float | None = None,
     sex: Sex = "average",
     scales: Scales | None = None,
-) -> Masses:
+) -> SegmentMasses:
     """Masses of any rig whose joints play the parts in `roles`; they sum to `mass`.
 
     `height` in metres; `mass` in kg, or the usual one for the height. The rest pose must stand upright
@@ -266,7 +269,7 @@ def masses_for(
     turn = skeleton.T_rest[:, :3, :3]
     to_kg = template.mass / share.sum()
     inertia = np.array([second[j] - share[j] * _shift(center[j]) for j in range(n)]) * to_kg
-    return Masses(
+    return SegmentMasses(
         mass=share * to_kg,
         center=np.einsum("jba,jb->ja", turn, center - skeleton.T_rest[:, :3, 3]),
         inertia=np.einsum("jba,jbc,jcd->jad", turn, inertia, turn),

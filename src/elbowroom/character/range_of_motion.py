@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.limits import Kind
+from elbowroom.character.limits import LimitKind
 from elbowroom.geometry.rotations import Array
 
 
@@ -46,7 +46,7 @@ class Range:
     bone (supination and pronation for the forearm). `off_axis` is how far a hinge may leave its plane.
     """
 
-    kind: Kind
+    kind: LimitKind
     bends: float
     straightens: float
     out: float = 0.0

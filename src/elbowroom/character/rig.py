@@ -92,29 +92,20 @@ def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, l
     roles = by_name
     if any(f"{side}_{part}" not in by_name for side in SIDES for part in ("thigh", "upper_arm")):
         by_shape = rig_geometry.limbs_by_shape(skeleton, upright)
-        roles = by_shape if _clash(by_shape, by_name) else {**by_shape, **by_name}
+        other = {v: k for k, v in by_name.items()}
+        roles = by_shape if any(other.get(j, part) != part for part, j in by_shape.items()) else {**by_shape, **by_name}
         if any(part not in by_name for part in by_shape):
             notes.append("The joint names do not identify all limbs; they were found from the shape of the skeleton.")
             if not any(p.endswith("_toes") for p in by_shape) and not any(part_of(n).side for n in skeleton.names):
                 notes.append("Left and right cannot be distinguished; -Y was assumed to be the front.")
     _trunk(skeleton, roles, upright)
-    roles = _once(roles)
+    # each joint in one part only, should names claim more: the pelvis first, then limbs before the trunk
+    order = sorted(roles, key=lambda part: (part != "pelvis", not part.startswith(SIDES)))
+    first = {roles[part]: part for part in reversed(order)}
+    roles = {part: j for part, j in roles.items() if first[j] == part}
     notes += rig_geometry.doubts(skeleton, roles, upright)
     notes += _lacks(skeleton, roles)
     return {k: roles[k] for k in sorted(roles, key=lambda k: (roles[k], k))}, notes
-
-
-def _clash(a: Mapping[str, int], b: Mapping[str, int]) -> bool:
-    """Return whether one joint is given different parts."""
-    other = {v: k for k, v in b.items()}
-    return any(other.get(j, part) != part for part, j in a.items())
-
-
-def _once(roles: Mapping[str, int]) -> Roles:
-    """Each joint in one part only, should names claim more: the pelvis first, then limbs before the trunk."""
-    order = sorted(roles, key=lambda part: (part != "pelvis", not part.startswith(SIDES)))
-    first = {roles[part]: part for part in reversed(order)}
-    return {part: j for part, j in roles.items() if first[j] == part}
 
 
 def _by_names(skeleton: Skeleton) -> Roles:

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Side = Literal["left", "right", ""]
+NameSide = Literal["left", "right", ""]
 
 FINGERS = ("thumb", "index", "middle", "ring", "little")
 
@@ -53,7 +53,7 @@ _HELPER = """twist roll end nub site tip top effector ik pole target poletarget 
 _NOISE_WORDS, _HELPER_WORDS = frozenset(_NOISE.split()), frozenset(_HELPER.split())
 
 _LEFT, _RIGHT = {"l", "left", "lf", "lt"}, {"r", "right", "rt", "rg"}
-_GLUED: tuple[tuple[str, Side], ...] = (("left", "left"), ("right", "right"), ("l", "left"), ("r", "right"))
+_GLUED: tuple[tuple[str, NameSide], ...] = (("left", "left"), ("right", "right"), ("l", "left"), ("r", "right"))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class NamedPart:
     """Parsed joint name: `part` is a key of the table above or '', `digits` are its numbers as text."""
 
     part: str
-    side: Side
+    side: NameSide
     digits: str
     helper: bool
 
@@ -82,7 +82,7 @@ def part_of(name: str) -> NamedPart:
         words = words[2:]
     digits = "".join(w for w in words if w.isdigit())
     words = [w for w in words if not w.isdigit() and w not in _NOISE_WORDS]
-    side: Side = ""
+    side: NameSide = ""
     if any(w in _LEFT for w in words):
         side = "left"
     elif any(w in _RIGHT for w in words):

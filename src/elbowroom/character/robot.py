@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elbowroom.character.body import Body, Chain, Masses
+from elbowroom.character.body import Body, Chain, SegmentMasses
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
@@ -229,25 +229,20 @@ def mobile_arm(name: str = "robot", *, reach: float = 0.95, drive: Drive = "diff
         upper=np.array([np.inf, *(_RANGES_RAD[:, 1] - _FOLDED_RAD)]),
         speed=np.array([np.inf, *np.full(6, _SPEED_RAD_S)]),
     )
-    masses = Masses(np.array(_MASSES_KG), np.zeros((7, 3)), np.stack([0.01 * m * np.eye(3) for m in _MASSES_KG]))
+    masses = SegmentMasses(np.array(_MASSES_KG), np.zeros((7, 3)), np.stack([0.01 * m * np.eye(3) for m in _MASSES_KG]))
+    T = np.eye(4)
+    T[:3, :3] = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    T[:3, 3] = (-0.5 * _FORK_M[2], 0.0, _TOOL_M - 0.5 * _FORK_M[0])
     return Robot(
         name=name,
         joints=joints,
-        links={"grip": (6, _grip())},
+        links={"grip": (6, T)},
         chains=robot_chains(joints),
         shapes=_shapes(upper, fore),
         masses=masses,
         base="wheels",
         drive=drive,
     )
-
-
-def _grip() -> Array:
-    """`T_flange_grip` (4, 4): amid the top of the fork, x out of the flange, z up where the flange points ahead."""
-    T = np.eye(4)
-    T[:3, :3] = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
-    T[:3, 3] = (-0.5 * _FORK_M[2], 0.0, _TOOL_M - 0.5 * _FORK_M[0])
-    return T
 
 
 def _shapes(upper: float, fore: float) -> tuple[Shape, ...]:

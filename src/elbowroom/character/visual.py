@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elbowroom.character.anatomy import limits_for
 from elbowroom.character.anthropometry import Proportions, Scales, proportions
@@ -21,7 +20,7 @@ from elbowroom.character.fit_shapes import stature
 from elbowroom.character.hands import FINGERS, relaxed_bend
 from elbowroom.character.human_joints import carrier, rest_positions, skeleton_at
 from elbowroom.character.mannequin import mannequin_skin
-from elbowroom.character.mannequin_shapes import MIRROR
+from elbowroom.character.mannequin_fit import MIRROR
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import KeptTogether
@@ -56,7 +55,13 @@ def _fitted(character: Character) -> Skin | None:
     if not set(character.roles) >= _NEEDED:
         return None
     T_zero = _zero_pose(character)
-    T_person_rig = _person_frame(character, T_zero)
+    # axes in which the rig faces -Y with its left at +X, the hips' centre at the origin
+    front = np.asarray(character.front) * [1.0, 1.0, 0.0]
+    back = -front / np.linalg.norm(front)
+    T_person_rig = np.eye(4)
+    T_person_rig[:3, :3] = np.stack([np.cross(back, UP), back, UP])
+    hips = T_zero[[character.roles[f"{side}_thigh"] for side in SIDES], :3, 3].mean(axis=0)
+    T_person_rig[:3, 3] = -T_person_rig[:3, :3] @ hips
     at = dict(zip(character.roles, apply(T_person_rig, T_zero[list(character.roles.values()), :3, 3]), strict=True))
     try:
         p = _proportions(stature(character.skeleton, character.roles), at)
@@ -65,7 +70,14 @@ def _fitted(character: Character) -> Skin | None:
     person = _person(p, at)
     skin = mannequin_skin(person, p)
     if not _has_hands(at):
-        skin = _at_ease(skin, person)
+        # the skin with fingers bent as they hang, for hands without joints
+        limits = limits_for(person, {name: j for j, name in enumerate(person.names)}, np.array([0.0, -1.0, 0.0]))
+        T_bind = inverse(skin.inverse_bind)
+        local = person.local(from_matrix(T_bind[:, :3, :3]))
+        for j, name in enumerate(person.names):
+            if name.partition("_")[2] in _HANDS:
+                local[j] = relaxed_bend(name, person.rest[j], limits[j])
+        skin = replace(skin, vertices=skin.posed(person.forward(T_bind[0, :3, 3], local)))
     return _bound(skin, person, character, T_zero, T_person_rig)
 
 
@@ -87,17 +99,6 @@ def _zero_pose(character: Character) -> Array:
         elif j not in character.roles.values() and parent >= 0:
             world[j] = multiply(world[parent], skeleton.rest[j])
     return skeleton.forward(skeleton.offsets[0], skeleton.local(world))
-
-
-def _person_frame(character: Character, T_zero: Array) -> Array:
-    """Transform (4, 4) to axes in which the rig faces -Y with its left at +X, the hips' centre at the origin."""
-    front = np.asarray(character.front) * [1.0, 1.0, 0.0]
-    back = -front / np.linalg.norm(front)
-    T = np.eye(4)
-    T[:3, :3] = np.stack([np.cross(back, UP), back, UP])
-    hips = T_zero[[character.roles[f"{side}_thigh"] for side in SIDES], :3, 3].mean(axis=0)
-    T[:3, 3] = -T[:3, :3] @ hips
-    return T
 
 
 def _proportions(height: float, at: Mapping[str, Array]) -> Proportions:
@@ -146,17 +147,6 @@ def _has_hands(roles: Container[str]) -> bool:
     return all(f"{side}_{bone}" in roles for side in SIDES for bone in _HANDS)
 
 
-def _at_ease(skin: Skin, person: Skeleton) -> Skin:
-    """The skin with fingers bent as they hang, for hands without joints."""
-    limits = limits_for(person, {name: j for j, name in enumerate(person.names)}, np.array([0.0, -1.0, 0.0]))
-    T_bind = inverse(skin.inverse_bind)
-    local = person.local(from_matrix(T_bind[:, :3, :3]))
-    for j, name in enumerate(person.names):
-        if name.partition("_")[2] in _HANDS:
-            local[j] = relaxed_bend(name, person.rest[j], limits[j])
-    return replace(skin, vertices=skin.posed(person.forward(T_bind[0, :3, 3], local)))
-
-
 def _bound(skin: Skin, person: Skeleton, character: Character, T_zero: Array, T_person_rig: Array) -> Skin:
     """The person's skin on the rig's joints: each part follows the joint of its role, or of the part above it."""
     hands = _has_hands(character.roles)
@@ -176,18 +166,14 @@ def _bound(skin: Skin, person: Skeleton, character: Character, T_zero: Array, T_
         elif parent >= 0:
             inverse_bind[j] = inverse(T_zero[j]) @ T_zero[parent] @ inverse_bind[parent]
     joints = np.array([carrier(name, roles) for name in person.names], dtype=np.int32)[skin.joints]
-    return replace(skin, joints=joints, weights=_once(joints, skin.weights), inverse_bind=inverse_bind)
-
-
-def _once(joints: NDArray[np.int32], weights: Array) -> Array:
-    """Weights (V, K) with those of a joint that is named twice added up at its first place."""
-    out = np.array(weights)
+    # a joint that is named twice has all its weight at its first place
+    out = np.array(skin.weights)
     for k in range(1, joints.shape[1]):
         for first in range(k):
             same = joints[:, first] == joints[:, k]
             out[same, first] += out[same, k]
             out[same, k] = 0.0
-    return out
+    return replace(skin, joints=joints, weights=out, inverse_bind=inverse_bind)
 
 
 Show = Literal["skin", "shapes", "bones"]

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
+from elbowroom.cli.console import StageTimer, out, print_json, print_notes, print_written
 from elbowroom.cli.options import is_storyboard, named
 from elbowroom.cli.results import exit_code, plan_facts, print_free, print_plans, print_why
 from elbowroom.errors import BadFile
@@ -33,21 +33,21 @@ def check(
     ],
     scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, FBX, OBJ, STL or PLY.")] = None,
     at: options.At = None,
-    turn: options.Turn = 0.0,
-    floor: options.Floor = "auto",
+    turn: options.TurnOption = 0.0,
+    floor: options.FloorOption = "auto",
     onto: options.Onto = None,
     name: options.ClipName = None,
     fix_self: options.FixSelf = False,
     allow: options.Allow = None,
     accept_unproven: options.AcceptUnproven = False,
     picture: Annotated[Path | None, typer.Option(help="Draw a timeline of all collisions to this PNG.")] = None,
-    units: options.Units = None,
+    units: options.UnitsOption = None,
     up: options.Up = None,
     fps: options.Fps = None,
     scene_units: options.SceneUnits = None,
     scene_up: options.SceneUp = None,
     asf: options.Asf = None,
-    body_model: options.BodyModel = None,
+    body_model: options.BodyModelFile = None,
     fix_rig: options.FixRig = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -64,14 +64,14 @@ def check(
     clip = named(clip)
     if picture is not None:
         _check_picture(picture)
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     if is_storyboard(clip):
         options.no_scene_beside_storyboard(scene)
         plan = _storyboard(clip, seed, not fix_self, allow, clock)
     else:
         with clock("load", f"reading {clip.name}"):
             hints = ImportHints(units, up, fps, fix_rig, asf, body_model)
-            around = options.Around(scene, scene_units, scene_up, floor, at, turn)
+            around = options.Surroundings(scene, scene_units, scene_up, floor, at, turn)
             world = options.with_allowances(options.clip_in_scene(clip, hints, around, onto, name), allow)
         plan = _as_it_stands(world, None, not fix_self, clock)
     if picture is not None and plan.certificate is not None:
@@ -85,7 +85,7 @@ def check(
     raise typer.Exit(exit_code(plan, accept_unproven))
 
 
-def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | None, clock: Clock) -> Plan:
+def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | None, clock: StageTimer) -> Plan:
     """Plan a storyboard; one without tasks is only certified."""
     from elbowroom.storyboard.plan import plan_storyboard
     from elbowroom.storyboard.storyboard import read_storyboard
@@ -99,7 +99,7 @@ def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | No
         return plan_storyboard(board, seed=seed)
 
 
-def _as_it_stands(world: World, rate: float | None, own_contacts: bool, clock: Clock) -> Plan:
+def _as_it_stands(world: World, rate: float | None, own_contacts: bool, clock: StageTimer) -> Plan:
     """Certify a world without planning anything."""
     from elbowroom.plan.result import Plan
     from elbowroom.world.certificate import certify

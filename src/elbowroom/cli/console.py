@@ -39,13 +39,6 @@ def print_written(paths: Iterable[object]) -> None:
         out.print(f"wrote {path}", highlight=False, soft_wrap=True, markup=False)
 
 
-def _announce_first_run() -> None:
-    from elbowroom.kernels import compiled_before
-
-    if not compiled_before():
-        err.print("First run: compiling the inner loops (once; takes up to a minute).", style="dim")
-
-
 def compile_first(quiet: bool, *, everything: bool = False) -> None:
     """Compile what a repair needs, or all that tasks do, once on a machine and on all cores; a terminal shows how far
     that is."""
@@ -67,7 +60,7 @@ def compile_first(quiet: bool, *, everything: bool = False) -> None:
         )
 
 
-class Clock:
+class StageTimer:
     """Timer of a command's stages that shows the current stage and its duration on a terminal."""
 
     def __init__(self, quiet: bool) -> None:
@@ -79,7 +72,10 @@ class Clock:
         """Time a stage; yields a function that changes the text shown. Work that reports how far it is adds that."""
         start = time.perf_counter()
         if not self.seconds and not self._quiet:
-            _announce_first_run()
+            from elbowroom.kernels import compiled_before
+
+            if not compiled_before():
+                err.print("First run: compiling the inner loops (once; takes up to a minute).", style="dim")
         if self._quiet or not err.is_terminal:
             yield lambda doing: None
         else:

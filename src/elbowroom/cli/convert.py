@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, print_json, print_notes, print_written
+from elbowroom.cli.console import StageTimer, print_json, print_notes, print_written
 from elbowroom.cli.options import is_storyboard, named, open_source
 from elbowroom.errors import BadValue
 
@@ -31,12 +31,12 @@ def convert(
     rate: Annotated[float | None, typer.Option(help="Output frame rate (fps); default: that of the clip.")] = None,
     at: Annotated[str | None, typer.Option(metavar="X,Y", help="Translation on the floor, in metres.")] = None,
     turn: Annotated[float, typer.Option(help="Counter-clockwise rotation about the vertical axis, in degrees.")] = 0.0,
-    shapes: options.Shapes = False,
-    units: options.Units = None,
+    shapes: options.ShapesOption = False,
+    units: options.UnitsOption = None,
     up: options.Up = None,
     fps: options.Fps = None,
     asf: options.Asf = None,
-    body_model: options.BodyModel = None,
+    body_model: options.BodyModelFile = None,
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
@@ -52,7 +52,7 @@ def convert(
     paths = check_outputs(output)
     place_at = options.point(at)
     source = named(source)
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     edits = bool(cut is not None or mirror or at is not None or turn)
     if is_storyboard(source) and edits:
         raise BadValue(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
+from elbowroom.cli.console import StageTimer, compile_first, out, print_json, print_written
 from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import write_plan
 from elbowroom.stopping import checked_budget
@@ -42,7 +42,7 @@ def demo(
     how["style"] = options.style_named(style)
     shown = scenario(name or next(n for n in _FIRST if n in scenario_names()))
     paths = check_outputs(output or [Path(f"{shown.name}.glb"), Path(f"{shown.name}.html")])
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     compile_first(as_json)
     with clock("load", "building the scene"):
         board = shown.board()

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
+from elbowroom.cli.console import StageTimer, compile_first, out, print_json, print_written
 from elbowroom.errors import BadFile
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _build(shown: list[Scenario], folder: Path, seed: int, as_json: bool) -> int
     from elbowroom import __version__
     from elbowroom.gallery.page import build, index_page
 
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     compile_first(as_json, everything=True)
     exhibits, facts = [], []
     with _all_or_none(folder) as (made, written), clock("build", "building") as say:

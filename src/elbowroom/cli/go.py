@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, compile_first, print_json, print_written
+from elbowroom.cli.console import StageTimer, compile_first, print_json, print_written
 from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import write_plan
 from elbowroom.errors import BadValue
@@ -33,7 +33,7 @@ def go(
         Path | None, typer.Option(metavar="FILE", help="Walk like the people in a library of `elbowroom library`.")
     ] = None,
     fps: Annotated[float, typer.Option(help="Frames per second.")] = 30.0,
-    floor: options.Floor = "auto",
+    floor: options.FloorOption = "auto",
     budget: options.BudgetSeconds = None,
     seed: options.Seed = 0,
     scene_units: options.SceneUnits = None,
@@ -60,7 +60,7 @@ def go(
     if not (math.isfinite(fps) and 5.0 <= fps <= 480.0):
         raise BadValue(f"--fps must be between 5 and 480, not {fps:g}.")
     paths, character = check_outputs(output), options.character_named(body)
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     compile_first(as_json)
     gaits = None if library is None else read_clip_library(library)
     with clock("load", f"reading {scene.name}"):

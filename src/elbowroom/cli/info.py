@@ -17,11 +17,11 @@ from elbowroom.cli.results import print_edit
 
 def info(
     file: Annotated[Path, typer.Argument(help="BVH, ASF, AMC, C3D, FBX, GLB, NPZ, NPY, a mesh, or a storyboard.")],
-    units: options.Units = None,
+    units: options.UnitsOption = None,
     up: options.Up = None,
     fps: options.Fps = None,
     asf: options.Asf = None,
-    body_model: options.BodyModel = None,
+    body_model: options.BodyModelFile = None,
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:

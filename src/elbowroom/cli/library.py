@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.console import StageTimer, out, print_json, print_written
 from elbowroom.errors import BadFile
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def library(
         Path | None, typer.Option(metavar="PNG", help="Picture of the cycles in speed and turn rate.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the library; default: that of the output.")] = None,
-    units: options.Units = None,
+    units: options.UnitsOption = None,
     up: options.Up = None,
     fps: options.Fps = None,
     asf: options.Asf = None,
@@ -46,7 +46,7 @@ def library(
             if path.suffix.lower() != suffix:
                 raise BadFile(path, f"has an unsupported suffix: '{path.suffix}'", would_do=f"supported: {suffix}")
             check_writable(path)
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     with clock("cycles", "looking for gait cycles") as say:
         hints = ImportHints(units, up, fps, True, asf)
         made = clip_library(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from elbowroom.cli.console import Clock
+from elbowroom.cli.console import StageTimer
 from elbowroom.errors import BadFile, BadValue, UnknownName
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elbowroom.world.world import World
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
-Shapes = Annotated[
+ShapesOption = Annotated[
     bool,
     typer.Option("--shapes", help="Show the collision geometry that is proven instead of skins."),
 ]
@@ -76,11 +76,11 @@ Mute = Annotated[
     typer.Option("--mute", metavar="EDIT", help="Mute an edit by its number or reason. May be repeated."),
 ]
 Outputs = Annotated[list[Path], typer.Option("-o", "--output", help="Output file; may be repeated.")]
-Units = Annotated[float | None, typer.Option(help="Metres per unit of the file; default: detected.")]
+UnitsOption = Annotated[float | None, typer.Option(help="Metres per unit of the file; default: detected.")]
 Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z; default: detected.")]
 Fps = Annotated[float | None, typer.Option(help="Frame rate of the file, overriding the stored one.")]
 Asf = Annotated[Path | None, typer.Option(help="Skeleton of an AMC file, if not in the same folder.")]
-BodyModel = Annotated[
+BodyModelFile = Annotated[
     Path | None, typer.Option("--body-model", help="Body model (.npz) for motion of the SMPL family (.npz).")
 ]
 FixRig = Annotated[bool, typer.Option("--fix-rig", help="Fix known faults of the rig; 'elbowroom info' lists them.")]
@@ -231,7 +231,7 @@ def named(source: Path) -> Path:
     return storyboard_path(str(source))
 
 
-def open_source(path: Path, hints: ImportHints, clock: Clock) -> Opened:
+def open_source(path: Path, hints: ImportHints, clock: StageTimer) -> Opened:
     """Open a file. A storyboard becomes one world with its tasks planned; raises `NoMotion` if that fails."""
     from elbowroom.files.open import open_file
 
@@ -261,8 +261,8 @@ def board_as_opened(board: Storyboard, world: World) -> Opened:
 
 
 At = Annotated[str | None, typer.Option(metavar="X,Y", help="Position of the clip's origin in the scene.")]
-Turn = Annotated[float, typer.Option(metavar="DEG", help="Counter-clockwise rotation of the clip.")]
-Floor = Annotated[
+TurnOption = Annotated[float, typer.Option(metavar="DEG", help="Counter-clockwise rotation of the clip.")]
+FloorOption = Annotated[
     str,
     typer.Option(
         metavar="auto|Z", help="Floor height in metres; auto: as stored in the file, else detected from the scene."
@@ -276,7 +276,7 @@ FixSelf = Annotated[
 
 
 @dataclass(frozen=True)
-class Around:
+class Surroundings:
     """Scene of a clip: file, import options, and the position of the clip's origin in it."""
 
     scene: Path | None
@@ -293,7 +293,7 @@ def no_scene_beside_storyboard(scene: Path | None) -> None:
         raise BadValue("a storyboard has its own scene: omit SCENE.")
 
 
-def clip_in_scene(clip: Path, hints: ImportHints, around: Around, onto: str | None, name: str | None) -> World:
+def clip_in_scene(clip: Path, hints: ImportHints, around: Surroundings, onto: str | None, name: str | None) -> World:
     """The characters of a clip in a scene, placed and put on the floor.
 
     The floor is the one that is given; else the one that the clip's file stores (NPZ, GLB of elbowroom); else it is

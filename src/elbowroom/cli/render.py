@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, print_json, print_notes, print_written
+from elbowroom.cli.console import StageTimer, print_json, print_notes, print_written
 from elbowroom.cli.options import named, open_source
 from elbowroom.errors import BadValue
 
@@ -40,7 +40,7 @@ def render(
     ] = None,
     span: Annotated[float | None, typer.Option(help="Extent of the picture's shorter side, in metres.")] = None,
     show: Annotated[str, typer.Option(help="skin, shapes or bones; markers of a .c3d.")] = "skin",
-    shapes: options.Shapes = False,
+    shapes: options.ShapesOption = False,
     size: Annotated[
         str, typer.Option(metavar="WxH", help="Size in pixels of the picture, or of each frame.")
     ] = "960x640",
@@ -48,11 +48,11 @@ def render(
     scene: options.Scenes = None,
     clip: options.ClipName = None,
     rate: Annotated[float, typer.Option(help="Frame rate of a film.")] = 30.0,
-    units: options.Units = None,
+    units: options.UnitsOption = None,
     up: options.Up = None,
     fps: options.Fps = None,
     asf: options.Asf = None,
-    body_model: options.BodyModel = None,
+    body_model: options.BodyModelFile = None,
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
@@ -66,7 +66,7 @@ def render(
     wanted = options.pixels(size)
     source = named(source)
     check_picture(output)
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf, body_model), clock)
     if show != _MARKERS and opened.markers is not None:
         with clock("solve", "solving the markers"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
+from elbowroom.cli.console import StageTimer, compile_first, out, print_json, print_written
 from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import checked_count, numbered, write_variants
 from elbowroom.errors import BadValue
@@ -30,8 +30,8 @@ def repair(
         typer.Option("--feet", help="First clean up feet: no sliding, no floating, nothing below the floor."),
     ] = False,
     at: options.At = None,
-    turn: options.Turn = 0.0,
-    floor: options.Floor = "auto",
+    turn: options.TurnOption = 0.0,
+    floor: options.FloorOption = "auto",
     onto: options.Onto = None,
     name: options.ClipName = None,
     fix_self: options.FixSelf = False,
@@ -62,13 +62,13 @@ def repair(
     budget: options.BudgetSeconds = None,
     style: options.StyleName = None,
     seed: options.Seed = 0,
-    units: options.Units = None,
+    units: options.UnitsOption = None,
     up: options.Up = None,
     fps: options.Fps = None,
     scene_units: options.SceneUnits = None,
     scene_up: options.SceneUp = None,
     asf: options.Asf = None,
-    body_model: options.BodyModel = None,
+    body_model: options.BodyModelFile = None,
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
@@ -101,12 +101,12 @@ def repair(
     paths = check_outputs(output)
     if variants is not None:
         check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     inputs = [clip] if scene is None else [clip, scene]
     if scene is not None:
         compile_first(as_json)
     with clock("load", "reading " + " and ".join(p.name for p in inputs)):
-        around = options.Around(scene, scene_units, scene_up, floor, at, turn)
+        around = options.Surroundings(scene, scene_units, scene_up, floor, at, turn)
         world = options.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf, body_model), around, onto, name)
         world = options.with_allowances(world, allow)
     reports: dict[str, Any] = {}
@@ -166,7 +166,7 @@ def _several(
     count: int,
     paths: list[Path],
     inputs: list[Path],
-    clock: Clock,
+    clock: StageTimer,
     as_json: bool,
     how: dict[str, Any],
 ) -> int:

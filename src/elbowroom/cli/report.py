@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
+from elbowroom.cli.console import StageTimer, out, print_json, print_notes, print_written
 from elbowroom.cli.options import is_storyboard, named
 from elbowroom.cli.results import print_why
 from elbowroom.errors import BadFile, BadValue
@@ -53,18 +53,18 @@ def report(
     pictures: Annotated[int, typer.Option(min=0, max=24, help="Maximum number of pictures of the worst moments.")] = 6,
     curves: Annotated[bool, typer.Option("--curves", help="Include all curves over time in --json.")] = False,
     at: options.At = None,
-    turn: options.Turn = 0.0,
-    floor: options.Floor = "auto",
+    turn: options.TurnOption = 0.0,
+    floor: options.FloorOption = "auto",
     onto: options.Onto = None,
     name: options.ClipName = None,
     fix_self: options.FixSelf = False,
-    units: options.Units = None,
+    units: options.UnitsOption = None,
     up: options.Up = None,
     fps: options.Fps = None,
     scene_units: options.SceneUnits = None,
     scene_up: options.SceneUp = None,
     asf: options.Asf = None,
-    body_model: options.BodyModel = None,
+    body_model: options.BodyModelFile = None,
     fix_rig: options.FixRig = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -97,7 +97,7 @@ def report(
         check_page(output)
     weights = _weights(mass or [])
     source = named(source)
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     hints = ImportHints(units, up, fps, fix_rig, asf, body_model)
     before: World | Mapping[str, Motion] | None = None
     certificate: Certificate | None = None
@@ -108,7 +108,7 @@ def report(
         world, before, certificate, meant, edits = _planned(source, seed, clock, as_json)
     else:
         with clock("load", f"reading {source.name}"):
-            around = options.Around(scene, scene_units, scene_up, floor, at, turn)
+            around = options.Surroundings(scene, scene_units, scene_up, floor, at, turn)
             world = _with_note(options.clip_in_scene(source, hints, around, onto, name), source)
     if original is not None:
         with clock("load", f"reading {original.name}"):
@@ -151,7 +151,7 @@ def _with_note(world: World, source: Path) -> World:
 
 
 def _planned(
-    path: Path, seed: int, clock: Clock, as_json: bool
+    path: Path, seed: int, clock: StageTimer, as_json: bool
 ) -> tuple[World, World | None, Certificate | None, bool, tuple[Edit, ...]]:
     """Planned world of a storyboard, its initial world, its certificate, whether it has tasks besides repairs, and its
     edits."""

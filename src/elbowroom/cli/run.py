@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
+from elbowroom.cli.console import StageTimer, compile_first, out, print_json, print_written
 from elbowroom.cli.options import named
 from elbowroom.cli.results import NOT_PROVEN, exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.errors import BadValue
@@ -57,7 +57,7 @@ def run(
     if not paths:
         raise BadValue("no output file: give -o NAME.glb.")
     storyboard = named(storyboard)
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     compile_first(as_json)
     with clock("load", f"reading {storyboard.name}"):
         board = read_storyboard(storyboard)
@@ -83,7 +83,7 @@ def run(
 
 
 def write_plan(
-    paths: list[Path], plan: Plan, fps: float, clock: Clock, *, asked: bool, made: Mapping[str, Any]
+    paths: list[Path], plan: Plan, fps: float, clock: StageTimer, *, asked: bool, made: Mapping[str, Any]
 ) -> list[Path]:
     """Write a plan's world if its tasks, `asked`, are done in full or in part; else nothing.
 
@@ -111,7 +111,9 @@ def checked_count(count: int) -> int:
     return count
 
 
-def _several(board: Any, path: Path, paths: list[Path], count: int, clock: Clock, as_json: bool, **how: Any) -> int:
+def _several(
+    board: Any, path: Path, paths: list[Path], count: int, clock: StageTimer, as_json: bool, **how: Any
+) -> int:
     """Plan and write several variants; returns the exit code."""
     from elbowroom.storyboard.plan import plan_variants
 
@@ -122,7 +124,13 @@ def _several(board: Any, path: Path, paths: list[Path], count: int, clock: Clock
 
 
 def write_variants(
-    found: Variants, count: int, paths: list[Path], fps: float | None, inputs: list[Path], clock: Clock, as_json: bool
+    found: Variants,
+    count: int,
+    paths: list[Path],
+    fps: float | None,
+    inputs: list[Path],
+    clock: StageTimer,
+    as_json: bool,
 ) -> int:
     """Write the variants found and print a summary; returns the exit code."""
     files = [numbered(paths, k) for k in range(len(found.kept))]

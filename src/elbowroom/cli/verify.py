@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, out, print_json
+from elbowroom.cli.console import StageTimer, out, print_json
 from elbowroom.cli.results import NOT_PROVEN, print_edit, print_free, print_seconds
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def verify(
     from elbowroom.files.verify import RATE
     from elbowroom.files.verify import verify as checked
 
-    clock = Clock(quiet=as_json)
+    clock = StageTimer(quiet=as_json)
     with clock("verify", f"verifying {file.name}") as say:
         found = checked(file, lambda done: say(f"verifying {file.name}: {100 * done:.0f} % of samples"))
     if as_json:

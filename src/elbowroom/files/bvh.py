@@ -273,7 +273,13 @@ def bvh_text(clip: Clip) -> str:
     """The text of a BVH file."""
     skeleton, source = clip.character.skeleton, clip.source
     ends = end_sites(skeleton)
-    moving = [j for j in _depth_first(skeleton) if j not in ends]  # columns follow the hierarchy's text
+    # joints in the order in which a hierarchy names them; a skeleton's own order may mix branches
+    order: list[int] = []
+    todo = [0]
+    while todo:
+        order.append(todo.pop())
+        todo += reversed(skeleton.children[order[-1]])
+    moving = [j for j in order if j not in ends]  # columns follow the hierarchy's text
     from_bvh = source.format == "bvh" and all(skeleton.names[j] in source.euler for j in moving)
     units, up = (source.units, source.up) if from_bvh else (0.01, "Y")
     offsets, q = (skeleton.offsets, clip.rotations) if from_bvh else _in_rest_frames(clip)
@@ -300,16 +306,6 @@ def end_sites(skeleton: Skeleton) -> frozenset[int]:
         for j, (name, p) in enumerate(zip(skeleton.names, skeleton.parents, strict=True))
         if p >= 0 and not skeleton.children[j] and name.startswith(f"{skeleton.names[p]}_end")
     )
-
-
-def _depth_first(skeleton: Skeleton) -> list[int]:
-    """Joints in the order in which a hierarchy names them; a skeleton's own order may mix branches."""
-    order: list[int] = []
-    todo = [0]
-    while todo:
-        order.append(todo.pop())
-        todo += reversed(skeleton.children[order[-1]])
-    return order
 
 
 def _in_rest_frames(clip: Clip) -> tuple[Array, Array]:

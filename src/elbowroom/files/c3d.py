@@ -21,15 +21,15 @@ from elbowroom.files.text import MOST, read_bytes, shown
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 
-Kind = Literal["intel", "dec", "mips"]
-_KINDS: dict[int, Kind] = {84: "intel", 85: "dec", 86: "mips"}
+ProcessorKind = Literal["intel", "dec", "mips"]
+_KINDS: dict[int, ProcessorKind] = {84: "intel", 85: "dec", 86: "mips"}
 
 
 @dataclass(frozen=True)
 class Processor:
     """Number format of the file."""
 
-    kind: Kind
+    kind: ProcessorKind
 
     def words(self, raw: bytes) -> NDArray[np.uint16]:
         """Unsigned 16-bit numbers."""

@@ -12,16 +12,15 @@ from elbowroom.character.markers import MARKERS, marker_positions
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
 from elbowroom.files.c3d import Markers
-from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_arrays import NpzArrays
 from elbowroom.files.open import ImportHints, open_file
 from elbowroom.locomotion.cycles import MODES, Cycle, cycles_of
 from elbowroom.locomotion.library import ClipLibrary, thinned
 from elbowroom.locomotion.library_arrays import FORMAT, arrays_of, library_of, shapes
-from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.marker_poses import MarkerTake
-from elbowroom.motion.posture_constraints import Hand
+from elbowroom.motion.posture_constraints import HandSide
 from elbowroom.motion.posture_db import THRESHOLD_M, PostureDatabase, build
 from elbowroom.motion.retarget_pose import has_feet
 
@@ -84,7 +83,7 @@ def write_clip_library(path: str | Path, library: ClipLibrary) -> None:
 def read_clip_library(path: str | Path) -> ClipLibrary:
     """Read a library that `write_clip_library` or `elbowroom library` wrote."""
     path = Path(path)
-    with Arrays(path) as file:
+    with NpzArrays(path) as file:
         if "library_format" not in file:
             raise BadFile(path, "is not a clip library", would_do=_LIBRARY)
         if int(file.get("library_format", 0)) != FORMAT:
@@ -109,7 +108,7 @@ def posture_database(
     *,
     name: str = "postures",
     threshold: float = THRESHOLD_M,
-    hands: tuple[Hand, ...] | None = None,
+    hands: tuple[HandSide, ...] | None = None,
     hints: ImportHints | None = None,
 ) -> PostureDatabase:
     """Build a database of postures from recordings: C3D from their markers, BVH, AMC, FBX, GLB and NPZ from clips.
@@ -134,7 +133,13 @@ def marker_take(path: str | Path, hints: ImportHints | None = None) -> MarkerTak
         raise BadFile(
             path, "contains no motion", would_do="give a .c3d, .bvh, .amc, .fbx, .glb or .npz file with a recording"
         )
-    return _of_clip(path, without_lead(opened.clip()))
+    clip = without_lead(opened.clip())
+    missing = [label for label in MARKERS if label not in clip.character.markers]
+    if missing:
+        few = ", ".join(missing[:6])
+        raise BadFile(path, f"has a rig without parts for the markers {few}", would_do="give a whole person")
+    points = marker_positions(clip.character, clip.world())
+    return MarkerTake(path.stem, points - [0.0, 0.0, estimate_floor(clip)], clip.fps)
 
 
 def _of_markers(path: Path, markers: Markers) -> MarkerTake:
@@ -142,12 +147,3 @@ def _of_markers(path: Path, markers: Markers) -> MarkerTake:
         few = ", ".join(markers.absent[:6])
         raise BadFile(path, f"lacks markers of the 41: {few}", would_do="label them as Plug-in Gait does")
     return MarkerTake(path.stem, np.stack([markers.track(label) for label in MARKERS], axis=1), markers.fps)
-
-
-def _of_clip(path: Path, clip: Clip) -> MarkerTake:
-    missing = [label for label in MARKERS if label not in clip.character.markers]
-    if missing:
-        few = ", ".join(missing[:6])
-        raise BadFile(path, f"has a rig without parts for the markers {few}", would_do="give a whole person")
-    points = marker_positions(clip.character, clip.world())
-    return MarkerTake(path.stem, points - [0.0, 0.0, estimate_floor(clip)], clip.fps)

@@ -1,7 +1,9 @@
-"""Digests of the content of a file by part, stored in it when it is written, so that a changed file says what changed.
+"""Statements of a written file about itself: digests of its content by part, and the proof that it carries.
 
-They are about numbers rather than bytes of the file: a file that is compressed, or whose buffers are in another order,
-has the same content. Looks do not count. A digest is no signature: it reveals changes, not forgeries.
+Digests are about numbers rather than bytes: a file that is compressed, or whose buffers are in another order, has the
+same content. Looks do not count. A digest is no signature: it reveals changes, not forgeries. The proof states what was
+allowed, excused, ignored or left out, with its bound, and what it was made from: `elbowroom verify` and
+`tools/verify_npz.py` check a file again by what it says of itself.
 """
 
 from __future__ import annotations
@@ -9,14 +11,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import elbowroom
 from elbowroom.files.edits import layer_names
 from elbowroom.files.glb_container import Container, own_extras
 from elbowroom.files.glb_nodes import Nodes
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.certificate_findings import Allowed
+from elbowroom.world.contacts import Contact
+from elbowroom.world.evidence import Excused
+from elbowroom.world.own_pairs import SOFT
+from elbowroom.world.pairs import Pair
+from elbowroom.world.played import PlayedWorld
+from elbowroom.world.robots import file_names
 
 # Key of the digests in the evidence of a file.
 CONTENT = "content"
@@ -57,7 +70,7 @@ _PLACE = ("translation", "rotation", "scale", "matrix", "weights", "extensions")
 _SHAPE = ("POSITION", "JOINTS_0", "WEIGHTS_0", "JOINTS_1", "WEIGHTS_1")
 
 
-class _Parts:
+class _PartDigests:
     """Digests in the making, by part."""
 
     def __init__(self) -> None:
@@ -79,7 +92,7 @@ class _Parts:
 
 def npz_content(arrays: Mapping[str, NDArray], facts: Mapping[str, Any]) -> dict[str, str]:
     """Digests of the arrays of an NPZ file but 'evidence', and of the `facts` in that, by part."""
-    parts = _Parts()
+    parts = _PartDigests()
     for key in sorted(arrays):
         group, _, rest = key.partition("/")
         if key == "evidence":
@@ -93,7 +106,7 @@ def npz_content(arrays: Mapping[str, NDArray], facts: Mapping[str, Any]) -> dict
 
 def glb_content(container: Container) -> dict[str, str]:
     """Digests of a GLB by part: what hangs on each node at the top, and the extras that elbowroom stored."""
-    parts = _Parts()
+    parts = _PartDigests()
     nodes = Nodes(container)
     tops = _tops(nodes)
     for i in nodes.order:
@@ -133,7 +146,7 @@ def changes(stored: object, now: Mapping[str, str]) -> tuple[str, ...]:
     return (*gone, *(f"{part} (added)" for part in now if part not in stored))
 
 
-def _add_facts(parts: _Parts, facts: Mapping[str, Any]) -> None:
+def _add_facts(parts: _PartDigests, facts: Mapping[str, Any]) -> None:
     """Feed the evidence of a file; its caps and lists are parts of their own."""
     for key in sorted(facts):
         if key != CONTENT:
@@ -192,3 +205,89 @@ def _floats(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_floats(v) for v in value]
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+# Bytes of an input that are hashed together.
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class ProofClaim:
+    """Claim of a file on how free it is.
+
+    `status` is 'proven', 'not free', 'not proven' (no collision, but something is too close to decide) or 'unchecked';
+    `why` is the reason. `allowed` has every pair that may overlap, with a bound on its depth; for a file that is not
+    proven, these are the contacts that it was made with.
+    """
+
+    status: str = "unchecked"
+    why: str = ""
+    allowed: tuple[Allowed, ...] = ()
+    excused: tuple[Excused, ...] = ()
+    ignored: tuple[Pair, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def evidence(self) -> dict[str, Any]:
+        """Everything that is not an array, as plain data for JSON."""
+        return dict(json.loads(json.dumps({"status": self.status, "why": self.why, **self.facts}, allow_nan=False)))
+
+
+def proof_of(
+    world: PlayedWorld,
+    certificate: Certificate | None = None,
+    seed: int | None = None,
+    inputs: Iterable[str | Path] = (),
+) -> ProofClaim:
+    """The proof for a file of a world; a certificate of other frames is none."""
+    facts: dict[str, Any] = {
+        "version": elbowroom.__version__,
+        "seed": seed,
+        "inputs": [_hashed(Path(p)) for p in dict.fromkeys(inputs)],
+        "fps": world.fps,
+        "frames": len(world.times),
+        "floor_m": world.floor,
+        "notes": list(world.notes),
+    }
+    contacts = tuple(Allowed(Pair(c.who, c.on), c.depth, c.during, c.why, shift=c.shift) for c in world.contacts)
+    if certificate is None:
+        return ProofClaim("unchecked", "written without a check", contacts, facts=facts)
+    if certificate.digest != world.digest or certificate.during is not None:
+        return ProofClaim("unchecked", "the check was of other frames", contacts, facts=facts)
+    names = file_names(world)
+
+    def named(pair: Pair) -> Pair:
+        return Pair(*(names.get(name, name) for name in pair))
+
+    status = "proven" if certificate.free else "not proven" if certificate.only_unproven else "not free"
+    allowed = tuple(Allowed(named(a.pair), a.depth_m, a.during, a.why, shift=a.shift) for a in certificate.allowed)
+    left_out = certificate.evidence
+    excused = tuple(dict.fromkeys(Excused(named(e.pair), e.during) for e in left_out.excused))
+    ignored = tuple(dict.fromkeys(named(p) for p in left_out.ignored))
+    why = certificate.summary
+    facts |= {
+        "clearance_m": certificate.clearance_m,
+        "at_s": certificate.at_s,
+        "pair": None if certificate.pair is None else list(certificate.pair),
+        **{k: v for k, v in left_out.facts().items() if k not in ("ignored", "excused")},
+    }
+    return ProofClaim(status, why, allowed, excused, tuple(p for p in ignored if p.a != p.b), facts)
+
+
+def contacts_of(rows: Iterable[Allowed]) -> tuple[Contact, ...]:
+    """Contacts of a world from the allowances of a file; caps bound what a file may claim of soft tissue, too."""
+    return tuple(
+        Contact(a.pair.a, a.pair.b, a.during, "tissue" if a.why == SOFT else "touch", a.depth_m, a.why, a.shift)
+        for a in rows
+    )
+
+
+def _hashed(path: Path) -> dict[str, str]:
+    """Name and SHA-256 of a file that a world was made from."""
+    sha = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(_BLOCK):
+                sha.update(block)
+    except OSError:
+        return {"name": path.name, "sha256": ""}
+    return {"name": path.name, "sha256": sha.hexdigest()}

@@ -9,7 +9,6 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.files.c3d import Markers
 from elbowroom.files.open import Opened
-from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip
 from elbowroom.world.paths import Keyed
 from elbowroom.world.things import Thing
@@ -25,7 +24,17 @@ def describe(opened: Opened) -> dict[str, Any]:
     if opened.clips:
         facts["clips"] = {name: _clip(c) for name, c in opened.clips.items()}
     if opened.meshes:
-        facts["meshes"] = _meshes(list(opened.meshes.values())) | {"names": list(opened.meshes)}
+        meshes = list(opened.meshes.values())
+        filled = [m.bounds for m in meshes if len(m.vertices)]
+        low = np.min([b[0] for b in filled], axis=0) if filled else np.zeros(3)
+        high = np.max([b[1] for b in filled], axis=0) if filled else np.zeros(3)
+        facts["meshes"] = {
+            "count": len(meshes),
+            "triangles": sum(len(m.faces) for m in meshes),
+            "size_m": [round(float(v), 3) for v in high - low],
+            "low_m": [round(float(v), 3) for v in low],
+            "high_m": [round(float(v), 3) for v in high],
+        } | {"names": list(opened.meshes)}
     if opened.objects:
         facts["objects"] = {name: _object(thing) for name, thing in opened.objects.items()}
     if opened.markers is not None:
@@ -67,19 +76,6 @@ def _clip(clip: Clip) -> dict[str, Any]:
         "up": clip.source.up,
         "mean_speed_m_s": round(travelled / seconds, 3) if seconds > 0 else 0.0,
         "root_height_m": [round(float(z), 3) for z in (clip.root[lead:, 2].min(), clip.root[lead:, 2].max())],
-    }
-
-
-def _meshes(meshes: list[Mesh]) -> dict[str, Any]:
-    filled = [m.bounds for m in meshes if len(m.vertices)]
-    low = np.min([b[0] for b in filled], axis=0) if filled else np.zeros(3)
-    high = np.max([b[1] for b in filled], axis=0) if filled else np.zeros(3)
-    return {
-        "count": len(meshes),
-        "triangles": sum(len(m.faces) for m in meshes),
-        "size_m": [round(float(v), 3) for v in high - low],
-        "low_m": [round(float(v), 3) for v in low],
-        "high_m": [round(float(v), 3) for v in high],
     }
 
 

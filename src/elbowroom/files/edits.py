@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.errors import BadFile, BadValue
-from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_arrays import NpzArrays
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.layers import Layer, composed
-from elbowroom.world.edit import Edit, Motions, Tier, motions
+from elbowroom.world.edit import Edit, EditTier, Motions, motions
 from elbowroom.world.played import PlayedWorld
 
 # Frames: a time that is this near to a frame's is the frame's.
@@ -59,7 +59,12 @@ def edited(world: PlayedWorld, base: Motions, edits: Sequence[Edit]) -> Edited:
             below[edit.who], over[edit.who] = clip.with_(fps=world.fps, root=root, rotations=q, start=start), []
         over[edit.who].append(replace(edit.layer, weight=1.0, ends=None))
         whole = composed(clip, over[edit.who])
-        rows = _rows(world, whole, edit.layer)
+        # frames of a file that a layer over a clip has a part in: what lies between its frames and others, too
+        begin, end = ((t - whole.start) * whole.fps for t in edit.layer.during)
+        at = (world.times - whole.start) * whole.fps
+        first, last = begin < 1.0 - _SAME_FRAMES, end > len(whole) - 2 + _SAME_FRAMES  # ends are held
+        inside = (first | (at > begin - 1.0 + _SAME_FRAMES)) & (last | (at < end + 1.0 - _SAME_FRAMES))
+        rows = np.flatnonzero(inside & (len(edit.layer) > 0))
         root, q = whole.sample(world.times[rows])
         layer = replace(
             edit.layer,
@@ -70,15 +75,6 @@ def edited(world: PlayedWorld, base: Motions, edits: Sequence[Edit]) -> Edited:
         )
         out.append(replace(edit, layer=layer))
     return Edited(below, tuple(out))
-
-
-def _rows(world: PlayedWorld, clip: Clip, layer: Layer) -> NDArray[np.int64]:
-    """Frames of a file that a layer over a clip has a part in: what lies between its frames and others, too."""
-    begin, end = ((t - clip.start) * clip.fps for t in layer.during)
-    at = (world.times - clip.start) * clip.fps
-    first, last = begin < 1.0 - _SAME_FRAMES, end > len(clip) - 2 + _SAME_FRAMES  # ends are held
-    inside = (first | (at > begin - 1.0 + _SAME_FRAMES)) & (last | (at < end + 1.0 - _SAME_FRAMES))
-    return np.flatnonzero(inside & (len(layer) > 0))
 
 
 def npz_arrays(edited: Edited, plain: Callable[[str], str]) -> dict[str, NDArray]:
@@ -102,7 +98,7 @@ def file_facts(edit: Edit) -> dict[str, Any]:
     return {key: value for key, value in edit.facts().items() if key not in ("first_solution_s", "smooth_s")}
 
 
-def read_npz_edits(file: Arrays, characters: Motions) -> Edited:
+def read_npz_edits(file: NpzArrays, characters: Motions) -> Edited:
     """Edits in an NPZ file whose motions are read already."""
     base: dict[str, Clip] = {}
     for who in file.names("base"):
@@ -185,7 +181,7 @@ def edit_of(facts: object, layer: Layer) -> Edit | None:
     if not isinstance(facts, dict):
         return None
     limb, reason, during = (facts.get(key) for key in ("limb", "what", "during"))
-    tier: Tier | None = next((one for one in get_args(Tier) if one == facts.get("tier")), None)
+    tier: EditTier | None = next((one for one in get_args(EditTier) if one == facts.get("tier")), None)
     numbers = [facts.get(key, 0) for key in ("checks", "nodes")]
     strength = facts.get("strength", 1.0)
     if not (isinstance(limb, str) and isinstance(reason, str) and tier is not None):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.errors import BadFile
-from elbowroom.files.glb_animation import Track, Tracks
+from elbowroom.files.glb_animation import KeyTrack, Tracks
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
 from elbowroom.files.glb_read import GlbFile, read_document, read_glb
@@ -80,7 +80,7 @@ def _takes(path: Path, names: list[str], nodes: Nodes, parts: dict[str, Array]) 
             for short, long in _PATHS.items():
                 values = sane(parts[f"{k}.{short}"][row], path, f"keys of '{nodes.name(int(node))}'")
                 turns = short == "turn"
-                of[long] = Track(times, rot.continuous(rot.normalize(values)) if turns else values, "LINEAR", turns)
+                of[long] = KeyTrack(times, rot.continuous(rot.normalize(values)) if turns else values, "LINEAR", turns)
             tracks[int(node)] = of
         out[name] = tracks
     return out

@@ -21,7 +21,7 @@ import ufbx
 from numpy.typing import NDArray
 
 from elbowroom.files.fbx_arrays import by_vertex, color_of, flat, matrix_of, rows_of, split, triangles
-from elbowroom.files.glb_build import Builder
+from elbowroom.files.glb_build import GlbBuilder
 from elbowroom.files.glb_nodes import compose
 from elbowroom.geometry.paint import Material
 from elbowroom.geometry.rotations import Array
@@ -50,7 +50,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Take:
+class FbxTake:
     """A take sampled at times (T,) seconds: transforms of nodes in their parents as `values` (n, T, 10)."""
 
     name: str
@@ -137,7 +137,7 @@ class FbxScene:
 
     def document(self) -> bytes:
         """Nodes, meshes and skins as a GLB file in memory."""
-        builder = Builder()
+        builder = GlbBuilder()
         self._skinned: set[int] = set()
         for node, rest in zip(self.nodes, self.rest, strict=True):
             builder.add("nodes", self._node(node, rest))
@@ -146,7 +146,17 @@ class FbxScene:
             if mesh is not None:
                 _KEPT.append(mesh)
                 self._mesh(builder, k, node, mesh)
-        self._bones(builder)
+        bones = {k for k, node in enumerate(self.nodes) if node.bone is not None}
+        trees: dict[int, list[int]] = {}
+        for bone in sorted(bones):
+            top, above = bone, self.parents[bone]
+            while above >= 0:
+                top = above if above in bones else top
+                above = self.parents[above]
+            trees.setdefault(top, []).append(bone)
+        for top, members in trees.items():
+            if not self._skinned or self._skinned & set(members):
+                builder.add("skins", {"name": self.nodes[top].name, "joints": members})
         return builder.glb({})
 
     def _node(self, node: Any, rest: Array) -> dict[str, Any]:
@@ -158,7 +168,7 @@ class FbxScene:
             "children": [child.typed_id for child in self.entries(node.children)],
         }
 
-    def _mesh(self, builder: Builder, index: int, node: Any, mesh: Any) -> None:
+    def _mesh(self, builder: GlbBuilder, index: int, node: Any, mesh: Any) -> None:
         """A mesh of a node, as one primitive per material; with a skin if it has one."""
         vertices = rows_of(mesh.vertices, 3)
         faces, of_face = triangles(mesh)
@@ -195,7 +205,7 @@ class FbxScene:
         if skin is not None:
             builder.entry("nodes", index)["skin"] = skin
 
-    def _skin(self, builder: Builder, node: Any, deformer: Any, count: int) -> tuple[int | None, NDArray, Array]:
+    def _skin(self, builder: GlbBuilder, node: Any, deformer: Any, count: int) -> tuple[int | None, NDArray, Array]:
         """Index of the skin, None if nothing is bound; joints (V, K) and weights (V, K), K a multiple of four."""
         clusters = [(c, bone) for c in self.entries(deformer.clusters) if (bone := c.bone_node) is not None]
         _KEPT.extend([bone for _, bone in clusters])
@@ -219,24 +229,7 @@ class FbxScene:
         skin = {"name": node.name, "joints": [*listed], "inverseBindMatrices": builder.array(matrices)}
         return builder.add("skins", skin), joints, weights
 
-    def _bones(self, builder: Builder) -> None:
-        """Whole skeletons as further skins without meshes: ends of fingers and feet move no vertex.
-
-        Without any skin, every tree of bones is a skeleton.
-        """
-        bones = {k for k, node in enumerate(self.nodes) if node.bone is not None}
-        trees: dict[int, list[int]] = {}
-        for bone in sorted(bones):
-            top, above = bone, self.parents[bone]
-            while above >= 0:
-                top = above if above in bones else top
-                above = self.parents[above]
-            trees.setdefault(top, []).append(bone)
-        for top, members in trees.items():
-            if not self._skinned or self._skinned & set(members):
-                builder.add("skins", {"name": self.nodes[top].name, "joints": members})
-
-    def _sampled(self) -> tuple[float, list[Take]]:
+    def _sampled(self) -> tuple[float, list[FbxTake]]:
         """Frames per second, and the takes that move anything."""
         settings = self.scene.settings
         _KEPT.append(settings)
@@ -258,7 +251,7 @@ class FbxScene:
             values = np.array([[flat(ufbx.evaluate_transform(anim, n, begin + t)) for t in times] for n in moved])
             change = np.abs(values - self.rest[at][:, None]) / np.maximum(1.0, np.abs(self.rest[at][:, None]))
             if np.any(change > _MOVES):
-                out.append(Take(stack.name, at, times, values))
+                out.append(FbxTake(stack.name, at, times, values))
         return fps, out
 
     def _span(self, stack: Any) -> tuple[float, float]:
@@ -306,16 +299,12 @@ def _plain(error: ufbx.UfbxError) -> str:
     return f"is damaged ({words[0][:80].rstrip('.')})" if words and words[0] else "is damaged"
 
 
-def _limit_memory() -> None:
+def main(path: str, keep_units: str, keep_axes: str) -> int:
+    """Write the scene to standard output; returns an exit code."""
     import resource
 
     if sys.platform == "linux":  # elsewhere the limit is not kept, or refuses to start
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-
-
-def main(path: str, keep_units: str, keep_axes: str) -> int:
-    """Write the scene to standard output; returns an exit code."""
-    _limit_memory()
     try:
         scene = FbxScene(path, keep_units == "1", keep_axes == "1")
         scene.fit_bones()

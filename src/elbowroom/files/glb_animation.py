@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.files.glb_container import Part
+from elbowroom.files.glb_container import GltfPart
 from elbowroom.files.glb_nodes import Nodes, compose, rigid, sane
 from elbowroom.files.glb_rig import Rig, locals_of
 from elbowroom.geometry import rotations as rot
@@ -24,7 +24,7 @@ _AT_ONCE = 50_000  # transforms that are held in memory together
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class KeyTrack:
     """One animated property: keys at times (K,), values (K, n), cubic ones with tangents (K, 3, n)."""
 
     times: Array
@@ -55,7 +55,7 @@ class Track:
         return rot.normalize(out) if self.turns else out
 
 
-Tracks = dict[int, dict[str, Track]]
+Tracks = dict[int, dict[str, KeyTrack]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Sampled:
     notes: tuple[str, ...]
 
 
-def read_tracks(nodes: Nodes, animation: Part) -> Tracks:
+def read_tracks(nodes: Nodes, animation: GltfPart) -> Tracks:
     """Tracks of one animation by node and property; weights of blend shapes are skipped."""
     container = nodes.container
     samplers = animation.parts("samplers", "sampler")
@@ -99,7 +99,7 @@ def read_tracks(nodes: Nodes, animation: Part) -> Tracks:
             values = values if how == "CUBICSPLINE" else rot.continuous(_unit(values))
         if how == "CUBICSPLINE":
             values = values.reshape(-1, 3, width)
-        out.setdefault(node, {})[path] = Track(times, values, how, turns)
+        out.setdefault(node, {})[path] = KeyTrack(times, values, how, turns)
     return out
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.mesh import Color
-from elbowroom.geometry.normals import split_corners
+from elbowroom.geometry.mesh import Color, split_corners
 from elbowroom.geometry.paint import Material, Paint
 from elbowroom.geometry.rotations import Array
 
@@ -44,7 +43,7 @@ class Look:
             yield self.paint.materials[k], faces[of_face == k]
 
 
-class Builder:
+class GlbBuilder:
     """Builder of one file; every method returns the index of the part that it added."""
 
     def __init__(self) -> None:
@@ -115,19 +114,16 @@ class Builder:
             look: dict[str, Any] = {"baseColorFactor": [r, g, b, 1.0]}
             look |= {"metallicFactor": wanted.metallic, "roughnessFactor": wanted.roughness}
             if wanted.texture:
-                look["baseColorTexture"] = {"index": self._texture(wanted.texture)}
+                # a texture of the bytes of a PNG or JPEG file; one for all uses of it
+                if wanted.texture not in self._textures:
+                    kind = "image/png" if wanted.texture.startswith(b"\x89PNG") else "image/jpeg"
+                    view = self._view(np.frombuffer(wanted.texture, np.uint8), None)
+                    image = self.add("images", {"bufferView": view, "mimeType": kind})
+                    self._textures[wanted.texture] = self.add("textures", {"source": image})
+                look["baseColorTexture"] = {"index": self._textures[wanted.texture]}
             named = {"name": wanted.name} if wanted.name else {}
             self._materials[key] = self.add("materials", named | {"pbrMetallicRoughness": look, "doubleSided": True})
         return self._materials[key]
-
-    def _texture(self, data: bytes) -> int:
-        """A texture of the bytes of a PNG or JPEG file; one for all uses of it."""
-        if data not in self._textures:
-            kind = "image/png" if data.startswith(b"\x89PNG") else "image/jpeg"
-            view = self._view(np.frombuffer(data, np.uint8), None)
-            image = self.add("images", {"bufferView": view, "mimeType": kind})
-            self._textures[data] = self.add("textures", {"source": image})
-        return self._textures[data]
 
     def surface(
         self,

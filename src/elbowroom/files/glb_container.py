@@ -24,7 +24,7 @@ MANY = 200_000
 MOST_VALUES = 5_000_000
 
 
-class Part:
+class GltfPart:
     """One object of the file's JSON together with its place, such as 'node 7'."""
 
     __slots__ = ("path", "values", "where")
@@ -93,19 +93,19 @@ class Part:
             self.fail(f"'{key}' is {_shown(value)}", "expected a finite number")
         return float(value)
 
-    def part(self, key: str) -> Part | None:
+    def part(self, key: str) -> GltfPart | None:
         """An object inside, or None where absent."""
         if key not in self.values:
             return None
-        return Part(self.path, self.values[key], f"{self.where} {key}".strip())
+        return GltfPart(self.path, self.values[key], f"{self.where} {key}".strip())
 
-    def parts(self, key: str, one: str) -> list[Part]:
+    def parts(self, key: str, one: str) -> list[GltfPart]:
         """A list of objects inside; `one` names one of them, e.g. 'node'."""
         values = self.values.get(key, [])
         if not isinstance(values, list) or len(values) > MANY:
             self.fail(f"'{key}' is not a list of at most {MANY} objects")
         prefix = f"{self.where} {one}".strip()
-        return [Part(self.path, v, f"{prefix} {i}") for i, v in enumerate(values)]
+        return [GltfPart(self.path, v, f"{prefix} {i}") for i, v in enumerate(values)]
 
     def items(self, key: str) -> Iterator[tuple[str, Any]]:
         """Names and values of an object inside."""
@@ -113,7 +113,7 @@ class Part:
         return iter(inside.values.items() if inside else ())
 
 
-def parse(path: Path, text: memoryview) -> Part:
+def parse(path: Path, text: memoryview) -> GltfPart:
     """The JSON text of a glTF file."""
     raw = bytes(text)
     if sum(raw.count(sign) for sign in b"[{,") > MOST_VALUES:
@@ -128,7 +128,7 @@ def parse(path: Path, text: memoryview) -> Part:
         raise BadFile(path, f"its JSON has an invalid number ({str(error)[:60]})") from None
     except RecursionError:
         raise BadFile(path, "its JSON is nested too deeply") from None
-    return Part(path, values)
+    return GltfPart(path, values)
 
 
 def _refuse(name: str) -> NoReturn:
@@ -172,7 +172,7 @@ def buffer_files(path: Path) -> list[Path]:
     return [_beside(path, part, uri) for part, uri in uris if not uri.startswith("data:")]
 
 
-def _opened(path: Path, content: bytes | None = None) -> tuple[Part, memoryview | None]:
+def _opened(path: Path, content: bytes | None = None) -> tuple[GltfPart, memoryview | None]:
     """The JSON of a file, and its binary chunk."""
     data = memoryview(read_bytes(path, _MOST_BYTES) if content is None else content)
     binary = bytes(data[:4]) == b"glTF"
@@ -182,7 +182,7 @@ def _opened(path: Path, content: bytes | None = None) -> tuple[Part, memoryview 
     return parse(path, text), blob
 
 
-def _beside(path: Path, part: Part, uri: str) -> Path:
+def _beside(path: Path, part: GltfPart, uri: str) -> Path:
     """The file that a buffer's address means: one in or below the folder of the .gltf, symbolic links resolved."""
     name = unquote(uri)
     outside = "://" in name or "\0" in name or Path(name).is_absolute() or not name
@@ -198,15 +198,6 @@ class Container:
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
         self.json, blob = _opened(path, content)
-        self._check_version()
-        self._buffer_bytes = 0
-        self.buffers = [self._buffer(i, b, blob) for i, b in enumerate(self.json.parts("buffers", "buffer"))]
-        self.views = self.json.parts("bufferViews", "buffer view")
-        self.accessors = self.json.parts("accessors", "accessor")
-        self._decoded: dict[int, NDArray] = {}
-        self._budget = _BUDGET
-
-    def _check_version(self) -> None:
         asset = self.json.part("asset")
         version = asset.text("version") if asset else ""
         if not version.startswith("2."):
@@ -219,8 +210,14 @@ class Container:
                 f"is compressed with {compressed[0]}",
                 would_do="export it again without mesh compression",
             )
+        self._buffer_bytes = 0
+        self.buffers = [self._buffer(i, b, blob) for i, b in enumerate(self.json.parts("buffers", "buffer"))]
+        self.views = self.json.parts("bufferViews", "buffer view")
+        self.accessors = self.json.parts("accessors", "accessor")
+        self._decoded: dict[int, NDArray] = {}
+        self._budget = _BUDGET
 
-    def _buffer(self, i: int, part: Part, blob: memoryview | None) -> memoryview:
+    def _buffer(self, i: int, part: GltfPart, blob: memoryview | None) -> memoryview:
         length = part.integer("byteLength")
         if "uri" not in part:
             if i != 0 or blob is None:
@@ -235,7 +232,7 @@ class Container:
             part.fail(f"claims {length} bytes", f"the file holds {len(data)}")
         return memoryview(data)[:length]
 
-    def _from_uri(self, part: Part, length: int) -> bytes:
+    def _from_uri(self, part: GltfPart, length: int) -> bytes:
         uri = part.text("uri")
         if uri.startswith("data:"):
             try:
@@ -250,7 +247,7 @@ class Container:
             part.fail(f"claims {length} bytes", f"the file '{shown(unquote(uri), 80)}' holds {size}")
         return read_bytes(found, _MOST_BUFFERS)
 
-    def image(self, part: Part) -> bytes:
+    def image(self, part: GltfPart) -> bytes:
         """Bytes of an image: in a buffer, in the text, or in a file in or below the folder; none if it is missing."""
         if "uri" not in part:
             at = part.index("bufferView", len(self.views), "buffer view", -1)
@@ -261,7 +258,7 @@ class Container:
         found = _beside(self.path, part, uri)
         return read_bytes(found, _MOST_IMAGE) if found.exists() else b""
 
-    def _view(self, part: Part, of: Part) -> tuple[memoryview, int]:
+    def _view(self, part: GltfPart, of: GltfPart) -> tuple[memoryview, int]:
         """Bytes of a buffer view and its stride (0 where packed)."""
         buffer = self.buffers[part.index("buffer", len(self.buffers), "buffer")]
         start, length = part.integer("byteOffset", 0), part.integer("byteLength")
@@ -272,7 +269,7 @@ class Container:
             )
         return buffer[start : start + length], part.integer("byteStride", 0, 0, 252)
 
-    def _elements(self, part: Part, view: Part, start: int, count: int, kind: str, width: int) -> NDArray:
+    def _elements(self, part: GltfPart, view: GltfPart, start: int, count: int, kind: str, width: int) -> NDArray:
         """`count` rows of `width` numbers of one component type, out of a buffer view, (count, width)."""
         data, stride = self._view(view, part)
         row = np.dtype(kind).itemsize * width
@@ -286,7 +283,7 @@ class Container:
         out = np.ndarray((count, width), kind, data, start, (stride, np.dtype(kind).itemsize))
         return np.ascontiguousarray(out)
 
-    def _spend(self, part: Part, numbers: int) -> None:
+    def _spend(self, part: GltfPart, numbers: int) -> None:
         self._budget -= numbers
         if self._budget < 0:
             part.fail("needs more numbers than any real file", f"{_BUDGET} in all are read")
@@ -328,7 +325,7 @@ class Container:
             self._decoded[index] = self._decode(part, _WIDTHS[kind])
         return self._decoded[index], part.values.get("normalized") is True
 
-    def _decode(self, part: Part, width: int) -> NDArray:
+    def _decode(self, part: GltfPart, width: int) -> NDArray:
         component = _COMPONENTS.get(part.integer("componentType"))
         if component is None:
             part.fail(f"has the unknown component type {part.values['componentType']}")
@@ -344,7 +341,7 @@ class Container:
             out = self._patched(out, sparse, component, width)
         return out
 
-    def _patched(self, out: NDArray, sparse: Part, component: str, width: int) -> NDArray:
+    def _patched(self, out: NDArray, sparse: GltfPart, component: str, width: int) -> NDArray:
         changed = sparse.integer("count", None, 0, len(out))
         at_part, to_part = sparse.part("indices"), sparse.part("values")
         if at_part is None or to_part is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.errors import BadFile
-from elbowroom.files.glb_container import Container, Part
+from elbowroom.files.glb_container import Container, GltfPart
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.mesh_cleanup import has_area
 from elbowroom.geometry.rotations import Array, normalize, to_matrix
@@ -30,7 +30,7 @@ class Nodes:
 
     def __init__(self, container: Container) -> None:
         self.container = container
-        self.parts: list[Part] = container.json.parts("nodes", "node")
+        self.parts: list[GltfPart] = container.json.parts("nodes", "node")
         count = len(self.parts)
         self.parents = [-1] * count
         for i, part in enumerate(self.parts):
@@ -38,14 +38,7 @@ class Nodes:
                 if self.parents[child] >= 0:
                     part.fail(f"shares its child, node {child}, with node {self.parents[child]}", "expected a tree")
                 self.parents[child] = i
-        self.order = self._parent_first()
-        for part in self.parts:
-            extensions = part.values.get("extensions")
-            if isinstance(extensions, dict) and _INSTANCES in extensions:
-                part.fail(f"repeats its mesh by {_INSTANCES}", "export every copy as a node of its own")
-
-    def _parent_first(self) -> list[int]:
-        """All nodes, parents first; every node has at most one parent, so what no root reaches is a cycle."""
+        # all nodes, parents first; every node has at most one parent, so what no root reaches is a cycle
         order = [i for i, p in enumerate(self.parents) if p < 0]
         depth = [0] * len(self.parts)
         for i in order:
@@ -57,7 +50,11 @@ class Nodes:
         if len(order) < len(self.parts):
             lost = min(set(range(len(self.parts))) - set(order))
             self.parts[lost].fail("is its own ancestor", "expected a tree without cycles")
-        return order
+        self.order = order
+        for part in self.parts:
+            extensions = part.values.get("extensions")
+            if isinstance(extensions, dict) and _INSTANCES in extensions:
+                part.fail(f"repeats its mesh by {_INSTANCES}", "export every copy as a node of its own")
 
     @cached_property
     def shown(self) -> set[int]:

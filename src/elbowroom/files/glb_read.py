@@ -18,7 +18,7 @@ from elbowroom.files.glb_container import Container, own_extras
 from elbowroom.files.glb_nodes import Nodes, distinct, rigid, sane
 from elbowroom.files.glb_rig import Rig, find_rigs, skeleton_of, skin_of
 from elbowroom.files.glb_story import as_certified
-from elbowroom.files.glb_surface import Surface, Surfaces
+from elbowroom.files.glb_surface import GltfSurface, Surfaces
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -96,7 +96,7 @@ def moving(
 
 
 def _mesh(nodes: Nodes, surfaces: Surfaces, i: int, T: Array, what: str) -> Mesh:
-    surface: Surface = surfaces[nodes.parts[i].index("mesh", len(surfaces.parts), "mesh")]
+    surface: GltfSurface = surfaces[nodes.parts[i].index("mesh", len(surfaces.parts), "mesh")]
     plain = Mesh(surface.vertices, surface.faces)
     if surface.has_color:
         varied = len(surface.colors) and bool(np.ptp(surface.colors, axis=0).max() > 1e-3)

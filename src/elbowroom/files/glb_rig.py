@@ -8,9 +8,9 @@ import numpy as np
 
 from elbowroom.character.body import Skin
 from elbowroom.character.skeleton import Skeleton, parent_first
-from elbowroom.files.glb_container import Part
+from elbowroom.files.glb_container import GltfPart
 from elbowroom.files.glb_nodes import Nodes, distinct, rigid
-from elbowroom.files.glb_surface import Surface, Surfaces, joined_surfaces
+from elbowroom.files.glb_surface import GltfSurface, Surfaces, joined_surfaces
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Color
 from elbowroom.geometry.rotations import Array
@@ -47,18 +47,13 @@ def find_rigs(nodes: Nodes) -> list[Rig]:
         if not listed or len(set(listed)) < len(listed):
             skin.fail("has no joints or names one twice")
     used = {j for listed in joints for j in listed}
-    tops = [{_top(nodes, j, used) for j in listed} for listed in joints]
+    tops = [{next((a for a in reversed(nodes.ancestors(j)) if a in used), j) for j in listed} for listed in joints]
     groups: list[tuple[set[int], list[int]]] = []
     for k, own in enumerate(tops):
         joined = [g for g in groups if g[0] & own]
         groups = [g for g in groups if not g[0] & own]
         groups.append((own.union(*(g[0] for g in joined)), [s for g in joined for s in g[1]] + [k]))
     return [_rig(nodes, sorted(ks), {j for k in ks for j in joints[k]}) for _, ks in groups]
-
-
-def _top(nodes: Nodes, joint: int, used: set[int]) -> int:
-    """The highest ancestor of a joint that is a joint of any skin."""
-    return next((a for a in reversed(nodes.ancestors(joint)) if a in used), joint)
 
 
 def _rig(nodes: Nodes, skins: list[int], joints: set[int]) -> Rig:
@@ -105,7 +100,7 @@ def locals_of(rig: Rig, T_joint: Array) -> tuple[Array, Array]:
 class _Bound:
     """A surface with joints of the rig and the transforms that its file gives it at rest."""
 
-    surface: Surface
+    surface: GltfSurface
     joints: Array  # (V, K) along the rig
     weights: Array  # (V, K), summing to one
     T_world_bind: Array  # (J, 4, 4): where each joint alone would put the surface, metres, Z up
@@ -174,7 +169,7 @@ def _skinned(rig: Rig, nodes: Nodes, surfaces: Surfaces, turn: Array, notes: lis
     return out
 
 
-def _inverse_binds(skin: Part, nodes: Nodes, count: int) -> Array:
+def _inverse_binds(skin: GltfPart, nodes: Nodes, count: int) -> Array:
     """Inverse bind matrices in the order of the skin's joint list, (K, 4, 4)."""
     container = nodes.container
     at = skin.index("inverseBindMatrices", len(container.accessors), "accessor", -1)

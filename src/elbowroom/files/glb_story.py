@@ -15,11 +15,11 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.errors import ElbowroomError
-from elbowroom.files.proof import Proof
+from elbowroom.files.content import ProofClaim
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import Shape
 from elbowroom.world.certificate_findings import Allowed
-from elbowroom.world.contacts import Contact, Kind
+from elbowroom.world.contacts import Contact, ContactKind
 from elbowroom.world.evidence import Excused
 from elbowroom.world.pairs import Pair
 from elbowroom.world.played import PlayedWorld
@@ -33,7 +33,7 @@ _MOST_CORNERS = 100_000
 _KINDS = ("capsule", "sphere", "box", "mesh")
 
 
-def story_of(world: World, start: float, proof: Proof) -> dict[str, Any]:
+def story_of(world: World, start: float, proof: ProofClaim) -> dict[str, Any]:
     """Shapes, holds, contacts, masses and proof of a world as plain data; the file's time 0 is `start` in seconds."""
 
     def during(interval: tuple[float, float]) -> list[float | None]:
@@ -80,11 +80,11 @@ def played_story(world: World, story: dict[str, Any]) -> PlayedWorld:
     return replace(on, holds=tuple(holds))
 
 
-def proof_in(story: dict[str, Any]) -> Proof:
+def proof_in(story: dict[str, Any]) -> ProofClaim:
     """Proof in a file's extras."""
     proof = story.get("proof")
     if not isinstance(proof, dict):
-        return Proof()
+        return ProofClaim()
     allowed = []
     for entry in _entries(proof.get("allowed")):
         pair, depth, shift = _pair(entry.get("pair")), entry.get("depth_m"), entry.get("shift_m")
@@ -98,7 +98,7 @@ def proof_in(story: dict[str, Any]) -> Proof:
     never = proof.get("ignored")
     ignored = tuple(p for e in (never[:_MOST] if isinstance(never, list) else ()) if (p := _pair(e)) is not None)
     facts = {k: v for k, v in proof.items() if k not in ("status", "why", "allowed", "excused", "ignored")}
-    return Proof(
+    return ProofClaim(
         str(proof.get("status", "unchecked")), str(proof.get("why", "")), tuple(allowed), excused, ignored, facts
     )
 
@@ -216,9 +216,9 @@ def _words(entry: dict[str, Any], *keys: str) -> list[str] | None:
 
 def _with_contact(world: World, entry: dict[str, Any]) -> World:
     words, during, depth = _words(entry, "who", "on", "kind", "why"), _during(entry), entry.get("depth")
-    if words is None or during is None or not _number(depth) or depth < 0.0 or words[2] not in get_args(Kind):
+    if words is None or during is None or not _number(depth) or depth < 0.0 or words[2] not in get_args(ContactKind):
         return world
-    return world.with_contact(Contact(words[0], words[1], during, cast(Kind, words[2]), float(depth), words[3]))
+    return world.with_contact(Contact(words[0], words[1], during, cast(ContactKind, words[2]), float(depth), words[3]))
 
 
 def _hold(world: World, entry: dict[str, Any]) -> Hold | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.files.glb_container import Container, Part
+from elbowroom.files.glb_container import Container, GltfPart
 from elbowroom.geometry.mesh import Color
 from elbowroom.geometry.paint import Material, Paint, joined, sampled
 from elbowroom.geometry.rotations import Array
@@ -18,7 +18,7 @@ _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class GltfSurface:
     """All triangles of one glTF mesh, in its own frame. `joints` count along the list of the skin in use."""
 
     vertices: Array  # (V, 3)
@@ -46,11 +46,11 @@ class Surfaces:
         self._container = container
         self.parts = container.json.parts("meshes", "mesh")
         self._materials = container.json.parts("materials", "material")
-        self._made: dict[int, Surface] = {}
+        self._made: dict[int, GltfSurface] = {}
         self._images: dict[int, bytes] = {}
         self.notes: list[str] = []
 
-    def __getitem__(self, index: int) -> Surface:
+    def __getitem__(self, index: int) -> GltfSurface:
         if index not in self._made:
             part = self.parts[index]
             weights = part.values.get("weights")
@@ -63,7 +63,7 @@ class Surfaces:
         if text not in self.notes:
             self.notes.append(text)
 
-    def _read(self, part: Part) -> Surface | None:
+    def _read(self, part: GltfPart) -> GltfSurface | None:
         mode = part.integer("mode", _TRIANGLES, 0, 6)
         if mode < _TRIANGLES:
             self._note("Points and lines were left out.")
@@ -105,7 +105,7 @@ class Surfaces:
                 attributes.fail(f"has {len(joints[-1])} of JOINTS_{k} for {len(vertices)} positions")
         none = np.zeros((len(vertices), 0))
         faces = _triangles(mode, self._corners(part, len(vertices)))
-        return Surface(
+        return GltfSurface(
             vertices,
             faces,
             colors,
@@ -115,13 +115,13 @@ class Surfaces:
             paint,
         )
 
-    def _corners(self, part: Part, vertices: int) -> NDArray[np.int64]:
+    def _corners(self, part: GltfPart, vertices: int) -> NDArray[np.int64]:
         at = part.index("indices", len(self._container.accessors), "accessor", -1)
         if at < 0:
             return np.arange(vertices)
         return self._container.whole(at, ("SCALAR",), "indices", vertices, "vertex")[:, 0]
 
-    def _color(self, part: Part) -> tuple[Color, bool]:
+    def _color(self, part: GltfPart) -> tuple[Color, bool]:
         """The material's base colour, and whether the file gives one."""
         at = part.index("material", len(self._materials), "material", -1)
         look = self._materials[at].part("pbrMetallicRoughness") if at >= 0 else None
@@ -134,7 +134,7 @@ class Surfaces:
         return (float(r), float(g), float(b)), True
 
     def _paint(
-        self, part: Part, attributes: Part, rows: Callable[[str, tuple[str, ...]], Array], count: int
+        self, part: GltfPart, attributes: GltfPart, rows: Callable[[str, tuple[str, ...]], Array], count: int
     ) -> Paint | None:
         """The material of a primitive's vertices and their places in its texture; None where the file gives neither."""
         at = part.index("material", len(self._materials), "material", -1)
@@ -156,7 +156,7 @@ class Surfaces:
         material = Material(self._materials[at].text("name").strip(), color, texture, metallic, roughness)
         return Paint((material,), np.zeros(count, np.int32), uv)
 
-    def _texture(self, info: Part) -> bytes:
+    def _texture(self, info: GltfPart) -> bytes:
         """The bytes of a texture's PNG or JPEG file; none, with a note, where it cannot be read."""
         json = self._container.json
         textures, images = json.parts("textures", "texture"), json.parts("images", "image")
@@ -184,7 +184,7 @@ def _triangles(mode: int, corners: NDArray[np.int64]) -> NDArray[np.int32]:
     return faces[(a != b) & (b != c) & (c != a)].astype(np.int32)
 
 
-def _merged(surfaces: list[Surface]) -> Surface:
+def _merged(surfaces: list[GltfSurface]) -> GltfSurface:
     """Primitives as one surface; those with fewer weights are filled up with zeros."""
     if len(surfaces) == 1:
         return surfaces[0]
@@ -194,7 +194,7 @@ def _merged(surfaces: list[Surface]) -> Surface:
     def filled(a: NDArray) -> NDArray:
         return np.pad(a, ((0, 0), (0, width - a.shape[1])))
 
-    return Surface(
+    return GltfSurface(
         np.concatenate([np.zeros((0, 3)), *(s.vertices for s in surfaces)]),
         np.concatenate(
             [np.zeros((0, 3), np.int32), *(s.faces + k for s, k in zip(surfaces, starts[:-1], strict=True))]
@@ -207,7 +207,7 @@ def _merged(surfaces: list[Surface]) -> Surface:
     )
 
 
-def joined_surfaces(surfaces: list[Surface]) -> Paint | None:
+def joined_surfaces(surfaces: list[GltfSurface]) -> Paint | None:
     """Paint of surfaces one after another, white for those without; None where nobody has any."""
     if not any(s.paint is not None for s in surfaces):
         return None

@@ -19,13 +19,12 @@ from elbowroom.character.body import Character
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
-from elbowroom.files.content import CONTENT, glb_content
+from elbowroom.files.content import CONTENT, ProofClaim, glb_content, proof_of
 from elbowroom.files.edits import Edited, file_facts
 from elbowroom.files.far import corners, near_origin, origin_of
-from elbowroom.files.glb_build import Builder, Look
+from elbowroom.files.glb_build import GlbBuilder, Look
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_story import story_of
-from elbowroom.files.proof import Proof, proof_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -45,7 +44,7 @@ _STILL = 1e-7  # changes below it, in metres or of a quaternion's numbers, are n
 
 
 def write_glb(
-    path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None, edited: Edited | None = None
+    path: str | Path, world: World, fps: float = 30.0, proof: ProofClaim | None = None, edited: Edited | None = None
 ) -> None:
     """Write everything in a world on frames, `fps` a second, with its proof; the file's time 0 is its first frame.
 
@@ -56,8 +55,8 @@ def write_glb(
     whole, times = robots_as_things(on), on.times
     origin = origin_of(whole, times)
     world = near_origin(whole, times, origin)
-    file = Builder()
-    keys = _Keys(file, (times - times[0]).astype(np.float32))
+    file = GlbBuilder()
+    keys = _AnimationChannels(file, (times - times[0]).astype(np.float32))
     roots: list[int] = []
     nodes: dict[str, list[int]] = {}
     for name, motion in world.characters.items():
@@ -86,22 +85,16 @@ def write_glb(
 
 
 @dataclass(eq=False)
-class _Keys:
+class _AnimationChannels:
     """Animation channels in the making; tracks that do not change get two keys."""
 
-    file: Builder
+    file: GlbBuilder
     times: NDArray[np.float32]  # (T,), from 0
 
     def __post_init__(self) -> None:
         self.channels: list[dict[str, Any]] = []
         self.samplers: list[dict[str, Any]] = []
         self._inputs: dict[bool, int] = {}
-
-    def _input(self, still: bool) -> int:
-        if still not in self._inputs:
-            times = self.times[[0, -1]] if still and len(self.times) > 1 else self.times
-            self._inputs[still] = self.file.array(times[:, None], bounds=True)
-        return self._inputs[still]
 
     def add(self, nodes: list[int], path: str, tracks: Array, rest: Array, always: bool = False) -> None:
         """Add tracks (K, T, n) of one property of K nodes; those that stay at `rest` (K, n) need no keys."""
@@ -116,7 +109,10 @@ class _Keys:
                 values = values[:, [0, -1]]
             outputs = self.file.arrays(np.ascontiguousarray(values, dtype=np.float32))
             for k, output in zip(picked, outputs, strict=True):
-                self.samplers.append({"input": self._input(still), "output": output})
+                if still not in self._inputs:
+                    times = self.times[[0, -1]] if still and len(self.times) > 1 else self.times
+                    self._inputs[still] = self.file.array(times[:, None], bounds=True)
+                self.samplers.append({"input": self._inputs[still], "output": output})
                 target = {"node": nodes[k], "path": path}
                 self.channels.append({"sampler": len(self.samplers) - 1, "target": target})
 
@@ -126,7 +122,9 @@ def _file_order(q: Array) -> Array:
     return q[..., [1, 2, 3, 0]]
 
 
-def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Array, origin: Array) -> list[int]:
+def _character(
+    file: GlbBuilder, keys: _AnimationChannels, name: str, motion: Motion, times: Array, origin: Array
+) -> list[int]:
     """A character's nodes: its name above its joints, and beside it the skinned mesh; a far rest pose comes nearer."""
     body = motion.body
     if not isinstance(body, Character):
@@ -156,7 +154,7 @@ def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Arr
 
 
 def _layers(
-    file: Builder, edited: Edited, nodes: Mapping[str, list[int]], times: Array, origin: Array
+    file: GlbBuilder, edited: Edited, nodes: Mapping[str, list[int]], times: Array, origin: Array
 ) -> dict[str, Any]:
     """Animations of edits, and of the motions below them; what extras say of them."""
     base = {}
@@ -172,10 +170,10 @@ def _layers(
     return {"base": base, "edits": edits}
 
 
-def _layer(file: Builder, layer: Layer, nodes: list[int], name: str, times: Array, origin: Array) -> str | None:
+def _layer(file: GlbBuilder, layer: Layer, nodes: list[int], name: str, times: Array, origin: Array) -> str | None:
     """One animation with the channels of a layer; its name, None where there is nothing in it."""
     first = round((layer.start - times[0]) * layer.fps)
-    keys = _Keys(file, (times[first : first + len(layer)] - times[0]).astype(np.float32))
+    keys = _AnimationChannels(file, (times[first : first + len(layer)] - times[0]).astype(np.float32))
     if layer.root is not None:
         keys.add(
             nodes[:1], "translation", rot.rotate(_TO_FILE, layer.root - origin)[None], np.zeros((1, 3)), always=True
@@ -193,7 +191,7 @@ def _layer(file: Builder, layer: Layer, nodes: list[int], name: str, times: Arra
     return name
 
 
-def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
+def _skin(file: GlbBuilder, name: str, body: Character, joints: list[int]) -> int:
     """The node of the skinned mesh."""
     skin = visible(body)
     T_ours_file = np.eye(4)
@@ -212,7 +210,7 @@ def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
     return file.add("nodes", {"name": f"{name} skin", "mesh": mesh, "skin": number})
 
 
-def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
+def _mesh(file: GlbBuilder, name: str, mesh: Mesh) -> int:
     use, faces = np.unique(mesh.faces, return_inverse=True)
     mesh = mesh.taken(use, faces.reshape(-1, 3).astype(np.int32))
     if not np.all(np.isfinite(mesh.vertices)):
@@ -221,7 +219,7 @@ def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
     return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, look)
 
 
-def _static(file: Builder, name: str, mesh: Mesh) -> int:
+def _static(file: GlbBuilder, name: str, mesh: Mesh) -> int:
     """The node of a mesh that stays, with its pivot at the bottom centre, where programs turn and scale it."""
     points = corners(mesh)
     low, high = points.min(axis=0), points.max(axis=0)
@@ -232,7 +230,7 @@ def _static(file: Builder, name: str, mesh: Mesh) -> int:
     return file.add("nodes", {"name": name, "mesh": _mesh(file, name, mesh.moved(T)), "translation": place})
 
 
-def _object(file: Builder, keys: _Keys, name: str, thing: Thing, times: Array) -> int:
+def _object(file: GlbBuilder, keys: _AnimationChannels, name: str, thing: Thing, times: Array) -> int:
     """The node of a moving object, placed as in the first frame."""
     T = places(thing.path, times)
     place = rot.rotate(_TO_FILE, T[:, :3, 3])

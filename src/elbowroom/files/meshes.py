@@ -76,7 +76,9 @@ def read_meshes(path: str | Path, *, units: float | None = None, up: str | None 
         raise BadFile(
             path, f"has the suffix '{path.suffix}'", would_do="expected .glb, .gltf, .fbx, .obj, .stl or .ply"
         )
-    data = _bytes(path)
+    data = read_bytes(path)
+    if not data.strip():
+        raise BadFile(path, "is empty")
     check(path, data)
     named = _parsed(path, data, kind[1:])
     if not named:
@@ -119,13 +121,6 @@ def _from_rigged(path: Path, units: float | None, up: str | None) -> MeshFile:
     return MeshFile(meshes, tuple(notes))
 
 
-def _bytes(path: Path) -> bytes:
-    data = read_bytes(path)
-    if not data.strip():
-        raise BadFile(path, "is empty")
-    return data
-
-
 def _check_obj(path: Path, data: bytes) -> None:
     lines = b"\n" + data
     if b"\0" in data or b"\nv" not in lines or b"\nf" not in lines:
@@ -165,7 +160,7 @@ def _check_ply(path: Path, data: bytes) -> None:
                 )
 
 
-class _Beside(Resolver):
+class _MaterialFiles(Resolver):
     """Gives trimesh the material file of an OBJ and its textures, from the OBJ's own folder and those below.
 
     trimesh swallows every exception of a resolver: `fault` keeps the one that the user has to see.
@@ -194,7 +189,7 @@ class _Beside(Resolver):
         """No names: what there is cannot be listed."""
         return []
 
-    def namespaced(self, namespace: str) -> _Beside:
+    def namespaced(self, namespace: str) -> _MaterialFiles:
         """Itself: files have no namespaces."""
         return self
 
@@ -208,7 +203,7 @@ def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
     options: dict[str, Any] = (
         {"split_objects": True, "split_groups": True, "group_material": True} if kind == "obj" else {}
     )
-    beside = _Beside(path)
+    beside = _MaterialFiles(path)
     try:
         with np.errstate(all="ignore"):
             scene = trimesh.load_scene(

@@ -16,12 +16,11 @@ from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
 from elbowroom.files.atomic import writing
-from elbowroom.files.content import CONTENT, npz_content
+from elbowroom.files.content import CONTENT, ProofClaim, contacts_of, npz_content, proof_of
 from elbowroom.files.edits import Edited, npz_arrays, read_npz_edits
 from elbowroom.files.glb_nodes import distinct
-from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_arrays import NpzArrays
 from elbowroom.files.npz_skin import read_skin, skin_arrays
-from elbowroom.files.proof import Proof, contacts_of, proof_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
@@ -46,7 +45,7 @@ def write_npz(
     path: str | Path,
     world: World,
     fps: float = 30.0,
-    proof: Proof | None = None,
+    proof: ProofClaim | None = None,
     edited: Edited | None = None,
     further: Mapping[str, NDArray] | None = None,
 ) -> None:
@@ -148,7 +147,7 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
 
 def read_edited_npz(path: str | Path) -> tuple[World, Edited]:
     """Read what `write_npz` wrote, and the edits that its motions have."""
-    with Arrays(Path(path)) as file:
+    with NpzArrays(Path(path)) as file:
         world = _world(file, _proof(file))
         return world.riding(), read_npz_edits(file, world.characters)
 
@@ -158,14 +157,14 @@ def read_npz(path: str | Path) -> World:
     return read_played_npz(path)[0].riding()
 
 
-def read_played_npz(path: str | Path) -> tuple[PlayedWorld, Proof]:
+def read_played_npz(path: str | Path) -> tuple[PlayedWorld, ProofClaim]:
     """Read a world exactly as the file plays it, and the proof that it carries."""
-    with Arrays(Path(path)) as file:
+    with NpzArrays(Path(path)) as file:
         proof = _proof(file)
         return _world(file, proof), proof
 
 
-def _world(file: Arrays, proof: Proof) -> PlayedWorld:
+def _world(file: NpzArrays, proof: ProofClaim) -> PlayedWorld:
     times = file.get("times", 1)
     fps = float(file.get("fps", 0))
     floor = float(file.get("floor", 0))
@@ -199,7 +198,7 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
     return _with_holds(file, world)
 
 
-def _proof(file: Arrays) -> Proof:
+def _proof(file: NpzArrays) -> ProofClaim:
     """Read the proof that the file carries."""
     rows = _rows(file, "allowed")
     depths = file.get("allowed_depth", 1, (len(rows),)) if rows else ()
@@ -225,10 +224,10 @@ def _proof(file: Arrays) -> Proof:
             raise BadFile(file.path, "is not JSON", where="array 'evidence'") from None
         facts = facts if isinstance(facts, dict) else {}
     status, why = (str(facts.pop(key, "")) for key in ("status", "why"))
-    return Proof(status or "unchecked", why, tuple(allowed), tuple(excused), tuple(ignored), facts)
+    return ProofClaim(status or "unchecked", why, tuple(allowed), tuple(excused), tuple(ignored), facts)
 
 
-def _rows(file: Arrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
+def _rows(file: NpzArrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
     """Pairs with their intervals."""
     if f"{what}_pair" not in file:
         return []
@@ -239,7 +238,7 @@ def _rows(file: Arrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
     return [(Pair(str(a), str(b)), (float(t), float(u))) for (a, b), (t, u) in zip(pairs, during, strict=True)]
 
 
-def _with_holds(file: Arrays, world: PlayedWorld) -> PlayedWorld:
+def _with_holds(file: NpzArrays, world: PlayedWorld) -> PlayedWorld:
     """Holds as the file has them; whatever is held exists."""
     holds = []
     for i in file.names("hold"):
@@ -257,7 +256,7 @@ def _with_holds(file: Arrays, world: PlayedWorld) -> PlayedWorld:
     return replace(world, holds=tuple(holds))
 
 
-def _clip(file: Arrays, name: str, fps: float, times: Array, skins: dict[str, Skin]) -> Clip:
+def _clip(file: NpzArrays, name: str, fps: float, times: Array, skins: dict[str, Skin]) -> Clip:
     at = f"char/{name}"
     names = [str(n) for n in file.get(f"{at}/joint_names", 1, kind="U")]
     count = len(names)
@@ -278,7 +277,7 @@ def _clip(file: Arrays, name: str, fps: float, times: Array, skins: dict[str, Sk
     return Clip(character, fps, root, rotations, float(times[0]), name, source)
 
 
-def _roles(file: Arrays, at: str, joints: int) -> dict[str, int]:
+def _roles(file: NpzArrays, at: str, joints: int) -> dict[str, int]:
     """Joints by role; empty if the file does not store them."""
     if f"{at}/role_names" not in file:
         return {}
@@ -289,7 +288,7 @@ def _roles(file: Arrays, at: str, joints: int) -> dict[str, int]:
     return {str(name): int(joint) for name, joint in zip(names, numbers, strict=True)}
 
 
-def _shapes(file: Arrays, at: str, joints: int) -> tuple[Shape, ...]:
+def _shapes(file: NpzArrays, at: str, joints: int) -> tuple[Shape, ...]:
     names = file.get(f"{at}/shape_names", 1, kind="U")
     count = len(names)
     joint = file.get(f"{at}/shape_joint", 1, (count,), "iu")

@@ -37,7 +37,7 @@ class _Objects(BadFile):
     """An array of Python objects, which only unpickling would read."""
 
 
-class Arrays:
+class NpzArrays:
     """Arrays of an NPZ file, each checked before memory is taken for it."""
 
     def __init__(self, path: Path) -> None:
@@ -64,7 +64,7 @@ class Arrays:
             )
         self._infos = {i.filename.removesuffix(".npy"): i for i in members}
 
-    def __enter__(self) -> Arrays:
+    def __enter__(self) -> NpzArrays:
         return self
 
     def __exit__(self, *_: object) -> None:

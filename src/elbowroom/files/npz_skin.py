@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Character, Skin
 from elbowroom.errors import BadFile
-from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_arrays import NpzArrays
 
 # Vertices of all skins of a file together, about 120 MB: characters beyond that are stored without theirs.
 MOST_VERTICES = 1_000_000
@@ -42,7 +42,7 @@ def skin_arrays(bodies: Mapping[str, Character]) -> dict[str, NDArray]:
     return out
 
 
-def read_skin(file: Arrays, name: str, joints: int, known: dict[str, Skin]) -> Skin | None:
+def read_skin(file: NpzArrays, name: str, joints: int, known: dict[str, Skin]) -> Skin | None:
     """The skin of a character of a file, with so many joints; None where it is not stored.
 
     `known` are skins read before by character, to which this one is added.

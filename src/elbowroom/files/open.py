@@ -228,10 +228,10 @@ def _glb(path: Path, hints: ImportHints) -> Opened:
 
 def _npz(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.npz import read_edited_npz
-    from elbowroom.files.npz_arrays import Arrays
+    from elbowroom.files.npz_arrays import NpzArrays
     from elbowroom.files.smpl import FORMAT, SmplHints, is_smpl, read_smpl, stored_source
 
-    with Arrays(path) as file:
+    with NpzArrays(path) as file:
         if is_smpl(file) and "times" not in file:
             clip = read_smpl(file, SmplHints(hints.fps, hints.up, hints.body_model))
             return _one_clip(clip, path, FORMAT)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from elbowroom.character.visual import shapes_skin
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
+from elbowroom.files.content import ProofClaim, proof_of
 from elbowroom.files.edits import Edited, edited
 from elbowroom.files.far import NEAR_M, spread_m
-from elbowroom.files.proof import Proof, proof_of
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import with_lead
 from elbowroom.world.certificate import Certificate
@@ -92,7 +92,7 @@ def _with_shapes(on: PlayedWorld) -> PlayedWorld:
     return replace(on, characters=people)
 
 
-def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
+def _bvh(path: Path, world: World, on: PlayedWorld, proof: ProofClaim, layers: Edited) -> None:
     from elbowroom.files.bvh import write_bvh
 
     (clip,), (original,) = on.characters.values(), world.characters.values()
@@ -101,7 +101,7 @@ def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited
     write_bvh(path, with_lead(clip, original) if isinstance(original, Clip) else clip)
 
 
-def _glb(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
+def _glb(path: Path, world: World, on: PlayedWorld, proof: ProofClaim, layers: Edited) -> None:
     from elbowroom.files.glb_write import write_glb
     from elbowroom.files.verify import proven_again
 
@@ -114,7 +114,7 @@ def _glb(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited
         write_glb(path, on, on.fps, replace(proof, status="not proven", why=why), layers)
 
 
-def _npz(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
+def _npz(path: Path, world: World, on: PlayedWorld, proof: ProofClaim, layers: Edited) -> None:
     from elbowroom.files.npz import write_npz
 
     write_npz(path, on, on.fps, proof, layers, _motion_arrays(world, on))
@@ -130,7 +130,7 @@ def _motion_arrays(world: World, on: PlayedWorld) -> dict[str, NDArray]:
     return smpl_arrays(clip, original) if isinstance(clip, Clip) and isinstance(original, Clip) else {}
 
 
-def _npy(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
+def _npy(path: Path, world: World, on: PlayedWorld, proof: ProofClaim, layers: Edited) -> None:
     from elbowroom.files.joint_positions import write_joint_positions
 
     (clip,), (original,) = on.characters.values(), world.characters.values()
@@ -139,19 +139,19 @@ def _npy(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited
     write_joint_positions(path, clip, original.source)
 
 
-def _html(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
+def _html(path: Path, world: World, on: PlayedWorld, proof: ProofClaim, layers: Edited) -> None:
     from elbowroom.files.html import write_html
 
     write_html(path, on, on.fps)
 
 
-def _usd(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
+def _usd(path: Path, world: World, on: PlayedWorld, proof: ProofClaim, layers: Edited) -> None:
     from elbowroom.files.usd import write_usd
 
     write_usd(path, on, on.fps)
 
 
-_WRITERS: dict[str, Callable[[Path, World, PlayedWorld, Proof, Edited], None]] = {
+_WRITERS: dict[str, Callable[[Path, World, PlayedWorld, ProofClaim, Edited], None]] = {
     ".glb": _glb,
     ".bvh": _bvh,
     ".npz": _npz,

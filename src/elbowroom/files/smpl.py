@@ -19,7 +19,7 @@ from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile
 from elbowroom.files.conventions import checked_fps, checked_up, file_points, guess_up, turned_points, turned_rotations
-from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_arrays import NpzArrays
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import MOST_FRAMES, Clip, Source
@@ -42,7 +42,7 @@ class BodyModel:
     def __init__(self, path: Path, count: int, betas: Array) -> None:
         if path.suffix.lower() != ".npz":
             raise BadFile(path, f"is a body model with the suffix '{path.suffix}'", would_do=_WANTED)
-        with Arrays(path) as file:
+        with NpzArrays(path) as file:
             self.vertices = file.get("v_template", 2).astype(float)
             regressor = file.get("J_regressor", 2).astype(float)
             self.weights = file.get("weights", 2).astype(float)
@@ -163,7 +163,7 @@ class SmplHints:
     model: Path | None = None
 
 
-def is_smpl(file: Arrays) -> bool:
+def is_smpl(file: NpzArrays) -> bool:
     """Return whether an NPZ file has poses of the SMPL family."""
     return ("poses" in file or {"root_orient", "pose_body"} <= set(file.keys)) and any(key in file for key in _TRANS)
 
@@ -187,7 +187,7 @@ def layout_skeleton(count: int, height_m: float = 1.70, joints: Array | None = N
     return Skeleton(tuple(index), parents, offsets)
 
 
-def read_smpl(file: Arrays, hints: SmplHints) -> Clip:
+def read_smpl(file: NpzArrays, hints: SmplHints) -> Clip:
     """Read a motion of the SMPL family on the body of a model, or on one of the built-in person's proportions."""
     poses, trans = _poses(file), _trans(file)
     if len(trans) != len(poses):
@@ -199,9 +199,19 @@ def read_smpl(file: Arrays, hints: SmplHints) -> Clip:
     origin = np.zeros(3) if model is None else model.joints[0]
     up = checked_up(hints.up) if hints.up is not None else None
     if up is None:
-        up, note = _guessed_up(poses, trans + origin, count)
+        # up axis and the sentence on it, from joints in the file's axes
+        skeleton = layout_skeleton(count)
+        flat = Skeleton(skeleton.names, skeleton.parents, file_points(skeleton.offsets, "Y"))
+        some = slice(None, None, max(1, len(poses) // 200))
+        places = flat.forward((trans + origin)[some], rot.exp(poses[some]))[..., :3, 3]
+        up, note = guess_up(flat.names, places)
         notes.append(note)
-    root, q = _world(poses, trans + origin, up)
+    # roots (T, 3) and local rotations (T, J, 4) with Z up from rotation vectors (T, J, 3) and pelves (T, 3)
+    q = rot.exp(poses)
+    out = turned_rotations(q, "Y")
+    if up == "Z":
+        out[:, 0] = rot.multiply(q[:, 0], rot.conjugate(_MODEL_TO_WORLD))
+    root, q = turned_points(trans + origin, up), out
     name = file.path.stem
     if model is not None:
         joints = turned_points(model.joints, "Y") - [0.0, 0.0, model.vertices[:, 1].min()]
@@ -212,7 +222,7 @@ def read_smpl(file: Arrays, hints: SmplHints) -> Clip:
     return Clip(character, fps, root, q, name=name, source=_source(file, up, origin, len(poses), notes))
 
 
-def stored_source(file: Arrays) -> Source | None:
+def stored_source(file: NpzArrays) -> Source | None:
     """Source of a motion that was written as `smpl_arrays` beside a world; None if there is none."""
     if not (is_smpl(file) and _ORIGIN in file and _UP in file):
         return None
@@ -220,7 +230,7 @@ def stored_source(file: Arrays) -> Source | None:
     return _source(file, up if up in "YZ" else "Z", file.get(_ORIGIN, 1, (3,)), len(_poses(file)), [])
 
 
-def _source(file: Arrays, up: str, origin: Array, frames: int, notes: list[str]) -> Source:
+def _source(file: NpzArrays, up: str, origin: Array, frames: int, notes: list[str]) -> Source:
     own = [key for key in file.keys if "/" not in key and key not in ("poses", *_TRANS, *_WORLD)]
     arrays = {key: value for key in own if (value := file.any(key)) is not None}
     extra = {**arrays, _ORIGIN: origin, "/frames": np.array(frames), "/trans": np.array(_trans_key(file))}
@@ -262,16 +272,7 @@ def _to_file(q: Array) -> Array:
     return np.stack([q[..., 0], q[..., 1], q[..., 3], -q[..., 2]], axis=-1)
 
 
-def _world(poses: Array, pelvis: Array, up: str) -> tuple[Array, Array]:
-    """Roots (T, 3) and local rotations (T, J, 4) with Z up from rotation vectors (T, J, 3) and pelves (T, 3)."""
-    q = rot.exp(poses)
-    out = turned_rotations(q, "Y")
-    if up == "Z":
-        out[:, 0] = rot.multiply(q[:, 0], rot.conjugate(_MODEL_TO_WORLD))
-    return turned_points(pelvis, up), out
-
-
-def _poses(file: Arrays) -> Array:
+def _poses(file: NpzArrays) -> Array:
     """Rotation vectors (T, J, 3)."""
     if "poses" in file:
         rows = file.any("poses")
@@ -292,11 +293,11 @@ def _poses(file: Arrays) -> Array:
     return flat.reshape(len(flat), count, 3)
 
 
-def _trans_key(file: Arrays) -> str:
+def _trans_key(file: NpzArrays) -> str:
     return next(key for key in _TRANS if key in file)
 
 
-def _trans(file: Arrays) -> Array:
+def _trans(file: NpzArrays) -> Array:
     rows, where = file.get(_trans_key(file), 2), f"array '{_trans_key(file)}'"
     if rows.shape[1] != 3:
         raise BadFile(file.path, f"has the shape {rows.shape}", where, "expected metres (T, 3)")
@@ -305,7 +306,7 @@ def _trans(file: Arrays) -> Array:
     return rows.astype(float)
 
 
-def _betas(file: Arrays) -> Array:
+def _betas(file: NpzArrays) -> Array:
     found = file.any("betas") if "betas" in file else np.zeros(0)
     if found is None or found.dtype.kind not in "iuf" or found.ndim > 2:
         raise BadFile(file.path, "is no list of numbers", "array 'betas'", "expected shape parameters (B,)")
@@ -314,7 +315,7 @@ def _betas(file: Arrays) -> Array:
     return np.atleast_2d(found)[0].astype(float) if found.size else np.zeros(0)  # some repeat them for every frame
 
 
-def _rate(file: Arrays, given: float | None) -> tuple[float, list[str]]:
+def _rate(file: NpzArrays, given: float | None) -> tuple[float, list[str]]:
     if given is not None:
         return checked_fps(given), []
     for key in _RATES:
@@ -327,15 +328,6 @@ def _rate(file: Arrays, given: float | None) -> tuple[float, list[str]]:
                 raise BadFile(file.path, what, f"array '{key}'", "expected frames per second (option: fps)")
             return fps, []
     return _DEFAULT_FPS, [f"Frame rate assumed: {_DEFAULT_FPS:g} per second (option: fps)."]
-
-
-def _guessed_up(poses: Array, pelvis: Array, count: int) -> tuple[str, str]:
-    """Up axis and the sentence on it, from joints in the file's axes."""
-    skeleton = layout_skeleton(count)
-    flat = Skeleton(skeleton.names, skeleton.parents, file_points(skeleton.offsets, "Y"))
-    some = slice(None, None, max(1, len(poses) // 200))
-    places = flat.forward(pelvis[some], rot.exp(poses[some]))[..., :3, 3]
-    return guess_up(flat.names, places)
 
 
 def _character(skeleton: Skeleton, name: str, q: Array, model: BodyModel | None = None) -> Character:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from elbowroom.character.body import Masses
+from elbowroom.character.body import SegmentMasses
 from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains, with_grip
 from elbowroom.errors import BadFile, MissingExtra
 from elbowroom.files.text import check_regular, numbers, read_bytes, shown
@@ -256,9 +256,9 @@ def _joints(pin: Any, model: Any) -> RobotJoints:
     )
 
 
-def _masses(model: Any) -> Masses:
+def _masses(model: Any) -> SegmentMasses:
     every = list(model.inertias)
-    return Masses(
+    return SegmentMasses(
         np.array([i.mass for i in every]),
         np.array([np.asarray(i.lever).reshape(3) for i in every]),
         np.array([np.asarray(i.inertia) for i in every]),
@@ -279,22 +279,18 @@ def _shape(found: Any, link: str, path: Path) -> Shape:
         radius = geometry.radius / np.cos(np.pi / _SIDES)
         mesh = cylinder(radius, 2.0 * geometry.halfLength)
     elif kind == "Convex" or hasattr(geometry, "tri_indices"):
-        mesh = _mesh(geometry)
+        # triangles of Coal's mesh or convex hull, with the scale in the file
+        if type(geometry).__name__ == "Convex":
+            points, corners, count = geometry.points(), geometry.polygons, geometry.num_polygons
+        else:
+            points, corners, count = geometry.vertices(), geometry.tri_indices, geometry.num_tris
+        triangles = [[t[0], t[1], t[2]] for t in map(corners, range(count))]
+        mesh = Mesh(np.asarray(points).reshape(-1, 3), np.array(triangles))
         if not np.all(np.abs(mesh.vertices) < _FARTHEST):
             raise BadFile(path, "has a mesh with invalid vertices", f"link '{link}'")
     else:
         raise BadFile(path, f"has the shape '{kind}'", f"link '{link}'", "expected box, sphere, cylinder or mesh")
     return Shape(link, joint, "mesh", np.zeros(3), T, mesh)
-
-
-def _mesh(geometry: Any) -> Mesh:
-    """Triangles of Coal's mesh or convex hull, with the scale in the file."""
-    if type(geometry).__name__ == "Convex":
-        points, corners, count = geometry.points(), geometry.polygons, geometry.num_polygons
-    else:
-        points, corners, count = geometry.vertices(), geometry.tri_indices, geometry.num_tris
-    triangles = [[t[0], t[1], t[2]] for t in map(corners, range(count))]
-    return Mesh(np.asarray(points).reshape(-1, 3), np.array(triangles))
 
 
 def _matrix(placement: Any) -> Array:

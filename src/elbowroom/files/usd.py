@@ -16,8 +16,7 @@ from elbowroom.files.atomic import writing
 from elbowroom.files.far import near_origin, origin_of
 from elbowroom.files.text import accepted_names
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.normals import split_at_creases
+from elbowroom.geometry.mesh import Mesh, split_at_creases
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Motion
 from elbowroom.world.extent import joint_transforms
@@ -55,7 +54,7 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
         stage.SetDefaultPrim(root.GetPrim())
         if np.any(origin):
             root.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(*origin.tolist()))
-        names = iter(_names(world))
+        names = iter(accepted_names([*world.characters, *world.things, *world.static], plain=True))
         for motion in world.characters.values():
             _write_character(stage, f"/World/{next(names)}", motion, times)
         for thing in world.things.values():
@@ -67,11 +66,6 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
         except Tf.ErrorException as error:
             number = errno.ENOSPC if "No space left" in str(error) else errno.EIO
             raise OSError(number, os.strerror(number)) from None
-
-
-def _names(world: World) -> list[str]:
-    """Prim names of characters, objects and static meshes, in that order."""
-    return accepted_names([*world.characters, *world.things, *world.static], plain=True)
 
 
 def _write_character(stage: Any, path: str, motion: Motion, times: Array) -> None:

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadFile
-from elbowroom.files.content import CONTENT, changes, glb_content, npz_content
+from elbowroom.files.content import CONTENT, ProofClaim, changes, contacts_of, glb_content, npz_content
 from elbowroom.files.glb_container import Container, own_extras
-from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.npz_arrays import NpzArrays
 from elbowroom.files.open import open_file
-from elbowroom.files.proof import Proof, contacts_of
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.contacts import Caps
@@ -47,7 +46,7 @@ class Verified:
     """Findings on a written file: by dense samples, and by a proof in continuous time."""
 
     path: Path
-    proof: Proof
+    proof: ProofClaim
     samples: int
     violations: tuple[Violation, ...]
     certificate: Certificate
@@ -94,7 +93,7 @@ class Verified:
         }
 
 
-def read_played(path: str | Path) -> tuple[PlayedWorld, Proof]:
+def read_played(path: str | Path) -> tuple[PlayedWorld, ProofClaim]:
     """A world exactly as a GLB or NPZ file plays it, and the proof that the file carries."""
     path = _provable(path)
     if path.suffix.lower() == ".npz":
@@ -118,7 +117,7 @@ def changed_since(path: str | Path) -> tuple[str, ...]:
     """Every part of a file that is not as it was when elbowroom wrote it."""
     path = _provable(path)
     if path.suffix.lower() == ".npz":
-        with Arrays(path) as file:
+        with NpzArrays(path) as file:
             arrays = {key: array for key in file.keys if (array := file.any(key)) is not None}
         evidence = json.loads(str(arrays.get("evidence", "{}")))
         evidence = evidence if isinstance(evidence, dict) else {}
@@ -128,7 +127,7 @@ def changed_since(path: str | Path) -> tuple[str, ...]:
     return changes(proof.get(CONTENT) if isinstance(proof, dict) else None, glb_content(container))
 
 
-def _disagreements(path: Path, world: PlayedWorld, proof: Proof) -> tuple[str, ...]:
+def _disagreements(path: Path, world: PlayedWorld, proof: ProofClaim) -> tuple[str, ...]:
     """Sentences on what a file stores twice, and differently."""
     out = []
     for key, own in (("fps", world.fps), ("frames", len(world.times)), ("floor_m", world.floor)):
@@ -142,7 +141,7 @@ def _disagreements(path: Path, world: PlayedWorld, proof: Proof) -> tuple[str, .
             out.append(f"the evidence says {key} {said}, the file plays {own}")
     if path.suffix.lower() != ".npz":
         return tuple(out)
-    with Arrays(path) as file:
+    with NpzArrays(path) as file:
         for name, motion in world.characters.items():
             key = f"char/{name}/T_world_joint"
             T = motion.body.transforms(*motion.sample(world.times))
@@ -175,12 +174,12 @@ def proven_again(path: str | Path) -> bool:
     return certify(_allowing(*read_played(path)), own_contacts=False, standing=False, clearance=False).free
 
 
-def _allowing(on: PlayedWorld, proof: Proof) -> PlayedWorld:
+def _allowing(on: PlayedWorld, proof: ProofClaim) -> PlayedWorld:
     """A world with the contacts and caps of its proof, and no others."""
     return replace(on, contacts=contacts_of(proof.allowed), caps=caps_of(proof), notes=())
 
 
-def caps_of(proof: Proof) -> Caps:
+def caps_of(proof: ProofClaim) -> Caps:
     """Caps that a file was made with, as printed by `elbowroom verify`."""
     caps = proof.facts.get("caps_m")
     known = Caps()

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Skin
-from elbowroom.files.glb_build import Builder, Look
-from elbowroom.geometry.mesh import Mesh, srgb8
-from elbowroom.geometry.normals import split_at_creases
+from elbowroom.files.glb_build import GlbBuilder, Look
+from elbowroom.geometry.mesh import Mesh, split_at_creases, srgb8
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
 
@@ -93,6 +92,13 @@ def add_skin(scene: viser.SceneApi, name: str, skin: Skin, T_first: Array, **loo
     for number, part in enumerate(color_parts(skin)):
         used = np.unique(skin.joints[part.vertices][skin.weights[part.vertices] > 0])
         given: dict[str, Any] = {"color": part.color, "side": "double"} | look
+        # weights (V, B) over the used joints alone
+        dense = np.zeros((len(part.vertices), len(used)))
+        rows = np.arange(len(part.vertices))
+        for k in range(skin.joints.shape[1]):
+            weights = skin.weights[part.vertices, k]
+            columns = np.searchsorted(used, skin.joints[part.vertices, k]).clip(0, len(used) - 1)
+            np.add.at(dense, (rows, columns), weights)
         parts.append(
             scene.add_mesh_skinned(
                 f"{name}/{number}",
@@ -100,7 +106,7 @@ def add_skin(scene: viser.SceneApi, name: str, skin: Skin, T_first: Array, **loo
                 part.faces,
                 bone_wxyzs=from_matrix(T_bind_joint[used, :3, :3]),
                 bone_positions=T_bind_joint[used, :3, 3],
-                skin_weights=_dense_weights(skin, part.vertices, used),
+                skin_weights=dense,
                 **given,
             )
         )
@@ -112,21 +118,17 @@ def add_mesh(scene: viser.SceneApi, name: str, mesh: Mesh, **look: Any) -> list[
     """Add a mesh below a name, one node for each of its colours, sharp where it has creases; or with its textures."""
     if mesh.paint is not None and any(m.texture for m in mesh.paint.materials) and "color" not in look:
         shadows = {key: look[key] for key in ("cast_shadow", "receive_shadow", "visible") if key in look}
-        return [scene.add_glb(f"{name}/0", _glb(mesh), **shadows)]
+        # a mesh with its materials as a file of its own, in our axes: viser turns none
+        file = GlbBuilder()
+        surface = file.surface("mesh", mesh.vertices, mesh.faces, Look(mesh.color, mesh.colors, mesh.paint))
+        file.add("scenes", {"nodes": [file.add("nodes", {"mesh": surface})]})
+        return [scene.add_glb(f"{name}/0", file.glb({}), **shadows)]
     shown, _ = split_at_creases(mesh)
     out: list[viser.MeshHandle | viser.GlbHandle] = []
     for number, part in enumerate(color_parts(shown) if len(shown.faces) else []):
         given: dict[str, Any] = {"color": part.color, "side": "double"} | look
         out.append(scene.add_mesh_simple(f"{name}/{number}", shown.vertices[part.vertices], part.faces, **given))
     return out
-
-
-def _glb(mesh: Mesh) -> bytes:
-    """A mesh with its materials as a file of its own, in our axes: viser turns none."""
-    file = Builder()
-    surface = file.surface("mesh", mesh.vertices, mesh.faces, Look(mesh.color, mesh.colors, mesh.paint))
-    file.add("scenes", {"nodes": [file.add("nodes", {"mesh": surface})]})
-    return file.glb({})
 
 
 def rigid_bind(skin: Skin, T_world_joint: Array) -> tuple[Array, Array]:
@@ -146,7 +148,7 @@ def rigid_bind(skin: Skin, T_world_joint: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ColorPart:
     """Triangles of one colour: which vertices of a skin or mesh, faces over them, and sRGB bytes."""
 
     vertices: NDArray[np.intp]
@@ -154,11 +156,11 @@ class Part:
     color: NDArray[np.uint8]
 
 
-def color_parts(skin: Skin | Mesh) -> list[Part]:
+def color_parts(skin: Skin | Mesh) -> list[ColorPart]:
     """A skin or mesh in parts of one colour each, of its most common colours."""
     everything = np.arange(len(skin.vertices))
     if skin.colors is None:
-        return [Part(everything, skin.faces, srgb8(skin.color))]
+        return [ColorPart(everything, skin.faces, srgb8(skin.color))]
     of_face = srgb8(skin.colors[skin.faces].mean(axis=1)).astype(int)
     coarse, counts = np.unique(of_face // 12, axis=0, return_counts=True)
     palette = coarse[np.argsort(-counts, kind="stable")[:_COLORS]] * 12 + 6
@@ -168,16 +170,5 @@ def color_parts(skin: Skin | Mesh) -> list[Part]:
         faces = skin.faces[nearest == k]
         vertices, index = np.unique(faces, return_inverse=True)
         color = of_face[nearest == k].mean(axis=0).round().astype(np.uint8)
-        parts.append(Part(vertices, index.reshape(-1, 3).astype(np.int32), color))
+        parts.append(ColorPart(vertices, index.reshape(-1, 3).astype(np.int32), color))
     return parts
-
-
-def _dense_weights(skin: Skin, vertices: NDArray[np.intp], used: NDArray) -> Array:
-    """Weights (V, B) over the used joints alone."""
-    out = np.zeros((len(vertices), len(used)))
-    rows = np.arange(len(vertices))
-    for k in range(skin.joints.shape[1]):
-        weights = skin.weights[vertices, k]
-        columns = np.searchsorted(used, skin.joints[vertices, k]).clip(0, len(used) - 1)
-        np.add.at(out, (rows, columns), weights)
-    return out

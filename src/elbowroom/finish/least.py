@@ -14,7 +14,7 @@ from elbowroom.finish.nudge import Core, least_share
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.search.shortcut import Effort, shortened
+from elbowroom.search.shortcut import SmoothingLimits, shortened
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast import LimbCheck
 
@@ -143,7 +143,7 @@ def relax(
 
     both = np.stack([frames, away], axis=1)
     whole = straight(both, 0, len(both) - 1)  # often only the middle of the path was ever needed
-    return shortened(both if whole is None else whole, straight, seed, Effort(rounds, vain))[:, 0]
+    return shortened(both if whole is None else whole, straight, seed, SmoothingLimits(rounds, vain))[:, 0]
 
 
 def _less(straight: Array, away: Array) -> bool:

@@ -84,7 +84,7 @@ def bump(times: Array, begin: float, end: float) -> Array:
     return 64.0 * (s * (1.0 - s)) ** 3
 
 
-class Offsets(Protocol):
+class OffsetFamily(Protocol):
     """A family of offsets of a base motion (T, n, 4), each given by some numbers (K,)."""
 
     @property
@@ -126,7 +126,7 @@ class Nudged:
 
 def nudge(
     check: LimbCheck,
-    family: Offsets,
+    family: OffsetFamily,
     base: Array,
     times: Array,
     weights: Array,

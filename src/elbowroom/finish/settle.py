@@ -15,8 +15,8 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
-from elbowroom.search.birrt import Path
-from elbowroom.spaces.limb import LimbSpace
+from elbowroom.search.birrt import SearchPath
+from elbowroom.spaces.limb import LimbSearchSpace
 from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
 
 # Spacing of a path for measuring the wrist's travel, in the units of its space.
@@ -31,7 +31,7 @@ def bell(times: ArrayLike) -> Array:
     return smoothstep((t - t[0]) / max(t[-1] - t[0], 1e-12))
 
 
-def wrist_travel(space: LimbSpace, path: Path, spacing: float = TRAVEL_SPACING) -> tuple[Array, Array]:
+def wrist_travel(space: LimbSearchSpace, path: SearchPath, spacing: float = TRAVEL_SPACING) -> tuple[Array, Array]:
     """Postures (M, n, 4) closely spaced along a path, and the wrist's share of its travel at each, 0 to 1 (M,).
 
     Travel is measured relative to the body at the path's first time. Where the hand rotates in place, points on it
@@ -71,7 +71,10 @@ def rounded(q: ArrayLike, window: float | Array, base: ArrayLike | None = None) 
     reach = int(min(windows.max(), 0.5 * (len(q) - 1)))
     if reach < 1:
         return q.copy()
-    weights = _hann(windows, reach)
+    # weights (T, 2 reach + 1) of neighbours, for windows (T,) of so many frames to either side
+    x = np.arange(-reach, reach + 1) / (windows[:, None] + 1.0)
+    weights = np.where(np.abs(x) < 1.0, 1.0 + np.cos(np.pi * x), 0.0)
+    weights = weights / weights.sum(axis=1, keepdims=True)
     padded = np.concatenate([np.repeat(turn[:1], reach, 0), turn, np.repeat(turn[-1:], reach, 0)])
     soft = np.zeros_like(turn)
     for k in range(2 * reach + 1):
@@ -82,13 +85,6 @@ def rounded(q: ArrayLike, window: float | Array, base: ArrayLike | None = None) 
         if span > 0:
             soft = _led(soft[end], turn[at], span)[end]
     return rot.multiply(under, soft)
-
-
-def _hann(windows: Array, reach: int) -> Array:
-    """Weights (T, 2 reach + 1) of neighbours, for windows (T,) of so many frames to either side."""
-    x = np.arange(-reach, reach + 1) / (windows[:, None] + 1.0)
-    weights = np.where(np.abs(x) < 1.0, 1.0 + np.cos(np.pi * x), 0.0)
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _led(q: Array, first: Array, span: int) -> Array:
@@ -147,7 +143,7 @@ class Settled:
 
 
 def settle(
-    space: LimbSpace, path: Path, times: ArrayLike, base: ArrayLike | None = None, *, slow_ends: bool = True
+    space: LimbSearchSpace, path: SearchPath, times: ArrayLike, base: ArrayLike | None = None, *, slow_ends: bool = True
 ) -> Settled:
     """Frames at times (T,) along a path of a limb, free at and between frames, as smooth as possible.
 
@@ -282,7 +278,7 @@ def _spread(count: int) -> NDArray[np.int64]:
     return np.concatenate([np.arange(first, count, 8) for first in (0, 4, 2, 6, 1, 3, 5, 7)]).astype(np.int64)
 
 
-def own_times(space: LimbSpace, path: Path, times: Array) -> Array:
+def own_times(space: LimbSearchSpace, path: SearchPath, times: Array) -> Array:
     """Frames (T, n, 4) of a path at its own times; evenly timed if it has none."""
     if space.timed:
         rows = space.dense(path, 0.01)
@@ -291,7 +287,7 @@ def own_times(space: LimbSpace, path: Path, times: Array) -> Array:
     return rot.continuous(interpolate(along, q, (times - times[0]) / (times[-1] - times[0])))
 
 
-def _bells(space: LimbSpace, path: Path, t: Array, base: Array | None) -> Iterator[tuple[str, Array]]:
+def _bells(space: LimbSearchSpace, path: SearchPath, t: Array, base: Array | None) -> Iterator[tuple[str, Array]]:
     """Named frames with bell-shaped speed of the wrist, the roundest first.
 
     Then those that keep a share of the path's own timing, since it may be free only then.

@@ -37,23 +37,19 @@ def shape_cover(shape: Shape) -> Array:
         z = np.linspace(-half, half, count) if count > 1 else np.zeros(1)
         return np.column_stack([0 * z, 0 * z, z, np.full(count, radius + more), np.full(count, radius)])
     if shape.kind == "box":
-        return _box_cover(shape)
+        # balls around the cells of a box; each is in the box up to where its centre is nearest to a face
+        more = float(np.clip(2 * SHARE * np.min(shape.size), FINEST, COARSEST))
+        # a cube's ball exceeds half its edge by this share of the edge
+        edge = more / (0.5 * np.sqrt(3.0) - 0.5)
+        counts = np.maximum(np.ceil(2 * shape.size / edge), 1).astype(int)
+        half = shape.size / counts
+        lines = [(2 * np.arange(n) + 1) * h - s for n, h, s in zip(counts, half, shape.size, strict=True)]
+        centers = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
+        inner = np.min(shape.size - np.abs(centers), axis=1)
+        outer = np.full(len(centers), np.linalg.norm(half))
+        return np.column_stack([centers, outer, np.minimum(inner, outer)])
     assert shape.mesh is not None
     return mesh_cover(hull_of(shape.mesh))
-
-
-def _box_cover(shape: Shape) -> Array:
-    """Balls around the cells of a box; each is in the box up to where its centre is nearest to a face."""
-    more = float(np.clip(2 * SHARE * np.min(shape.size), FINEST, COARSEST))
-    # a cube's ball exceeds half its edge by this share of the edge
-    edge = more / (0.5 * np.sqrt(3.0) - 0.5)
-    counts = np.maximum(np.ceil(2 * shape.size / edge), 1).astype(int)
-    half = shape.size / counts
-    lines = [(2 * np.arange(n) + 1) * h - s for n, h, s in zip(counts, half, shape.size, strict=True)]
-    centers = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
-    inner = np.min(shape.size - np.abs(centers), axis=1)
-    outer = np.full(len(centers), np.linalg.norm(half))
-    return np.column_stack([centers, outer, np.minimum(inner, outer)])
 
 
 def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:

@@ -48,18 +48,13 @@ def stitched(points: Array, faces: NDArray) -> tuple[Array, NDArray]:
         np.minimum.at(goes_to, corners[pairs.max(axis=1)], corners[pairs.min(axis=1)])
         stays = goes_to[goes_to] == goes_to  # each vertex moves once: a row of near ones does not shrink to a point
         faces = np.where(stays, goes_to, np.arange(len(points)))[faces]
-        faces = faces[_real(faces)]
+        faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]
     for _ in range(_ROUNDS):
         cut = _cut_once(points, faces)
         if len(cut) == len(faces):
             break
         faces = cut
     return points, faces
-
-
-def _real(faces: NDArray) -> NDArray[np.bool_]:
-    """Faces (F,) of three different vertices."""
-    return (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
 
 
 def _open_edges(faces: NDArray) -> tuple[NDArray, NDArray, NDArray]:

@@ -18,7 +18,7 @@ from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, arc
 from elbowroom.geometry.transforms import apply, inverse, transform
 
-Kind = Literal["capsule", "sphere", "box", "mesh"]
+ShapeKind = Literal["capsule", "sphere", "box", "mesh"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Shape:
 
     name: str
     joint: int
-    kind: Kind
+    kind: ShapeKind
     size: Array  # (3,)
     T_joint_shape: Array = field(default_factory=lambda: np.eye(4))
     mesh: Mesh | None = None
@@ -79,11 +79,8 @@ def capsule_mesh(radius: float, half_length: float, *, segments: int = 16) -> Me
         ]
     )
     poles = np.array([[0.0, 0.0, -radius - half_length], [0.0, 0.0, radius + half_length]])
-    return Mesh(np.concatenate([body, poles]), _ring_faces(len(latitudes), segments))
-
-
-def _ring_faces(rings: int, segments: int) -> NDArray[np.int32]:
-    """Faces of rings stacked along z, closed by two poles that follow the rings."""
+    # faces of rings stacked along z, closed by two poles that follow the rings
+    rings = len(latitudes)
     k = np.arange(segments)
     following = (k + 1) % segments
     below, above = rings * segments, rings * segments + 1
@@ -94,7 +91,7 @@ def _ring_faces(rings: int, segments: int) -> NDArray[np.int32]:
         parts += [np.stack([a, b, d], axis=-1), np.stack([a, d, c], axis=-1)]
     last = (rings - 1) * segments
     parts.append(np.stack([last + k, last + following, np.full(segments, above)], axis=-1))
-    return np.concatenate(parts).astype(np.int32)
+    return Mesh(np.concatenate([body, poles]), np.concatenate(parts).astype(np.int32))
 
 
 def octahedron(a: ArrayLike, b: ArrayLike, width: float) -> Mesh:

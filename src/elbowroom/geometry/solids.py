@@ -142,7 +142,8 @@ def turned(mesh: Mesh, angle: float, at: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:
 def prism(outline: ArrayLike, height: float, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY) -> Mesh:
     """An outline (N, 2) in x and y, simple but not need be convex, pulled from z = 0 up to `height`, moved by `at`."""
     flat = np.asarray(outline, dtype=float).reshape(-1, 2)
-    if _area(flat) < 0:
+    x, y = flat.T
+    if 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) < 0:
         flat = flat[::-1]
     n = len(flat)
     k = np.arange(n)
@@ -163,7 +164,7 @@ def tube(line: ArrayLike, radius: ArrayLike, color: Color = GREY, *, sections: i
     radii = np.broadcast_to(np.asarray(radius, dtype=float), n)
     along = np.roll(points, -1, axis=0) - np.roll(points, 1, axis=0) if ring else np.gradient(points, axis=0)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
-    side = np.tile(_normal(points), (n, 1)) if ring else _carried(along)
+    side = np.tile(np.asarray(np.linalg.svd(points - points.mean(axis=0))[2][2]), (n, 1)) if ring else _carried(along)
     other = np.cross(along, side)
     turn = np.linspace(0.0, 2 * np.pi, sections, endpoint=False)
     circle = np.cos(turn)[:, None] * side[:, None] + np.sin(turn)[:, None] * other[:, None]
@@ -201,11 +202,6 @@ def rounded_line(corners: ArrayLike, radius: float, steps: int = 4) -> Array:
     return np.concatenate([*out, at[-1:]])
 
 
-def _normal(points: Array) -> Array:
-    """Unit normal (3,) of the plane in which points lie."""
-    return np.asarray(np.linalg.svd(points - points.mean(axis=0))[2][2])
-
-
 def _carried(along: Array) -> Array:
     """A unit vector across each direction (N, 3), turned no more than the line itself turns."""
     start = np.eye(3)[int(np.argmin(np.abs(along[0])))]
@@ -214,11 +210,6 @@ def _carried(along: Array) -> Array:
         across = (start if k == 0 else side[k - 1]) - way * float((start if k == 0 else side[k - 1]) @ way)
         side[k] = across / np.linalg.norm(across)
     return side
-
-
-def _area(flat: Array) -> float:
-    x, y = flat.T
-    return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
 
 
 def _triangles(flat: Array) -> NDArray[np.int64]:

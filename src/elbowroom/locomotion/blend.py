@@ -28,7 +28,7 @@ _STOOP_LEGS = 0.57
 
 
 @dataclass(frozen=True, eq=False)
-class Blend:
+class CycleBlend:
     """Weights (N, K) of a library's nodes over a course.
 
     Velocities (N, 3) forwards, left (m/s), turn (rad/s), and the share of running (N,).
@@ -39,7 +39,7 @@ class Blend:
     run: Array
 
     @staticmethod
-    def along(figure: Figure, course: Course, library: ClipLibrary, velocity: Array | None = None) -> Blend:
+    def along(figure: Figure, course: Course, library: ClipLibrary, velocity: Array | None = None) -> CycleBlend:
         """Weights along a course, or for velocities (N, 3) at its times."""
         rate = 1.0 / (course.times[1] - course.times[0])
         pace = np.sqrt(figure.scale)
@@ -52,7 +52,7 @@ class Blend:
             weights += share[:, None] * library.weights(scaled, family)
             shares[family] = share
         weights = scipy.ndimage.gaussian_filter1d(weights, _BLEND_S * rate, axis=0, mode="nearest", truncate=3.0)
-        return Blend(weights, own, shares.get("run", np.zeros(len(own))))
+        return CycleBlend(weights, own, shares.get("run", np.zeros(len(own))))
 
     def mean(self, values: Array) -> Array:
         """Values (K, ...) of nodes, blended, (N, ...)."""

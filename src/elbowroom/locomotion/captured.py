@@ -20,19 +20,19 @@ from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion import sole as footwork
 from elbowroom.locomotion import upper
-from elbowroom.locomotion.blend import Blend
+from elbowroom.locomotion.blend import CycleBlend
 from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.cycles import PARTS, SHARES
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait import HEAD_LEAD_S, LEAST_KNEE, Going, Variation
-from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.gait_tables import GaitStyle
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.mass import balance_weight
-from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
-from elbowroom.locomotion.steps import Gait, Stance, Steps
-from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised, toes_between
+from elbowroom.locomotion.steps import Stance, StepGait, Steps
+from elbowroom.locomotion.swing import SwingPath, Walker, ground_under, raised, toes_between
 from elbowroom.locomotion.terrain import Terrain
+from elbowroom.locomotion.upper import GRAVITY
 
 # First and last steps are short but not slow: their cadence is that of this share of the fastest speed within so many
 # seconds.
@@ -64,7 +64,7 @@ _STOOP_HEAD, _STOOP_ARMS = 0.9, 0.75
 
 
 @dataclass(frozen=True)
-class CapturedStyle(Style):
+class CapturedStyle(GaitStyle):
     """Gait at a moment from the library: stance share, angles of the sole (radians)."""
 
     of_duty: Array | float = 0.62
@@ -88,12 +88,12 @@ class CapturedStyle(Style):
 
 
 @lru_cache(maxsize=2)
-def _blend(figure: Figure, course: Course, library: ClipLibrary) -> Blend:
+def _blend(figure: Figure, course: Course, library: ClipLibrary) -> CycleBlend:
     """Weights along a course, which is performed several times until its legs are clear of each other."""
-    return Blend.along(figure, course, library)
+    return CycleBlend.along(figure, course, library)
 
 
-def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
+def gait(figure: Figure, course: Course, library: ClipLibrary) -> StepGait:
     """Cadence, stance share, angles and width of steps along a course from the library."""
     times, pace = course.times, np.sqrt(figure.scale)
     rate = 1.0 / (times[1] - times[0])
@@ -105,17 +105,18 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
     ahead, size = blend.velocity[:, :2], np.linalg.norm(blend.velocity[:, :2], axis=1)[:, None]
     ahead = np.where(size > 1e-3, ahead / np.maximum(size, 1e-3), [1.0, 0.0])
     quick = np.column_stack([np.maximum(size, fast[:, None]) * ahead, blend.velocity[:, 2]])
-    brisk = Blend.along(figure, course, library, quick)
+    brisk = CycleBlend.along(figure, course, library, quick)
     cadence, duty = brisk.mean(library.numbers[:, 0]) / pace, _style(figure, brisk, library).duty
-    half = _half_width(figure, blend, library)
+    least = _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
+    half = np.maximum(blend.mean(library.numbers[:, 4]) * figure.leg, least)
 
-    def at(t: Array) -> Style:
+    def at(t: Array) -> GaitStyle:
         def known(values: object) -> Array:
             return np.interp(t, times, np.asarray(values, dtype=float))
 
         return CapturedStyle(*(known(x) for x in (style.v, style.run, duty, style.strike, style.push)))
 
-    return Gait(
+    return StepGait(
         style=at,
         rate=lambda t: np.interp(t, times, cadence),
         half_width=lambda s, t: np.interp(t, times, half),
@@ -127,16 +128,10 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
     )
 
 
-def _half_width(figure: Figure, blend: Blend, library: ClipLibrary) -> Array:
-    """Half the distance between the feet (N,), metres: as recorded, but wide enough that legs do not touch."""
-    least = _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
-    return np.maximum(blend.mean(library.numbers[:, 4]) * figure.leg, least)
-
-
-def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:
+def _style(figure: Figure, blend: CycleBlend, library: ClipLibrary) -> CapturedStyle:
     """The style over a course's times. Detected contacts of runners are too short: tables replace them."""
     speed = np.linalg.norm(blend.velocity[:, :2], axis=1) / np.sqrt(figure.scale)
-    tables = Style(speed, 1.0)
+    tables = GaitStyle(speed, 1.0)
     numbers = blend.mean(library.numbers[:, 1:4])
     duty, strike, push = (
         own + blend.run * (table - own)
@@ -173,7 +168,7 @@ def perform(
     trunk = _upper_body(figure, turns, heading, course, blend, Variation(times, seed), _STOOP_RAD * stoop)
     bank = np.arctan(course.speed * blend.velocity[:, 2] / GRAVITY)
 
-    def carry(side: str, walker: Walker) -> Carry:
+    def carry(side: str, walker: Walker) -> SwingPath:
         outwards = (1.0 if side == "left" else -1.0) * leftwards(heading) * (steps.aside * np.ones(len(times)))[:, None]
         return _carried(library, blend, side, walker, times, figure.leg, outwards)
 
@@ -184,21 +179,21 @@ def perform(
 
 def pelvis_leads(figure: Figure, course: Course, library: ClipLibrary) -> Array:
     """Metres (N,) by which the pelvis is ahead of its course, on the mean of a stride, over the course's times."""
-    return _leads(figure, Blend.along(figure, course, library), library)
+    return _leads(figure, CycleBlend.along(figure, course, library), library)
 
 
-def _leads(figure: Figure, blend: Blend, library: ClipLibrary) -> Array:
+def _leads(figure: Figure, blend: CycleBlend, library: ClipLibrary) -> Array:
     return np.asarray(blend.mean(library.numbers[:, 5]) * figure.leg)
 
 
 @lru_cache(maxsize=4)
-def _knee_curves(library: ClipLibrary, blend: Blend, side: str) -> Array:
+def _knee_curves(library: ClipLibrary, blend: CycleBlend, side: str) -> Array:
     """Flexion (N, S) of the knee of a standing foot over its stance, blended."""
     return blend.mean(np.array([node.feet[SIDES.index(side)].knee for node in library.nodes]))
 
 
 def _knees(
-    library: ClipLibrary, blend: Blend, stances: tuple[Stance, ...], side: str, times: Array, usual: Array
+    library: ClipLibrary, blend: CycleBlend, stances: tuple[Stance, ...], side: str, times: Array, usual: Array
 ) -> Array:
     """Flexion (N,) of the knee of a standing foot. usual (N,): duration of a stance, seconds."""
     over = _knee_curves(library, blend, side)
@@ -216,7 +211,7 @@ def _knees(
 
 
 def _upper_body(
-    figure: Figure, turns: Array, heading: Array, course: Course, blend: Blend, wave: Variation, stoop: Array
+    figure: Figure, turns: Array, heading: Array, course: Course, blend: CycleBlend, wave: Variation, stoop: Array
 ) -> Callable[[Array], tuple[Array, dict[str, Array]]]:
     """The trunk as `Going` takes it, from blended rotations (N, R, 4): pelvis, chest and head in the body frame.
 
@@ -260,8 +255,8 @@ def _upper_body(
 
 
 def _carried(
-    library: ClipLibrary, blend: Blend, side: str, walker: Walker, times: Array, leg: float, outwards: Array
-) -> Carry:
+    library: ClipLibrary, blend: CycleBlend, side: str, walker: Walker, times: Array, leg: float, outwards: Array
+) -> SwingPath:
     """Swings of a side as recorded, bent at both ends to leave one foothold and to land on the next.
 
     outwards (N, 2): extra distance from the other foot, metres.

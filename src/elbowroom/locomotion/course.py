@@ -201,7 +201,7 @@ def from_rest_to_rest(
     return Course(curve, times, place, np.gradient(place, times))
 
 
-Manner = Literal["forward", "left", "right", "back"]
+WalkingManner = Literal["forward", "left", "right", "back"]
 
 # Metres of travel that a turn of one radian counts for: about half the width between the shoulders.
 TURN_M = 0.3
@@ -212,7 +212,7 @@ STEPPED_M = 0.75
 # Metres between samples, and over which corners in heading are rounded.
 _STEP_M, _ROUNDED_M = 0.01, 0.06
 # Heading of the body relative to the direction of travel, by manner.
-ASIDE_RAD: dict[Manner, float] = {"forward": 0.0, "left": -0.5 * np.pi, "right": 0.5 * np.pi, "back": np.pi}
+ASIDE_RAD: dict[WalkingManner, float] = {"forward": 0.0, "left": -0.5 * np.pi, "right": 0.5 * np.pi, "back": np.pi}
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +246,10 @@ class Route(Curve):
 
 
 def route(
-    path: ArrayLike, facing_first: float, facing_last: float | None, manner: Manner | Sequence[Manner] = "forward"
+    path: ArrayLike,
+    facing_first: float,
+    facing_last: float | None,
+    manner: WalkingManner | Sequence[WalkingManner] = "forward",
 ) -> Route:
     """Route along points (N, 2), from one heading to another (None: that of arrival), radians.
 

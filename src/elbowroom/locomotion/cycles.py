@@ -20,9 +20,9 @@ from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.body_frame import BodyFrame, band_limited, closed, even_times, sampled
 from elbowroom.locomotion.course import facing, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
-from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.gait_tables import GaitStyle
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import Contacts, Step, foot_contacts, steps
+from elbowroom.motion.contacts import Contacts, FootStep, foot_contacts, steps
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.retarget import retarget
 from elbowroom.motion.retarget_pose import has_feet, leg_length
@@ -165,7 +165,7 @@ def _upright(turns: Array, mode: str, speed: float) -> Array:
     """
     if mode == "crouch":
         return turns
-    lean = float(Style(speed, 1.0 if mode == "run" else 0.0).lean)
+    lean = float(GaitStyle(speed, 1.0 if mode == "run" else 0.0).lean)
     out = turns.copy()
     for part, usual, carried in (
         ("pelvis", 0.45 * lean, ("thigh",)), ("chest", lean, ("clavicle",)), ("head", _LOOKS_DOWN_RAD, ())
@@ -202,7 +202,9 @@ def _straightened(feet: tuple[FootCycle, FootCycle], mode: str) -> tuple[FootCyc
     return left, right
 
 
-def _strides(mine: tuple[Step, ...], its: tuple[Step, ...], frames: int) -> list[tuple[Step, Step, tuple[Step, Step]]]:
+def _strides(
+    mine: tuple[FootStep, ...], its: tuple[FootStep, ...], frames: int
+) -> list[tuple[FootStep, FootStep, tuple[FootStep, FootStep]]]:
     """Consecutive steps of a foot, and those of the other foot that end and begin between them."""
     out = []
     for a, b in pairwise(mine):
@@ -260,7 +262,9 @@ class _Recording:
         heading = 0.5 * (headings[0] + headings[1])
         return _Recording(clip.fps, body.leg, pace, turns, pelvis, heading, ankles, pitch, toes, knees)
 
-    def cycle(self, a: Step, b: Step, between: tuple[Step, Step], name: str, first: int) -> Cycle | None:
+    def cycle(
+        self, a: FootStep, b: FootStep, between: tuple[FootStep, FootStep], name: str, first: int
+    ) -> Cycle | None:
         """The stride of foot `first` from step a to step b; None where it cannot be repeated."""
         off, landed = between
         seconds = (b.first - a.first) / self.fps
@@ -332,7 +336,9 @@ class _Recording:
             return "start" if late > early else "stop"
         return "brisk" if speed > _BRISK_M_S else "walk"
 
-    def _foot(self, frame: BodyFrame, foot: int, leaves: Step, lands: Step, stands: Step, duty: float) -> FootCycle:
+    def _foot(
+        self, frame: BodyFrame, foot: int, leaves: FootStep, lands: FootStep, stands: FootStep, duty: float
+    ) -> FootCycle:
         """One foot: its stance, and its swing from the end of one step to the beginning of another."""
         ankle, pitch = self.ankles[foot], self.pitch[foot]
         stance = np.linspace(stands.first, stands.last, len(SHARES))

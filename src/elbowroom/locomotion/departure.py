@@ -14,7 +14,7 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.clearance import feet_clear
-from elbowroom.locomotion.course import Manner, facing, heading_of, leftwards, route
+from elbowroom.locomotion.course import WalkingManner, facing, heading_of, leftwards, route
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.locomotion.walk import STANDS_S, WalkOptions, walk_route
@@ -76,7 +76,7 @@ def walk_from(
     pose: Pose,
     path: ArrayLike,
     face: float | None = None,
-    manner: Manner | Sequence[Manner] = "forward",
+    manner: WalkingManner | Sequence[WalkingManner] = "forward",
     floor: float = 0.0,
     *,
     options: WalkOptions,

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.course import ASIDE_RAD, Manner, leftwards, route
+from elbowroom.locomotion.course import ASIDE_RAD, WalkingManner, leftwards, route
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.room import part
 from elbowroom.locomotion.walk import WalkOptions, walk_route
@@ -45,12 +45,12 @@ class Envelope:
         return 2.0 * max(self.half)
 
 
-def envelope(character: Character, manner: Manner) -> Envelope:
+def envelope(character: Character, manner: WalkingManner) -> Envelope:
     """Measure a character walking straight in some mode, as recorded; cached."""
     return kept(character, ("envelope", manner), lambda: _measured(character, manner))
 
 
-def _measured(character: Character, manner: Manner) -> Envelope:
+def _measured(character: Character, manner: WalkingManner) -> Envelope:
     way = route([[0.0, 0.0], [0.0, -_WAY_M]], ASIDE_RAD[manner], ASIDE_RAD[manner], manner)
     clip = walk_route(character, way, WalkOptions(library=recorded_cycles()))
     T = clip.world()[:: round(clip.fps / _SAMPLES_PER_S)]

@@ -15,13 +15,13 @@ from elbowroom.locomotion import mass, upper
 from elbowroom.locomotion import sole as footwork
 from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure
-from elbowroom.locomotion.gait_tables import Style, leg_angles
-from elbowroom.locomotion.limbs import Limb, twist_about
-from elbowroom.locomotion.pelvis import GRAVITY, height, turned
-from elbowroom.locomotion.sole import Sole, measure
+from elbowroom.locomotion.gait_tables import GaitStyle, leg_angles
+from elbowroom.locomotion.limbs import TwoBoneLimb, twist_about
+from elbowroom.locomotion.sole import RollingSole, measure
 from elbowroom.locomotion.steps import Steps
-from elbowroom.locomotion.swing import OUTWARDS, Carry, Walker, swung, tabled
+from elbowroom.locomotion.swing import OUTWARDS, SwingPath, Walker, swung, tabled
 from elbowroom.locomotion.terrain import Terrain
+from elbowroom.locomotion.upper import GRAVITY, height, turned
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
 # a runner lands on a bent knee; less so where the mass does not follow the ground reaction
@@ -58,12 +58,12 @@ class Variation:
         return np.sum(np.sin(2 * np.pi * rates * self.times[:, None] + lags), axis=1) / np.sqrt(2.0)
 
 
-def legs_of(figure: Figure) -> list[Limb]:
+def legs_of(figure: Figure) -> list[TwoBoneLimb]:
     """Left and right leg of the standing figure, knee hinge across."""
     out = []
     for side in SIDES:
         hip, knee, ankle = (figure.at(f"{side}_{part}") for part in ("thigh", "shin", "foot"))
-        out.append(Limb(knee - hip, ankle - knee, figure.hinge(f"{side}_shin")))
+        out.append(TwoBoneLimb(knee - hip, ankle - knee, figure.hinge(f"{side}_shin")))
     return out
 
 
@@ -79,15 +79,15 @@ class Going:
 
     figure: Figure
     steps: Steps
-    style: Style
+    style: GaitStyle
     times: Array
     rate: float
     heading: Array
-    soles: list[Sole]
-    feet: list[footwork.Foot]
+    soles: list[RollingSole]
+    feet: list[footwork.FootMotion]
     knees: list[Array]
     trunk: Callable[[Array], tuple[Array, dict[str, Array]]]
-    carry: Callable[[str, Walker], Carry]
+    carry: Callable[[str, Walker], SwingPath]
     terrain: Terrain
     balanced: Array | None = None
 
@@ -141,7 +141,7 @@ class Going:
 
 
 def perform(
-    figure: Figure, course: Course, steps: Steps, style: Style, terrain: Terrain, seed: int, rate: float
+    figure: Figure, course: Course, steps: Steps, style: GaitStyle, terrain: Terrain, seed: int, rate: float
 ) -> tuple[dict[str, Array], Array]:
     """Rotations by role and pelvis positions (N, 3) over the course's times."""
     times, scale = course.times, figure.scale
@@ -171,7 +171,7 @@ def perform(
 
     knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
 
-    def carry(side: str, walker: Walker) -> Carry:
+    def carry(side: str, walker: Walker) -> SwingPath:
         farther = 1.0 + steps.aside / (OUTWARDS * scale) * np.ones(len(times))
         away = np.concatenate([leftwards(heading) * farther[:, None], np.zeros((len(times), 1))], axis=-1)
         return tabled(walker, times, style, away if side == "left" else -away)
@@ -206,7 +206,9 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
     return turns, root
 
 
-def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, heading: Array) -> dict[str, Array]:
+def leg(
+    side: str, limb: TwoBoneLimb, foot: footwork.FootMotion, hip: Array, pelvis: Array, heading: Array
+) -> dict[str, Array]:
     """Rotations of thigh, shin, foot and toes for a foot's path and the hip joint's path (N, 3)."""
     # The knee points between the headings of body and foot; a lifted foot leaves it to the body. Legs that a rig has
     # turned out, knees and feet alike, stay so: turned in at the hips, its thighs would collide.
@@ -235,13 +237,13 @@ def _positive(x: Array) -> Array:
     return 0.5 * (x + np.sqrt(x * x + np.radians(6.0) ** 2))
 
 
-def _stance_knee(phase: Array, style: Style, active: Array) -> Array:
+def _stance_knee(phase: Array, style: GaitStyle, active: Array) -> Array:
     """Flexion of a loaded knee: from the tables when walking, slightly bent when standing."""
     knee = np.clip(leg_angles(phase, style)[1], LEAST_KNEE, style.mix(np.radians(22.0), np.radians(60.0)))
     return active * knee + (1 - active) * np.radians(7.0)
 
 
-def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Style, rate: float) -> Array:
+def _sway(course: Course, heading: Array, feet: list[footwork.FootMotion], style: GaitStyle, rate: float) -> Array:
     """Pelvis to the left of the course (N,), metres: towards the supporting foot."""
     left = leftwards(heading)
     middle = course.curve.at(course.s)
@@ -256,7 +258,7 @@ def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Styl
 
 
 def _upper_body(
-    figure: Figure, course: Course, heading: Array, turn: Array, style: Style, active: Array, bank: Array,
+    figure: Figure, course: Course, heading: Array, turn: Array, style: GaitStyle, active: Array, bank: Array,
     bow: Array, pelvis: Array, wave: Variation, rate: float,
 ) -> dict[str, Array]:  # fmt: skip
     times = course.times

@@ -69,7 +69,7 @@ def _curves() -> tuple[tuple[float, scipy.interpolate.CubicSpline, scipy.interpo
 
 
 @dataclass(frozen=True)
-class Style:
+class GaitStyle:
     """Gait at a moment: scaled speed (m/s of the reference leg), run share (0 walks, 1 runs).
 
     Fields may be numbers or arrays over frames; so are the answers.
@@ -154,7 +154,7 @@ class Style:
         return np.radians(self.mix(np.clip(1.0 + 9.5 * self.v, 1, 17), 14.0))
 
 
-def leg_angles(phase: ArrayLike, style: Style) -> tuple[Array, Array]:
+def leg_angles(phase: ArrayLike, style: GaitStyle) -> tuple[Array, Array]:
     """Hip and knee flexion in radians at phases (N,) of the leg's own cycle, scaled to speed and stance share.
 
     The tables' stance and swing are stretched to the style's share of stance. With speed the hip's range follows

@@ -21,8 +21,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import upper
 from elbowroom.locomotion.cycles import PARTS, PHASES, SHARES, Cycle, FootCycle, reference
 from elbowroom.locomotion.figure import SIDES
-from elbowroom.locomotion.pelvis import turned
 from elbowroom.locomotion.steps import OVER_RUN, OVER_WALK, TOE_OUT
+from elbowroom.locomotion.upper import turned
 
 # Families that are triangulated separately, and the modes of cycles in them.
 FAMILIES = {
@@ -55,7 +55,10 @@ class ClipLibrary:
     source: str = ""
 
     def __post_init__(self) -> None:
-        points = _distinct([point_of(c) for c in self.cycles if c.mode in FAMILIES["walk"]])
+        points: list[tuple[float, float]] = []
+        for p in (point_of(c) for c in self.cycles if c.mode in FAMILIES["walk"]):
+            if all(np.hypot(p[0] - q[0], p[1] - q[1]) > _SAME for q in points):
+                points.append(p)
         if len(points) < _FEWEST:
             raise BadValue(
                 f"a clip library needs walks at {_FEWEST} or more different speeds or turn rates to blend between, and "
@@ -323,14 +326,6 @@ def _points(velocity: Array, family: str) -> Array:
     """Velocities (N, 3) as points (N, 2) of a family."""
     along = velocity[:, 1] if family == "side" else np.abs(velocity[:, 0])
     return np.stack([along, velocity[:, 2] * PER_RAD_M], axis=-1)
-
-
-def _distinct(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    out: list[tuple[float, float]] = []
-    for p in points:
-        if all(np.hypot(p[0] - q[0], p[1] - q[1]) > _SAME for q in out):
-            out.append(p)
-    return out
 
 
 def _same_signs(cycles: Sequence[Cycle]) -> tuple[Cycle, ...]:

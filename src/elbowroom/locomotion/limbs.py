@@ -27,7 +27,7 @@ class Hinged(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Limb:
+class TwoBoneLimb:
     """Upper and lower bone (3,) of the standing figure, unit hinge axis (3,) about which a positive rotation bends the
     limb.
     """

@@ -20,10 +20,10 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES
-from elbowroom.locomotion.pelvis import GRAVITY, bent
-from elbowroom.locomotion.sole import Sole
+from elbowroom.locomotion.sole import RollingSole
 from elbowroom.locomotion.steps import Steps
 from elbowroom.locomotion.terrain import Terrain
+from elbowroom.locomotion.upper import GRAVITY, bent
 
 # Shares of a stance, and the centre of pressure then: share of the way from heel to ball, and on to the toe tips
 # (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front); in walking it begins
@@ -55,7 +55,7 @@ class Push:
     at: Array
 
 
-def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
+def push(steps: Steps, soles: list[RollingSole], times: Array) -> Push:
     """The ground reaction of each stance of a run, together carrying the weight."""
     wave, at, total = np.zeros(len(times)), np.zeros((len(times), 2)), np.full(len(times), 1e-9)
     strides = []
@@ -80,7 +80,7 @@ def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class BodyMass:
     """The mass of a moving body.
 
     Its centre relative to the pelvis (N, 3), metres; per kg the rate of change of its angular momentum (N, 3), m²/s²,
@@ -92,7 +92,7 @@ class Carried:
     inertia: float
 
 
-def carried(character: Character, T: Array, rate: float) -> Carried:
+def carried(character: Character, T: Array, rate: float) -> BodyMass:
     """Centre of mass of a body with joints at T (N, J, 4, 4), frames at `rate` per second."""
     masses = character.masses
     assert masses is not None
@@ -111,7 +111,7 @@ def carried(character: Character, T: Array, rate: float) -> Carried:
     soft = scipy.ndimage.gaussian_filter1d(momentum, SOFT * rate, axis=0, mode="nearest")
     against = com - T[:, character.role("pelvis"), :3, 3]
     offset = scipy.ndimage.gaussian_filter1d(against, SOFT * rate, axis=0, mode="nearest")
-    return Carried(offset, np.gradient(soft, axis=0) * rate, _of_trunk(character, T, com))
+    return BodyMass(offset, np.gradient(soft, axis=0) * rate, _of_trunk(character, T, com))
 
 
 def _of_trunk(character: Character, T: Array, com: Array) -> float:
@@ -132,8 +132,8 @@ def over(
 ) -> Array:
     """Path of the centre of mass over the floor (N, 2): near the reference (N, 2), moved by ground reaction alone.
 
-    height (N,): of the centre of mass, metres; spin (N, 3) as in `Carried`; borne (N,): 0 follows the reference, 1 only
-    in what is slower than `follows`, seconds.
+    height (N,): of the centre of mass, metres; spin (N, 3) as in `BodyMass`; borne (N,): 0 follows the reference,
+    1 only in what is slower than `follows`, seconds.
     """
     draw = GRAVITY * given.share / height  # 1/s²: a body in front of its foot is accelerated, behind it decelerated
     takes_up = np.clip(given.share / _LEAST_SHARE, 0.0, 1.0) / height
@@ -144,7 +144,7 @@ def over(
     return bent(reference, np.ones(len(reference)), law, stiff, -2.0 - draw / rate**2)
 
 
-def bowed(bow: Array, given: Push, body: Carried, heading: Array, rate: float) -> Array:
+def bowed(bow: Array, given: Push, body: BodyMass, heading: Array, rate: float) -> Array:
     """Trunk pitch (N,), radians, that conserves angular momentum in flight, from one that does not.
 
     The legs' swing in the air would turn the body over backwards; the trunk turns against it, and on the ground back.

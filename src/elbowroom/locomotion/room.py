@@ -27,7 +27,7 @@ _FAN: Array = np.arange(7, dtype=float) * 2.0 * np.pi / 7.0
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PartHull:
     """The hull of balls over N frames: centres (N, 3, P) and radii (P,), metres."""
 
     centers: Array
@@ -49,7 +49,7 @@ class Part:
         return np.asarray((directions @ self.centers + self.radii).max(axis=2))
 
 
-def part(character: Character, joints: tuple[int, ...], T: Array) -> Part | None:
+def part(character: Character, joints: tuple[int, ...], T: Array) -> PartHull | None:
     """The hull of all shapes of some joints, world transforms T (N, J, 4, 4); None without any."""
     centers, radii = [], []
     for shape in character.shapes:
@@ -59,7 +59,7 @@ def part(character: Character, joints: tuple[int, ...], T: Array) -> Part | None
             at = T[:, shape.joint]
             centers.append(at[:, :3, :3] @ local.T + at[:, :3, 3:])
             radii.append(np.full(len(points), radius))
-    return Part(np.concatenate(centers, axis=2), np.concatenate(radii)) if centers else None
+    return PartHull(np.concatenate(centers, axis=2), np.concatenate(radii)) if centers else None
 
 
 def lowest(character: Character, joints: Sequence[int], T: Array) -> Array | None:
@@ -75,7 +75,7 @@ def lowest(character: Character, joints: Sequence[int], T: Array) -> Array | Non
     return np.min(each, axis=0) if each else None
 
 
-def gap(a: Part, b: Part, enough: float) -> tuple[Array, Array]:
+def gap(a: PartHull, b: PartHull, enough: float) -> tuple[Array, Array]:
     """Distance (N,) of two parts, metres, negative where they overlap, and its direction (N, 3) from a to b.
 
     From `enough` on, it may be any number from that to their distance.

@@ -25,7 +25,7 @@ _TOE_BEND = np.radians(32.0)  # flexion of the ball before the toes begin to lif
 
 
 @dataclass(frozen=True, eq=False)
-class Sole:
+class RollingSole:
     """Outline of one foot: `heel` tables for the part that moves with the ankle, `toes` for the part beyond the ball.
 
     `ball` is the toe joint relative to the ankle, (forwards, up); outline points are (K, 2) likewise.
@@ -57,7 +57,10 @@ class Sole:
         if self.rigid:
             return heel
         down = np.minimum(pitch, 0.0)
-        ball = self._ball(self.toe_pitch(down))
+        # the ball (N, 2) relative to the flat foot's ankle on the floor line, after the toes rolled
+        forward, height = self._roll("_toes", self.toe_pitch(down))
+        base_forward, base_height = self._flat["_toes"]
+        ball = np.stack([self.ball[0] + forward - base_forward, self.ball[1] + height - base_height], axis=-1)
         tip = ball - _turned(self.ball, down) + np.array([0.0, self.ankle])
         return np.where(pitch[:, None] > 0.0, heel, tip)
 
@@ -78,12 +81,6 @@ class Sole:
             return _turned(front, pitch)[:, 0]
         tip = self.toes[self.toes[:, 0].argmax()]
         return np.asarray(_turned(self.ball, pitch)[:, 0] + _turned(tip, toe_pitch)[:, 0])
-
-    def _ball(self, toe_pitch: Array) -> Array:
-        """The ball (N, 2) relative to the flat foot's ankle on the floor line, after the toes rolled."""
-        forward, height = self._roll("_toes", toe_pitch)
-        base_forward, base_height = self._flat["_toes"]
-        return np.stack([self.ball[0] + forward - base_forward, self.ball[1] + height - base_height], axis=-1)
 
     @cached_property
     def _flat(self) -> dict[str, tuple[Array, Array]]:
@@ -110,7 +107,7 @@ def _rolling(outline: Array) -> tuple[Array, Array]:
     return -np.concatenate([[0.0], np.cumsum(steps)]), height
 
 
-def measure(figure: Figure, side: str) -> Sole:
+def measure(figure: Figure, side: str) -> RollingSole:
     """The sole of a figure's foot from its skin; where there is none, from its joints alone."""
     ankle = figure.at(f"{side}_foot")
     height = float(ankle[2])
@@ -130,11 +127,11 @@ def measure(figure: Figure, side: str) -> Sole:
     foot = _under(low, -height)
     toes = _under(low_toes - flat_ball, -height - flat_ball[1])
     if not has_toes:
-        return Sole(height, flat_ball, np.concatenate([foot, [[0.0, -height]]]), toes, rigid=True)
+        return RollingSole(height, flat_ball, np.concatenate([foot, [[0.0, -height]]]), toes, rigid=True)
     # the part of the foot in front of the ball belongs to the toes' roll
     foot = foot[foot[:, 0] <= forward_ball + 1e-6]
     toes = np.concatenate([toes, [[0.0, -height - flat_ball[1]]]])
-    return Sole(height, flat_ball, np.concatenate([foot, [[0.0, -height]]]), toes)
+    return RollingSole(height, flat_ball, np.concatenate([foot, [[0.0, -height]]]), toes)
 
 
 def _points(figure: Figure, role: str) -> Array | None:
@@ -166,7 +163,7 @@ _TILTS = 0.4  # share of the turn of a knee that its foot goes along with
 
 
 @dataclass(frozen=True, eq=False)
-class Foot:
+class FootMotion:
     """One foot over N frames: ankle (N, 3), pitch (toes up), heading, flexion of the toes (up), radians each (N,).
 
     `load` is 1 where the foot carries alone, 0 in the air, between in double support; `planted` marks stance; `ground`
@@ -203,12 +200,12 @@ def rise_power(stance: Stance) -> float:
     return (1.0 - stance.running) * _RISE_WALK + stance.running * _RISE_RUN
 
 
-def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
+def stance_ankle(stance: Stance, sole: RollingSole, t: Array) -> Array:
     """Ankle (N, 3) over a stance."""
     return _rolled_ankle(stance, sole, stance_pitch(stance, t))
 
 
-def _rolled_ankle(stance: Stance, sole: Sole, pitch: Array) -> Array:
+def _rolled_ankle(stance: Stance, sole: RollingSole, pitch: Array) -> Array:
     """Ankle (N, 3) of a stance with its sole at angles (N,) with the ground."""
     forward, up = sole.stance(pitch).T
     if stance.slope != 0.0:
@@ -217,13 +214,13 @@ def _rolled_ankle(stance: Stance, sole: Sole, pitch: Array) -> Array:
     return np.concatenate([stance.place + forward[:, None] * facing(stance.heading), up[:, None] + stance.z], axis=-1)
 
 
-def stood(stance: Stance, sole: Sole, t: Array) -> Array:
+def stood(stance: Stance, sole: RollingSole, t: Array) -> Array:
     """Ankle and angle of the sole (N, 4) of a standing foot."""
     pitch = stance_pitch(stance, t)
     return np.concatenate([_rolled_ankle(stance, sole, pitch), pitch[:, None] + stance.slope], axis=1)
 
 
-def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array) -> Foot:
+def standing(stances: tuple[Stance, ...], sole: RollingSole, times: Array, share: Array) -> FootMotion:
     """The foot where it stands; swing frames are held at the nearest stance and filled in by `swing.swung`.
 
     share (N,): time of double support in seconds, over which the load shifts.
@@ -248,10 +245,10 @@ def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array
             * on
         )
     down = np.minimum(pitch, 0.0)
-    return Foot(ankle, pitch + slope, heading, sole.toe_pitch(down) - down, load, planted, ground)
+    return FootMotion(ankle, pitch + slope, heading, sole.toe_pitch(down) - down, load, planted, ground)
 
 
-def toes_at(pitch: float, sole: Sole) -> float:
+def toes_at(pitch: float, sole: RollingSole) -> float:
     """Flexion of the toes of a standing foot with its sole at an angle, toes up, radians."""
     down = np.array([min(pitch, 0.0)])
     return float((sole.toe_pitch(down) - down)[0])

@@ -14,9 +14,9 @@ from elbowroom.locomotion import upper
 from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.figure import SIDES, Figure, can_walk, check_time, figure
 from elbowroom.locomotion.gait import Variation, leg, legs_of
-from elbowroom.locomotion.pelvis import height, turned
-from elbowroom.locomotion.sole import Foot
+from elbowroom.locomotion.sole import FootMotion
 from elbowroom.locomotion.steps import TOE_OUT
+from elbowroom.locomotion.upper import height, turned
 from elbowroom.motion.clip import Clip, still_clip
 
 BREATHS = 0.25  # per second at rest
@@ -81,7 +81,7 @@ def at_ease(character: Character) -> Clip:
     return clip.with_(root=clip.root[:1], rotations=clip.rotations[:1], name="standing")
 
 
-def planted(body: Figure, side: str, n: int, load: Array | float) -> Foot:
+def planted(body: Figure, side: str, n: int, load: Array | float) -> FootMotion:
     """A foot that stands flat for N frames, toes turned out: under its hip, or as far to the side as the rig's rest
     pose.
 
@@ -93,11 +93,11 @@ def planted(body: Figure, side: str, n: int, load: Array | float) -> Foot:
     aside = np.clip(sign * at[0], hip, _WIDEST * hip)
     ankle = np.tile([sign * aside, at[1], at[2]], (n, 1))
     still = np.zeros(n)
-    return Foot(ankle, still, still + sign * TOE_OUT, still, still + load, np.ones(n, dtype=bool), still)
+    return FootMotion(ankle, still, still + sign * TOE_OUT, still, still + load, np.ones(n, dtype=bool), still)
 
 
 def stand(
-    body: Figure, feet: list[Foot], knees: list[Array], place: Array, pelvis: Array, fps: float
+    body: Figure, feet: list[FootMotion], knees: list[Array], place: Array, pelvis: Array, fps: float
 ) -> tuple[dict[str, Array], Array]:
     """Rotations of pelvis and legs, and pelvis positions (N, 3), over planted feet.
 

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES
-from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.gait_tables import GaitStyle
 from elbowroom.locomotion.terrain import LEVEL, LOWERED_S, Terrain, risen
 
 # Phase of the foot's cycle at which the body passes over the ankle, walking and running.
@@ -105,7 +105,7 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False)
-class Gait:
+class StepGait:
     """Properties of the walker for step planning, as functions of times or styles.
 
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet while
@@ -115,9 +115,9 @@ class Gait:
     into a turn by one radian, less where the trunk leans, too.
     """
 
-    style: Callable[[Array], Style]
+    style: Callable[[Array], GaitStyle]
     rate: Callable[[Array], Array]
-    half_width: Callable[[Style, Array], Array]
+    half_width: Callable[[GaitStyle, Array], Array]
     stand: float
     scale: float
     leg: float
@@ -128,7 +128,7 @@ class Gait:
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class StartStance:
     """Stance before the first step: the foot that `lead`s, and footprints by side, ankle (2,) and heading.
 
     A side without a footprint stands beside the curve's start; `last` are those in which the walk ends.
@@ -140,7 +140,9 @@ class Start:
     last: Footprints = field(default_factory=dict)
 
 
-def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
+def plan(
+    course: Course, gait: StepGait, start: StartStance | None = None, stop: bool = False, first_phase: float = 0.0
+) -> Steps:
     """Plan the steps of a course.
 
     Without `start` the gait is in progress at the first time; with it the walker stands until its `go`, when the
@@ -188,7 +190,7 @@ def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = Fa
     return Steps(_matched(found["left"], gait), _matched(found["right"], gait), phase, duty)
 
 
-def _even_out(found: dict[str, list[Stance]], gait: Gait) -> None:
+def _even_out(found: dict[str, list[Stance]], gait: StepGait) -> None:
     """Let the steps around one that is moved far, to pass an obstacle, share the displacement."""
     order = sorted((s.begin, side, k) for side in SIDES for k, s in enumerate(found[side]))
     inner = range(2, len(order) - 2)  # those who stand stay there
@@ -205,7 +207,7 @@ def _even_out(found: dict[str, list[Stance]], gait: Gait) -> None:
             found[side][k] = replace(stance, **stood._asdict(), moved=stance.moved + more)
 
 
-def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
+def _matched(stances: list[Stance], gait: StepGait) -> tuple[Stance, ...]:
     """Stances with softer pushes before short steps, and landing on the sole or the ball on stairs."""
     out = []
     before = stances[0].z
@@ -223,13 +225,13 @@ def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
     return tuple(out)
 
 
-def _steps_high(a: Stance, b: Stance, gait: Gait) -> bool:
+def _steps_high(a: Stance, b: Stance, gait: StepGait) -> bool:
     """Return whether a foot is lifted high over an obstacle between two stances."""
     between = a.place + np.linspace(0.0, 1.0, _LOOKS)[:, None] * (b.place - a.place)
     return bool(gait.terrain.along(between).max() - max(a.z, b.z) > _HIGH_M)
 
 
-def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start) -> Stance:
+def _first_stand(course: Course, gait: StepGait, side: str, end: float, start: StartStance) -> Stance:
     """The foot where it stands before the first step, until it leaves the ground at `end`."""
     # the leading foot is lifted rather than pushed off
     most = np.radians(30.0 if side == start.lead else 70.0)
@@ -255,14 +257,14 @@ def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start
     )
 
 
-def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stance) -> bool:
+def _is_last(course: Course, gait: StepGait, phase: Array, count: int, stance: Stance) -> bool:
     """Return whether a step comes so near to the end of the curve that it may end there."""
     spacing = float(course.along(stance.end) - course.along(stance.begin))
     return _over(course, gait, phase, 0.5 * count) > course.curve.length - max(0.3 * spacing, 0.1)
 
 
 def _last_stand(
-    course: Course, gait: Gait, side: str, stance: Stance, softness: float, there: tuple[Array, float] | None
+    course: Course, gait: StepGait, side: str, stance: Stance, softness: float, there: tuple[Array, float] | None
 ) -> Stance:
     """The landing moved to the end of the curve, for good, or `there`: ankle (2,) and heading."""
     far = float(course.times[-1]) + 10.0
@@ -285,7 +287,7 @@ def _when(phase: Array, times: Array, at: float) -> float:
     return float(np.interp(at, phase, times))
 
 
-def _over(course: Course, gait: Gait, phase: Array, contact: float, style: Style | None = None) -> float:
+def _over(course: Course, gait: StepGait, phase: Array, contact: float, style: GaitStyle | None = None) -> float:
     """Position along the curve at which the body passes over the foot that lands at a phase, with the style then."""
     style = style or gait.style(np.array([_when(phase, course.times, contact)]))
     over = _when(phase, course.times, contact + float(style.mix(OVER_WALK, OVER_RUN)[0]))
@@ -295,7 +297,7 @@ def _over(course: Course, gait: Gait, phase: Array, contact: float, style: Style
     return s + float(course.speed[-1]) * max(over - course.times[-1], 0.0)
 
 
-def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float, last: float) -> Stance:
+def _stance(course: Course, gait: StepGait, phase: Array, side: str, contact: float, last: float) -> Stance:
     """The stance of a foot that lands at a phase; `last`: displacement of the one before, metres."""
     begin = _when(phase, course.times, contact)
     style = gait.style(np.array([begin]))
@@ -316,7 +318,13 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float,
 
 
 def _footprint(
-    course: Course, gait: Gait, side: str, s: float, t: float, half: float | None = None, style: Style | None = None
+    course: Course,
+    gait: StepGait,
+    side: str,
+    s: float,
+    t: float,
+    half: float | None = None,
+    style: GaitStyle | None = None,
 ) -> tuple[Array, float]:
     """Ankle (2,) of a foot that stands flat beside the curve at `s`, and the heading of its toes."""
     sign = 1.0 if side == "left" else -1.0

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
-from elbowroom.locomotion.gait_tables import Style, leg_angles
-from elbowroom.locomotion.limbs import Limb
-from elbowroom.locomotion.sole import Foot, Sole, rise_power, stance_ankle, toes_at
+from elbowroom.locomotion.gait_tables import GaitStyle, leg_angles
+from elbowroom.locomotion.limbs import TwoBoneLimb
+from elbowroom.locomotion.sole import FootMotion, RollingSole, rise_power, stance_ankle, toes_at
 from elbowroom.locomotion.steps import Stance
 from elbowroom.locomotion.terrain import Terrain
 
@@ -48,8 +48,8 @@ _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 class Walker:
     """Leg data for swings: bones, sole, hips (N, 3) and headings (N,) at times (N,), leg scale, ground below."""
 
-    limb: Limb
-    sole: Sole
+    limb: TwoBoneLimb
+    sole: RollingSole
     times: Array
     hips: Array
     headings: Array
@@ -68,10 +68,10 @@ class Walker:
 
 
 # Path of a foot between two stances: frames (N,) to ankles (N, 3) and angles of the sole (N,), toes up.
-Carry = Callable[[Stance, Stance, NDArray[np.intp]], tuple[Array, Array]]
+SwingPath = Callable[[Stance, Stance, NDArray[np.intp]], tuple[Array, Array]]
 
 
-def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry:
+def tabled(walker: Walker, times: Array, style: GaitStyle, outwards: Array) -> SwingPath:
     """Swings from the tables.
 
     outwards (N, 3): direction away from the other leg, longer than a unit vector where it passes farther out.
@@ -86,13 +86,15 @@ def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry
         leaving, landing = (float(np.interp(when, times, speed)) for when in (a.end, b.begin))
         late, early = _held(u, leaving), _held(1.0 - u, landing)
         place = Swing.between(a, b, walker, leaving, landing).at(t)
-        place = _lifted_first(place, late, early, a, b, pitch, walker.sole)
+        rolled = walker.sole.stance(pitch)[:, :1]
+        for stance, share in ((a, late), (b, early)):
+            place[:, :2] += share[:, None] * (stance.place + rolled * facing(stance.heading) - place[:, :2])
         return place + (OUTWARDS * walker.scale * np.sin(np.pi * u) ** 2)[:, None] * outwards[frames], pitch
 
     return carry
 
 
-def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, carry: Carry) -> Foot:
+def swung(foot: FootMotion, stances: tuple[Stance, ...], walker: Walker, carry: SwingPath) -> FootMotion:
     """The foot with its swings filled in, kept off the floor and in reach of the hip."""
     ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
     splay, times = np.zeros(len(ankle)), walker.times
@@ -144,7 +146,7 @@ def _splayed(ankle: Array, u: Array, high: float, hip: Array, heading: Array) ->
     return most * smootherstep(u / 0.12) * smootherstep((0.8 - u) / 0.3) * smootherstep(behind / 0.15 + 0.4)
 
 
-def toes_between(a: Stance, b: Stance, u: Array, sole: Sole) -> Array:
+def toes_between(a: Stance, b: Stance, u: Array, sole: RollingSole) -> Array:
     """Bend of the toes (N,) over a swing (0..1), up, radians: from that of leaving to that of landing."""
     leave, land = toes_at(-a.push, sole), toes_at(b.strike, sole)
     toes = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
@@ -207,17 +209,6 @@ def _arc(u: Array, height: Array) -> Array:
     return np.interp(u, u[kept], height[kept])
 
 
-def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:
-    """Ankles (N, 3) that stay over the last foothold by weights `late` (N,), and over the next by weights `early`
-    (N,).
-    """
-    rolled = sole.stance(pitch)[:, :1]
-    out = place.copy()
-    for stance, share in ((a, late), (b, early)):
-        out[:, :2] += share[:, None] * (stance.place + rolled * facing(stance.heading) - out[:, :2])
-    return out
-
-
 def _held(u: Array, speed: float) -> Array:
     """Weights (N,) by which a foot stays at its foothold over the swing (0..1): for a while at low scaled speed.
 
@@ -234,7 +225,7 @@ class Swing:
     a: Stance
     b: Stance
     walker: Walker
-    table: Style
+    table: GaitStyle
     size: float
     gaps: Array  # (2, 3): thigh, knee (radians), sideways (metres), missing at the ends
     jumps: Array  # (2, 3): velocity (m/s) missing at the ends
@@ -245,12 +236,12 @@ class Swing:
         span = b.begin - a.end
         run = 0.5 * (a.running + b.running)
         # A short step swings as a slow one, and one from or to standing with less amplitude,
-        duty = float(Style(0.5 * (leaving + landing), run).duty)
+        duty = float(GaitStyle(0.5 * (leaving + landing), run).duty)
         travel = float(np.linalg.norm(b.place - a.place)) / span * (1.0 - duty) / np.sqrt(walker.scale)
         # as does one without forward travel.
         ahead = max(min(a.forward, b.forward), 0.0)
         size = float(np.clip(0.35 + 0.85 * ahead * min(leaving, landing, travel), 0.35, 1.0))
-        table = Style(travel, run)
+        table = GaitStyle(travel, run)
         ends = np.array([a.end, b.begin])
         planted = np.concatenate([stance_ankle(a, walker.sole, ends[:1]), stance_ankle(b, walker.sole, ends[1:])])
         met = _angles(planted - walker.hip(ends), walker.heading(ends), walker.limb)
@@ -284,7 +275,7 @@ class Swing:
         return place + early[:, None] * self.jumps[0] + late[:, None] * self.jumps[1]
 
 
-def _within_reach(place: Array, hip: Array, limb: Limb) -> Array:
+def _within_reach(place: Array, hip: Array, limb: TwoBoneLimb) -> Array:
     """Ankles (N, 3) pulled towards the hip where the leg would be straighter than the least flexion."""
     line = place - hip
     distance = np.linalg.norm(line, axis=1)
@@ -293,14 +284,14 @@ def _within_reach(place: Array, hip: Array, limb: Limb) -> Array:
     return hip + line * (shorter / distance)[:, None]
 
 
-def _table(u: Array, style: Style) -> Array:
+def _table(u: Array, style: GaitStyle) -> Array:
     """Thigh and knee angle and no sideways offset (N, 3) over the swing (0..1) from the tables."""
     duty = style.duty
     hip, knee = leg_angles(np.clip(duty + u * (1.0 - duty), 0.0, 0.9999999), style)
     return np.stack([hip, knee, np.zeros_like(hip)], axis=-1)
 
 
-def _angles(reach: Array, heading: Array, limb: Limb) -> Array:
+def _angles(reach: Array, heading: Array, limb: TwoBoneLimb) -> Array:
     """Thigh forwards of the vertical, knee flexion (radians), offset to the left (m): (N, 3), ankles from hips."""
     forward = np.sum(reach[:, :2] * facing(heading), axis=1)
     aside = np.sum(reach[:, :2] * leftwards(heading), axis=1)

@@ -20,10 +20,10 @@ from elbowroom.locomotion.clearance import arms_clear, feet_clear, landing_still
 from elbowroom.locomotion.course import TURN_M, Course, Route
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
-from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.gait_tables import GaitStyle
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import MARGIN, MARGIN_RUNNING, too_close
-from elbowroom.locomotion.steps import Footprints, Gait, Start, plan
+from elbowroom.locomotion.steps import Footprints, StartStance, StepGait, plan
 from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
 from elbowroom.motion.clip import Clip
 
@@ -285,12 +285,12 @@ def _made(
     """
     times, terrain, library = course.times, options.terrain, options.library
     share = np.broadcast_to(np.asarray(run, dtype=float), times.shape)
-    style = Style(course.speed / np.sqrt(body.scale), share)
+    style = GaitStyle(course.speed / np.sqrt(body.scale), share)
     planned, wider = _gait(body, course, options, style, any(stands), stairs)
     gait = replace(planned, half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider))
     # the body tips forward before the first foot leaves the ground
     go = float(np.interp(_TIP * body.scale, course.s, times))
-    standing = Start(go, _lead(course), feet, options.last) if stands[0] else None
+    standing = StartStance(go, _lead(course), feet, options.last) if stands[0] else None
     rate = 1.0 / (times[1] - times[0])
     # the gait is computed, and limbs are kept apart, at the inner rate, so that the frame rate only samples
     count = round((span[1] - span[0]) * options.fps)
@@ -326,12 +326,12 @@ def _made(
 
 
 def _gait(
-    body: Figure, course: Course, options: WalkOptions, style: Style, rests: bool, stairs: Stairs | None
-) -> tuple[Gait, Array]:
+    body: Figure, course: Course, options: WalkOptions, style: GaitStyle, rests: bool, stairs: Stairs | None
+) -> tuple[StepGait, Array]:
     """Step planning data of a course, and the extra half width of its steps (N,), metres."""
     times, pace, share = course.times, np.sqrt(body.scale), np.asarray(style.run)
     # First and last steps are short but not slow: their rate belongs to the speed that is being left or reached.
-    brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace, share) if rests else style
+    brisk = GaitStyle(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace, share) if rests else style
     recorded = None if options.library is None else captured.gait(body, course, options.library)
     rates = course.steps * (brisk.stride_rate / pace if recorded is None else recorded.rate(times))
     turned = np.abs(course.curve.turn(course.s) * course.speed)
@@ -353,8 +353,8 @@ def _gait(
         tread = stairs.treads(course.s)
         rates = np.where(tread > 0.0, np.maximum(course.speed, _SLOWLY_M_S) / (2.0 * np.maximum(tread, 0.1)), rates)
         rates = scipy.ndimage.gaussian_filter1d(rates, 0.1 / (times[1] - times[0]), mode="nearest")
-    planned = recorded or Gait(
-        style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
+    planned = recorded or StepGait(
+        style=lambda t: GaitStyle(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,
         half_width=lambda s, t: _half_width(body, s, turning),
         scale=body.scale,
@@ -378,7 +378,7 @@ def _lead(course: Course) -> str:
     return "left" if aside > _LEADS else "right"
 
 
-def _half_width(body: Figure, style: Style, turning: float) -> Array:
+def _half_width(body: Figure, style: GaitStyle, turning: float) -> Array:
     """Half the distance between the feet: published, but wide enough that legs do not touch, wider in turns.
 
     turning: fastest turn of the course, rad/s.

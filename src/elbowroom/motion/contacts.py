@@ -88,7 +88,7 @@ class Contacts:
 
 
 @dataclass(frozen=True)
-class Step:
+class FootStep:
     """One foot on the floor, from the strike to the toe-off: frames [first, last] and times in seconds.
 
     A clip may begin or end within a step: `whole` is false then.
@@ -123,7 +123,12 @@ def resting(clip: Clip, points: Array, floor: float | None = None) -> tuple[Flag
     above = (height - levels) / size
     speed = speed / pace
     tilt = above - above[:, [1, 0, 3, 2]]
-    still = _shift(points, clip.fps, clip.source.lead) < _SHIFT * size
+    # way along the floor of each point (T, 4) in the time before or after, whichever is less; metres
+    frames, n = np.arange(len(points)), max(1, round(_WHILE * clip.fps))
+    flat = points[..., :2]
+    before = np.linalg.norm(flat - flat[np.maximum(frames - n, min(clip.source.lead, len(points) - 1))], axis=-1)
+    after = np.linalg.norm(flat[np.minimum(frames + n, len(points) - 1)] - flat, axis=-1)
+    still = np.minimum(before, after) < _SHIFT * size
     begins = (above < _HEIGHT[0]) & (tilt < _TILT[0]) & (speed < _SPEED[0]) & still
     stays = (above < _HEIGHT[1]) & (tilt < _TILT[1]) & (speed < _SPEED[1]) & still
     on = np.stack([_hysteresis(begins[:, k], stays[:, k]) for k in range(4)], axis=1)
@@ -140,7 +145,7 @@ def estimate_floor(clip: Clip) -> float:
     return _ground(_levels(clip, height, speed))
 
 
-def steps(contacts: Contacts, side: str | None = None) -> tuple[Step, ...]:
+def steps(contacts: Contacts, side: str | None = None) -> tuple[FootStep, ...]:
     """Stance phases of one foot or of both, in order of time."""
     found = []
     for name in SIDES if side is None else (side,):
@@ -148,7 +153,7 @@ def steps(contacts: Contacts, side: str | None = None) -> tuple[Step, ...]:
             whole = first > 0 and last < len(contacts.on) - 1
             strike = contacts.start + first / contacts.fps
             off = contacts.start + (last + 1) / contacts.fps
-            found.append(Step(name, first, last, strike, off, whole))
+            found.append(FootStep(name, first, last, strike, off, whole))
     return tuple(sorted(found, key=lambda s: (s.first, s.side)))
 
 
@@ -167,15 +172,6 @@ def _tracks(clip: Clip, points: Array) -> tuple[Array, Array]:
     smooth = scipy.ndimage.uniform_filter1d(real, width, axis=0, mode="nearest")
     moved = np.gradient(smooth, axis=0) if len(real) > 1 else np.zeros_like(real)
     return smooth[..., 2], np.linalg.norm(moved, axis=-1) * clip.fps
-
-
-def _shift(points: Array, fps: float, lead: int) -> Array:
-    """Way along the floor of each point (T, 4) in the time before or after, whichever is less; metres."""
-    frames, n = np.arange(len(points)), max(1, round(_WHILE * fps))
-    flat = points[..., :2]
-    before = np.linalg.norm(flat - flat[np.maximum(frames - n, min(lead, len(points) - 1))], axis=-1)
-    after = np.linalg.norm(flat[np.minimum(frames + n, len(points) - 1)] - flat, axis=-1)
-    return np.minimum(before, after)
 
 
 def _levels(clip: Clip, height: Array, speed: Array) -> Array:

@@ -110,7 +110,9 @@ def splice(a: Clip, b: Clip, *, at: float | None = None, blend: float = 0.3, ali
     turned on the floor so that it goes on where `a` is during the blend. Artificial frames of `b` are
     dropped.
     """
-    _same_body(a, b)
+    x, y = a.character.skeleton, b.character.skeleton
+    if x is not y and (x.names != y.names or not np.allclose(x.offsets, y.offsets, atol=1e-6)):
+        raise BadValue(f"'{a.name}' and '{b.name}' move different skeletons; retarget one of them first.")
     b = without_lead(b)
     if not (np.isfinite(blend) and blend >= 0.0):
         raise BadValue(f"a blend must take 0 s or more, not {blend}.")
@@ -152,12 +154,6 @@ def _aligned(a: Clip, b: Clip, times: Array) -> Clip:
     return place(b, p0 - np.array([c * q0[0] - s * q0[1], s * q0[0] + c * q0[1]]), turn)
 
 
-def _same_body(a: Clip, b: Clip) -> None:
-    x, y = a.character.skeleton, b.character.skeleton
-    if x is not y and (x.names != y.names or not np.allclose(x.offsets, y.offsets, atol=1e-6)):
-        raise BadValue(f"'{a.name}' and '{b.name}' move different skeletons; retarget one of them first.")
-
-
 def _sample(clip: Clip, times: Array) -> tuple[Array, Array]:
     """Like `clip.sample`, but artificial frames are held, not blended."""
     at = (times - clip.start) * clip.fps
@@ -189,7 +185,9 @@ def mirror(clip: Clip) -> Clip:
     partner = counterparts(character)
     W = skeleton.orientations(clip.rotations)
     W_rest = skeleton.orientations(skeleton.rest)
-    turned = _reflected(rot.multiply(W, rot.conjugate(W_rest)), left)
+    q = rot.multiply(W, rot.conjugate(W_rest))
+    xyz = 2.0 * np.sum(q[..., 1:] * left, axis=-1, keepdims=True) * left - q[..., 1:]
+    turned = np.concatenate([q[..., :1], xyz], axis=-1)
     W_new = np.zeros_like(W)
     q = np.zeros_like(W)
     for j, parent in enumerate(skeleton.parents):
@@ -202,12 +200,6 @@ def mirror(clip: Clip) -> Clip:
             W_new[:, j] = rot.multiply(W_parent, q[:, j])
     root = clip.root - 2.0 * np.sum(clip.root * left, axis=-1, keepdims=True) * left
     return clip.with_(root=root, rotations=q)
-
-
-def _reflected(q: Array, normal: Array) -> Array:
-    """Rotations (..., 4) as they look in a mirror with this unit normal: M R M."""
-    xyz = 2.0 * np.sum(q[..., 1:] * normal, axis=-1, keepdims=True) * normal - q[..., 1:]
-    return np.concatenate([q[..., :1], xyz], axis=-1)
 
 
 def counterparts(character: Character) -> Array:
@@ -224,7 +216,14 @@ def counterparts(character: Character) -> Array:
     index = {name: j for j, name in enumerate(skeleton.names)}
     for j, name in enumerate(skeleton.names):
         if partner[j] < 0:
-            found = (index[n] for n in _swapped_names(name) if n in index and partner[index[n]] < 0)
+            # names that the joint on the other side could have
+            out = [name.replace(a, b) for pair in _SIDE_WORDS for a, b in (pair, pair[::-1]) if a in name]
+            for a, b in (p for pair in _SIDE_LETTERS for p in (pair, pair[::-1])):
+                # a letter that stands alone ('Bip01 L Foot', 'Foot.L', 'arm_L__4_') or in front ('lhipjoint')
+                out.append(re.sub(rf"(?<![A-Za-z0-9]){a}(?![A-Za-z0-9])", b, name))
+                if name.startswith(a):
+                    out.append(b + name[1:])
+            found = (index[n] for n in [n for n in out if n != name] if n in index and partner[index[n]] < 0)
             other = next(found, None)
             if other is not None:
                 partner[j], partner[other] = other, j
@@ -236,17 +235,6 @@ def _other_side(role: str) -> str:
     if role.startswith("left_"):
         return "right_" + role[5:]
     return "left_" + role[6:] if role.startswith("right_") else role
-
-
-def _swapped_names(name: str) -> list[str]:
-    """Names that the joint on the other side could have."""
-    out = [name.replace(a, b) for pair in _SIDE_WORDS for a, b in (pair, pair[::-1]) if a in name]
-    for a, b in (p for pair in _SIDE_LETTERS for p in (pair, pair[::-1])):
-        # a letter that stands alone ('Bip01 L Foot', 'Foot.L', 'arm_L__4_') or in front ('lhipjoint')
-        out.append(re.sub(rf"(?<![A-Za-z0-9]){a}(?![A-Za-z0-9])", b, name))
-        if name.startswith(a):
-            out.append(b + name[1:])
-    return [n for n in out if n != name]
 
 
 def _pair_by_place(character: Character, partner: Array) -> None:

@@ -19,8 +19,8 @@ from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.soles import soles
 
-Hand = Literal["left", "right"]
-BOTH: tuple[Hand, Hand] = ("left", "right")
+HandSide = Literal["left", "right"]
+BOTH: tuple[HandSide, HandSide] = ("left", "right")
 
 # Constraint points as sums of markers (eq. 3): wrist and fingers of a hand, middle of a foot.
 _POINTS = ("left wrist", "left fingers", "right wrist", "right fingers", "left foot", "right foot")
@@ -51,7 +51,7 @@ class Constraints:
     points: Array
     heading: float
     origin: Array
-    hands: tuple[Hand, ...] = BOTH
+    hands: tuple[HandSide, ...] = BOTH
 
     def local(self) -> Array:
         """Points (6, 3) in the frame of the feet."""
@@ -100,12 +100,12 @@ def _parts(character: Character) -> tuple[dict[str, tuple[list[int], Array]], di
     return groups, {f"{sole.side}_foot": np.stack([sole.heel, sole.ball]) for sole in soles(character)}
 
 
-def points_of(hands: tuple[Hand, ...]) -> list[int]:
+def points_of(hands: tuple[HandSide, ...]) -> list[int]:
     """Constraint points in use: those of some hands, and of both feet."""
     return [2 * BOTH.index(hand) + k for hand in hands for k in (0, 1)] + [4, 5]
 
 
-def mirrored_rows(rows: Array, hands: tuple[Hand, ...]) -> tuple[Array, tuple[Hand, ...]]:
+def mirrored_rows(rows: Array, hands: tuple[HandSide, ...]) -> tuple[Array, tuple[HandSide, ...]]:
     """Constraint rows (Q, 3 n) of some hands with left and right exchanged, and the hands that they are of then."""
     n = 2 * len(hands)
     order = [*range(2, n), 0, 1, n + 1, n]

@@ -23,7 +23,15 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.marker_poses import BodyLengths, MarkerTake, Strategy
-from elbowroom.motion.posture_constraints import BOTH, SUMS, Constraints, Hand, mirrored_rows, need_markers, points_of
+from elbowroom.motion.posture_constraints import (
+    BOTH,
+    SUMS,
+    Constraints,
+    HandSide,
+    mirrored_rows,
+    need_markers,
+    points_of,
+)
 
 Method = Literal["local", "nearest", "linear"]
 METHODS: tuple[Method, ...] = ("local", "nearest", "linear")
@@ -49,7 +57,7 @@ _ERROR_AT_M = ((0.0, 0.02), (0.03, 0.045), (0.05, 0.065), (0.07, 0.09), (0.10, 0
 
 
 @dataclass(frozen=True, eq=False)
-class Posture:
+class MarkerPosture:
     """Answer of a database: `markers` (41, 3) in the world, with `weights` (41,) from 0 to 1.
 
     Markers at the constraints and of a free arm that no recording of one hand shows have weight 0. `distance_m` is how
@@ -109,7 +117,7 @@ class PostureDatabase:
             return self.where(self.strategy != mp.STRATEGIES.index(unlike[strategy]))
         return self.where(self.strategy == mp.STRATEGIES.index(strategy))
 
-    def of_contact(self, *hands: Hand) -> PostureDatabase:
+    def of_contact(self, *hands: HandSide) -> PostureDatabase:
         """The poses in which exactly these hands hold something: none of them while reaching."""
         return self.where(self.held == _bits(hands))
 
@@ -120,7 +128,7 @@ class PostureDatabase:
         there = mp.body_lengths(rest[None])
         return replace(self, poses=mp.resized(self.poses, self.lengths, there), lengths=there)
 
-    def posture(self, constraints: Constraints, method: Method = "local") -> Posture:
+    def posture(self, constraints: Constraints, method: Method = "local") -> MarkerPosture:
         """Posture of recorded people with hands and feet at the constraints."""
         if method not in METHODS:
             raise UnknownName("posture method", method, METHODS)
@@ -137,7 +145,7 @@ class PostureDatabase:
         world = mp.turned(found, constraints.heading) + constraints.origin
         rms = float(distance) / np.sqrt(len(points_of(hands)))
         one_handed = len(hands) == 1 and self.held[nearest] in (mp.LEFT, mp.RIGHT)
-        return Posture(
+        return MarkerPosture(
             frozen(world),
             frozen(_weights(hands, one_handed)),
             rms,
@@ -146,7 +154,7 @@ class PostureDatabase:
             self.name,
         )
 
-    def regressed(self, numbers: Array, hands: tuple[Hand, ...] = BOTH) -> Array:
+    def regressed(self, numbers: Array, hands: tuple[HandSide, ...] = BOTH) -> Array:
         """Marker poses (Q, 41, 3) in the frame of the feet by local regression at constraint rows (Q, 3 n).
 
         Beyond the recordings left and right count alike: that a person leaned back while the box was a little to the
@@ -159,7 +167,7 @@ class PostureDatabase:
             found[far] += 0.5 * beyond[far, None, None] * np.nan_to_num(seen - found[far])
         return found
 
-    def _regressed(self, numbers: Array, hands: tuple[Hand, ...]) -> tuple[Array, Array]:
+    def _regressed(self, numbers: Array, hands: tuple[HandSide, ...]) -> tuple[Array, Array]:
         """Marker poses (Q, 41, 3) by local regression, and the shares (Q,) of the constraints that are beyond what the
         neighbours show, which is left out."""
         given, flat = self.rows(hands), self.poses.reshape(len(self), -1)
@@ -183,7 +191,7 @@ class PostureDatabase:
         found = y0 + ((((kept / spread)[:, None] @ axes.transpose(0, 2, 1)) @ x.transpose(0, 2, 1)) @ y)[:, 0]
         return found.reshape(-1, len(MARKERS), 3), beyond
 
-    def rows(self, hands: tuple[Hand, ...] = BOTH) -> Array:
+    def rows(self, hands: tuple[HandSide, ...] = BOTH) -> Array:
         """Constraint rows (N, 3 n) of all poses (eq. 3)."""
         return self._constraints[:, points_of(hands)].reshape(len(self), -1)
 
@@ -192,10 +200,10 @@ class PostureDatabase:
         return np.einsum("pm,nmi->npi", SUMS, self.poses)
 
     @cached_property
-    def _kept(self) -> dict[tuple[str, tuple[Hand, ...]], object]:
+    def _kept(self) -> dict[tuple[str, tuple[HandSide, ...]], object]:
         return {}
 
-    def _nearest(self, numbers: Array, hands: tuple[Hand, ...], count: int) -> tuple[Array, NDArray[np.intp]]:
+    def _nearest(self, numbers: Array, hands: tuple[HandSide, ...], count: int) -> tuple[Array, NDArray[np.intp]]:
         """Distances (Q, count) and indices (Q, count) of the poses nearest to constraint rows (Q, 3 n), nearest first.
 
         All poses are compared: a database has hundreds, for which trees are no faster.
@@ -205,7 +213,7 @@ class PostureDatabase:
         index = np.argsort(squared, axis=1, kind="stable")[:, :count]
         return np.sqrt(np.take_along_axis(squared, index, axis=1)), index
 
-    def _linear(self, hands: tuple[Hand, ...]) -> Array:
+    def _linear(self, hands: tuple[HandSide, ...]) -> Array:
         """Map (123, 3 n + 1) from constraint numbers and 1 to markers: eq. 2 with the weights of eq. 4."""
         if ("linear", hands) not in self._kept:
             a = np.concatenate([self.rows(hands).T, np.ones((1, len(self)))])
@@ -228,7 +236,7 @@ def build(
     *,
     name: str = "postures",
     threshold_m: float = THRESHOLD_M,
-    hands: tuple[Hand, ...] | None = None,
+    hands: tuple[HandSide, ...] | None = None,
     source: str = "",
 ) -> PostureDatabase:
     """Make a database from the frames of takes in which both feet stand.
@@ -267,16 +275,18 @@ def build(
     )
 
 
-def ranked(databases: Sequence[PostureDatabase], constraints: Constraints, method: Method = "local") -> list[Posture]:
+def ranked(
+    databases: Sequence[PostureDatabase], constraints: Constraints, method: Method = "local"
+) -> list[MarkerPosture]:
     """Answers of several databases, the one with the nearest constraints first: the next is for where it fails."""
     return sorted((d.posture(constraints, method) for d in databases), key=lambda posture: posture.distance_m)
 
 
-def _bits(hands: Iterable[Hand]) -> int:
+def _bits(hands: Iterable[HandSide]) -> int:
     return sum({"left": mp.LEFT, "right": mp.RIGHT}[hand] for hand in hands)
 
 
-def _weights(hands: tuple[Hand, ...], one_handed: bool) -> Array:
+def _weights(hands: tuple[HandSide, ...], one_handed: bool) -> Array:
     """Weights (41,) of an answer's markers: 0 at constraints, and for a free arm unless recorded as such."""
     out = np.ones(len(MARKERS))
     out[[*mp.FEET["L"], *mp.FEET["R"]]] = 0.0

@@ -137,11 +137,7 @@ def reach_shape(points: Array, fps: float) -> ReachShape:
     if len(steps) >= _ENOUGH and fps > 2.2 * SMOOTH_BELOW:
         speed = np.maximum(low_pass(steps, fps), 0.0)
     share = float((np.argmax(speed) + 0.5) / len(speed))
-    return ReachShape(float(steps.sum()) / max(straight, 1e-3), share, _peaks(speed))
-
-
-def _peaks(speed: Array) -> int:
-    """Count maxima of a speed (T,) that is zero before and after: high enough, with a clear fall between them."""
+    # count maxima of a speed (T,) that is zero before and after: high enough, with a clear fall between them
     height, fall = _PEAK * float(speed.max()), _DIP * float(speed.max())
     count, high, low, rises = 0, 0.0, 0.0, True
     for value in [*speed.tolist(), 0.0]:
@@ -153,4 +149,4 @@ def _peaks(speed: Array) -> int:
             low = min(low, value)
             if value > low + fall:
                 high, rises = value, True
-    return max(count, 1)
+    return ReachShape(float(steps.sum()) / max(straight, 1e-3), share, max(count, 1))

@@ -21,7 +21,7 @@ from elbowroom.motion.edit import without_lead
 from elbowroom.motion.foot_tracks import HEADING, PLACE, feet_of, pinned, track_of
 from elbowroom.motion.legs import place_feet, place_hands
 from elbowroom.motion.retarget_pose import carry_over, has_feet, leg_length
-from elbowroom.motion.soles import Sole, softened, soles, toes_above
+from elbowroom.motion.soles import softened, soles, toes_above
 
 # Share of its length to which a leg may be stretched: near full stretch a knee angular_accelerations.
 _STRETCH = 0.9965
@@ -77,12 +77,18 @@ def held_feet(clip: Clip, contacts: Contacts, T: Array) -> HeldFeet:
         heel, ball = contacts.on[:, column], contacts.on[:, column + 1]
         track = track_of(sole, T[:, sole.foot])
         held = pinned(sole, track, heel, ball, contacts.floor, clip.fps)
-        held[:, PLACE][:, 2] += _under_floor(sole, held, contacts.floor, ~(heel | ball))
+        # rise of a swinging foot needed to clear the floor, (T,) metres
+        T_foot = feet_of(sole, held)
+        lowest = apply(T_foot, np.stack([sole.heel, sole.ball]))[..., 2].min(axis=1)
+        held[:, PLACE][:, 2] += np.where(~(heel | ball), np.maximum(contacts.floor - lowest, 0.0), 0.0)
         feet[sole.side] = feet_of(sole, held)
         raised.append(held[:, 5] - track[:, 5])
         planted.append(heel | ball)
         if sole.toes >= 0:
-            toes[sole.toes] = _toes_on_floor(clip, sole, feet[sole.side], held, ball)
+            # local rotations of the toes (T, 4): flat on the floor while the ball is planted, else as they were
+            flat = rot.multiply(rot.about(UP, held[:, HEADING]), sole.toes_flat)
+            on_floor = rot.multiply(rot.conjugate(rot.from_matrix(feet[sole.side][:, :3, :3])), flat)
+            toes[sole.toes] = rot.slerp(clip.rotations[:, sole.toes], on_floor, _soft(ball, _TOES, clip.fps))
     return HeldFeet(feet, toes, np.stack(raised), np.stack(planted))
 
 
@@ -101,27 +107,9 @@ def _hips_follow(raised: Array, planted: Flags, fps: float) -> Array:
     return np.sum(slow * weight, axis=0) / weight.sum(axis=0) + jolt
 
 
-def _under_floor(sole: Sole, track: Array, floor: float, swinging: Flags) -> Array:
-    """Rise of a swinging foot needed to clear the floor, (T,) metres."""
-    T_foot = feet_of(sole, track)
-    lowest = apply(T_foot, np.stack([sole.heel, sole.ball]))[..., 2].min(axis=1)
-    return np.where(swinging, np.maximum(floor - lowest, 0.0), 0.0)
-
-
-def _toes_on_floor(clip: Clip, sole: Sole, T_foot: Array, track: Array, ball: Flags) -> Array:
-    """Local rotations of the toes (T, 4): flat on the floor while the ball is planted, else as they were."""
-    flat = rot.multiply(rot.about(UP, track[:, HEADING]), sole.toes_flat)
-    on_floor = rot.multiply(rot.conjugate(rot.from_matrix(T_foot[:, :3, :3])), flat)
-    return rot.slerp(clip.rotations[:, sole.toes], on_floor, _soft(ball, _TOES, clip.fps))
-
-
 def hips_drop(character: Character, T: Array, moved: Array, feet: dict[str, Array], fps: float) -> Array:
     """Smooth drop of hips (T,) metres, moved by (T, 3) from joints at T (T, J, 4, 4), by which legs reach the feet."""
-    return covering(_lack_of_leg(character, T, moved, feet), _width(_HIPS, fps))
-
-
-def _lack_of_leg(character: Character, T: Array, moved: Array, feet: dict[str, Array]) -> Array:
-    """Drop of the hips needed to bring both feet within reach, (T,) metres."""
+    # drop of the hips needed to bring both feet within reach, (T,) metres
     lack = np.zeros(len(T))
     for side, T_foot in feet.items():
         hip, knee, ankle = (T[:, character.role(f"{side}_{part}"), :3, 3] for part in ("thigh", "shin", "foot"))
@@ -132,7 +120,7 @@ def _lack_of_leg(character: Character, T: Array, moved: Array, feet: dict[str, A
         # with the foot too far aside for any height the hips come down until the leg lies level at most
         drop = -to_foot[:, 2] - np.sqrt(np.maximum(reach**2 - aside, 0.0))
         lack = np.maximum(lack, np.minimum(drop, 0.3 * length))
-    return np.maximum(lack, 0.0)
+    return covering(np.maximum(lack, 0.0), _width(_HIPS, fps))
 
 
 def _soft(on: Flags, seconds: float, fps: float) -> Array:
@@ -258,7 +246,11 @@ _PARTS = ("pelvis", "left_thigh", "right_thigh")
 def jolts(clip: Clip) -> NDArray[np.intp]:
     """Frames in which hips leap away from where both neighbouring frames have them."""
     parts = [clip.character.roles[r] for r in _PARTS if r in clip.character.roles] or [0]
-    off = _off_neighbours(clip.positions()[:, parts]).max(axis=1)
+    # distance (T, P) of points (T, P, 3) from the middle of where they are one frame before and after
+    p = clip.positions()[:, parts]
+    out = np.zeros(p.shape[:2])
+    out[1:-1] = np.linalg.norm(p[1:-1] - 0.5 * (p[:-2] + p[2:]), axis=-1)
+    off = out.max(axis=1)
     off[: clip.source.lead + 1] = 0.0
     threshold = max(_LEAP * _size(clip.character), 0.5 * _ACCELERATION / clip.fps**2)
     # The frames beside a leap are off by half of it, too.
@@ -275,13 +267,6 @@ def without_jolts(clip: Clip) -> tuple[Clip, int]:
     root[found] = 0.5 * (root[found - 1] + root[found + 1])
     q[found] = rot.slerp(q[found - 1], q[found + 1], 0.5)
     return clip.with_(root=root, rotations=q), len(found)
-
-
-def _off_neighbours(p: Array) -> Array:
-    """Distance (T, P) of points (T, P, 3) from the middle of where they are one frame before and after."""
-    out = np.zeros(p.shape[:2])
-    out[1:-1] = np.linalg.norm(p[1:-1] - 0.5 * (p[:-2] + p[2:]), axis=-1)
-    return out
 
 
 def _size(character: Character) -> float:

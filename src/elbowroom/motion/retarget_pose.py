@@ -42,7 +42,7 @@ def relaxed(character: Character, role: str) -> Array:
 _RUNS = (("pelvis", "spine1", "spine2", "chest"), ("chest", "neck", "head"))
 
 
-class Carried(NamedTuple):
+class RetargetedMotion(NamedTuple):
     """A motion on another body before its feet are planted: root (T, 3), local rotations (T, J, 4), notes."""
 
     root: Array
@@ -51,7 +51,7 @@ class Carried(NamedTuple):
     notes: tuple[str, ...]
 
 
-def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
+def carry_over(clip: Clip, character: Character, floor: float) -> RetargetedMotion:
     """Turns by role, and the hips at the height and stride of the other body's legs.
 
     `floor` is the height of the clip's ground, metres. The way is scaled about where the clip begins.
@@ -96,7 +96,7 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
     start[2] = floor + ankle_height(source)
     end = np.array([start[0], start[1], floor + ankle_height(character)])
     root = end + scale * (hips - start) - _hip_centre(character, there)
-    return Carried(root, q, scale, _notes(source, character))
+    return RetargetedMotion(root, q, scale, _notes(source, character))
 
 
 def leg_length(character: Character) -> float:

@@ -149,7 +149,7 @@ def _moving_span(motion: Motion) -> tuple[float, float]:
     return start, end
 
 
-class Direction:
+class ViewChoice:
     """Choice of the view at each time."""
 
     def __init__(

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from elbowroom.character.visual import Show, shapes_skin, visible
 from elbowroom.errors import BadValue, MissingExtra
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.pictures.direction import FAR, Camera, Direction, View
-from elbowroom.pictures.surfaces import TEXTURE_UNIT, Cloud, Figure, Surface, mesh_surface
+from elbowroom.pictures.direction import FAR, Camera, View, ViewChoice
+from elbowroom.pictures.surfaces import TEXTURE_UNIT, Cloud, GpuSurface, PosedBody, mesh_surface
 from elbowroom.world.extent import FURNITURE, action, box_corners, joint_transforms
 from elbowroom.world.world import World
 
@@ -159,7 +159,7 @@ class Renderer:
         if min(size) < 8 or max(size) > 8192:
             raise BadValue(f"a picture must be 8 to 8192 pixels wide and high, not {size[0]}×{size[1]}.")
         self.world, self.size = world, size
-        self.direction = Direction(world, camera or Camera(), size[0] / size[1], clouds, span, far)
+        self.direction = ViewChoice(world, camera or Camera(), size[0] / size[1], clouds, span, far)
         self._clouds = clouds
         self._context = context = drawing_context()
         self._programs = {
@@ -175,9 +175,9 @@ class Renderer:
         self._walls = mesh_surface(self._programs, large)
         self._static = mesh_surface(self._programs, [m for m in world.static.values() if m not in large])
         self._objects = {name: mesh_surface(self._programs, [o.mesh]) for name, o in world.things.items()}
-        self._figures = {name: Figure(self._programs, visible(world.body(name), show)) for name in world.characters}
+        self._figures = {name: PosedBody(self._programs, visible(world.body(name), show)) for name in world.characters}
         self._shapes = {
-            name: Figure(self._programs, shapes_skin(world.body(name)))
+            name: PosedBody(self._programs, shapes_skin(world.body(name)))
             for name in world.characters
             if shapes_over and world.body(name).shapes
         }
@@ -203,9 +203,10 @@ class Renderer:
             return self._draw(t, list(ghosts), view or self.direction.view(t))
 
     def _draw(self, t: float, ghosts: list[tuple[float, float]], view: View) -> Pixels:
-        solid: list[tuple[Surface, Array]] = []
-        faint: list[tuple[float, list[tuple[Surface, Array]]]] = []
-        points = [action(self.world, t), *_cloud_points(self._clouds, t)]
+        solid: list[tuple[GpuSurface, Array]] = []
+        faint: list[tuple[float, list[tuple[GpuSurface, Array]]]] = []
+        seen = [cloud.at(t) for cloud in self._clouds]
+        points = [action(self.world, t), *[points[np.isfinite(points).all(axis=-1)] for points in seen]]
         for k, (time, opacity) in enumerate([(t, 1.0), *ghosts]):
             exposed = self._exposed(time, k)
             if opacity >= 1.0:
@@ -219,7 +220,11 @@ class Renderer:
         solid += [(surface, np.eye(4)) for surface in passing if surface is not None]
         if self._static is not None:
             solid.append((self._static, np.eye(4)))
-        self._curtain(t)
+        # plane at which large static meshes are cut open to show the action; none if nothing moves
+        normal, reach = self.direction.curtain(t) if self._moves else (np.zeros(3), 1.0)
+        self._cut = (*(float(x) for x in normal), reach)
+        foot = (self.world.floor or 0.0) + _THRESHOLD
+        self._programs["depth"]["curtain_foot"] = foot
         self._light(np.concatenate(points), solid, view)
         self._paint(view, solid, faint, np.concatenate(points))
         for surface in passing:
@@ -230,14 +235,7 @@ class Renderer:
         data = np.frombuffer(self._resolved.read(components=3, alignment=1), dtype=np.uint8)
         return np.ascontiguousarray(data.reshape(height, width, 3)[::-1])
 
-    def _curtain(self, t: float) -> None:
-        """Plane at which large static meshes are cut open to show the action; none if nothing moves."""
-        normal, reach = self.direction.curtain(t) if self._moves else (np.zeros(3), 1.0)
-        self._cut = (*(float(x) for x in normal), reach)
-        foot = (self.world.floor or 0.0) + _THRESHOLD
-        self._programs["depth"]["curtain_foot"] = foot
-
-    def _exposed(self, t: float, exposure: int) -> list[tuple[Surface, Array]]:
+    def _exposed(self, t: float, exposure: int) -> list[tuple[GpuSurface, Array]]:
         """Bodies and objects at a time."""
         out = self._posed(self._figures, t, exposure)
         for name, surface in self._objects.items():
@@ -245,13 +243,13 @@ class Renderer:
                 out.append((surface, np.asarray(self.world.things[name].path(t), dtype=float)))
         return out
 
-    def _posed(self, figures: dict[str, Figure], t: float, exposure: int) -> list[tuple[Surface, Array]]:
+    def _posed(self, figures: dict[str, PosedBody], t: float, exposure: int) -> list[tuple[GpuSurface, Array]]:
         return [
             (figure.posed(joint_transforms(self.world.characters[name], t)[0], exposure), np.eye(4))
             for name, figure in figures.items()
         ]
 
-    def _light(self, points: Array, solid: list[tuple[Surface, Array]], view: View) -> None:
+    def _light(self, points: Array, solid: list[tuple[GpuSurface, Array]], view: View) -> None:
         """Depth maps of the key light and the sky."""
         near = [points]
         center = points.mean(axis=0)
@@ -276,8 +274,8 @@ class Renderer:
     def _paint(
         self,
         view: View,
-        solid: list[tuple[Surface, Array]],
-        faint: list[tuple[float, list[tuple[Surface, Array]]]],
+        solid: list[tuple[GpuSurface, Array]],
+        faint: list[tuple[float, list[tuple[GpuSurface, Array]]]],
         points: Array,
     ) -> None:
         """Background, ground, solid surfaces, then faint ones."""
@@ -333,7 +331,7 @@ class Renderer:
         self._context.depth_func = "==" if what == "color" else "<"
         self._canvas.use()
 
-    def _draw_all(self, surfaces: list[tuple[Surface, Array]], name: str) -> None:
+    def _draw_all(self, surfaces: list[tuple[GpuSurface, Array]], name: str) -> None:
         program = self._programs[name]
         if name == "depth":
             program["curtain"] = _NO_CURTAIN
@@ -348,11 +346,6 @@ class Renderer:
                 program["curtain"] = self._cut
             program["model"] = gl(np.eye(4))
             self._walls.draw(name)
-
-
-def _cloud_points(clouds: Sequence[Cloud], t: float) -> list[Array]:
-    seen = [cloud.at(t) for cloud in clouds]
-    return [points[np.isfinite(points).all(axis=-1)] for points in seen]
 
 
 def _program(context: moderngl.Context, vertex: str, fragment: str) -> moderngl.Program:

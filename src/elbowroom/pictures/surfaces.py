@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Skin
 from elbowroom.errors import BadValue
-from elbowroom.geometry.mesh import Color, Mesh, frozen
-from elbowroom.geometry.normals import SmoothNormals, split_at_creases, welded
+from elbowroom.geometry.mesh import Color, Mesh, SmoothNormals, frozen, split_at_creases, welded
 from elbowroom.geometry.paint import decoded
 from elbowroom.geometry.rotations import Array, arc, to_matrix
 from elbowroom.geometry.shapes import capsule_mesh
@@ -76,14 +75,14 @@ _SRGB8 = 0x8C41  # GL_SRGB8: sampled as linear light
 _MOST_PX = 2048  # side of a texture on the graphics side
 
 
-class Surface:
+class GpuSurface:
     """Triangles in buffers of their own, drawn by any of the programs."""
 
     def __init__(
         self,
         programs: dict[str, moderngl.Program],
         moving: bytes,
-        looks: Looks,
+        looks: VertexLooks,
         index: NDArray[np.int32],
     ) -> None:
         """`moving` is positions and normals (V, 6), float32; `index` (F, 3)."""
@@ -133,18 +132,18 @@ def packed(positions: Array, normals: Array) -> bytes:
     return np.concatenate([positions, normals], axis=1).astype(np.float32).tobytes()
 
 
-def mesh_surface(programs: dict[str, moderngl.Program], meshes: list[Mesh]) -> Surface | None:
+def mesh_surface(programs: dict[str, moderngl.Program], meshes: list[Mesh]) -> GpuSurface | None:
     """Rigid meshes as one surface, sharp where their edges are; None when there is nothing to draw."""
     split = [split_at_creases(m) for m in meshes if len(m.faces)]
     if not split:
         return None
     whole = assembled([mesh for mesh, _ in split])
     normals = np.concatenate([n for _, n in split])
-    return Surface(programs, packed(whole.vertices, normals), looks_of(whole), whole.faces)
+    return GpuSurface(programs, packed(whole.vertices, normals), looks_of(whole), whole.faces)
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
+class VertexLooks:
     """Colours and places in textures of vertices (V, 5) as float32; textures, the first of them none; which one
     each vertex has (V,)."""
 
@@ -153,7 +152,7 @@ class Looks:
     texture_of: NDArray[np.intp]
 
 
-def looks_of(shown: Mesh | Skin) -> Looks:
+def looks_of(shown: Mesh | Skin) -> VertexLooks:
     """Looks of a mesh or skin: its textures, else the colours of its vertices."""
     count = len(shown.vertices)
     colors = np.tile(shown.color, (count, 1)) if shown.colors is None else shown.colors
@@ -165,7 +164,7 @@ def looks_of(shown: Mesh | Skin) -> Looks:
         plain = np.array([m.color for m in paint.materials])[paint.of_vertex]
         colors, uv = np.where(texture_of[:, None] > 0, plain, colors), paint.uv
     rows = np.concatenate([colors, uv], axis=1).astype(np.float32).tobytes()
-    return Looks(rows, tuple(textures), texture_of)
+    return VertexLooks(rows, tuple(textures), texture_of)
 
 
 def _texture(context: moderngl.Context, data: bytes) -> moderngl.Texture:
@@ -180,7 +179,7 @@ def _texture(context: moderngl.Context, data: bytes) -> moderngl.Texture:
     return texture
 
 
-class Figure:
+class PosedBody:
     """A body's visible mesh in as many poses as one picture shows."""
 
     def __init__(self, programs: dict[str, moderngl.Program], skin: Skin) -> None:
@@ -188,15 +187,15 @@ class Figure:
         self._skin = skin
         self._normals = SmoothNormals(skin.faces, welded(skin.vertices, skin.owner))
         self._looks = looks_of(skin)
-        self._exposures: list[Surface] = []
+        self._exposures: list[GpuSurface] = []
 
-    def posed(self, T_world_joint: Array, exposure: int) -> Surface:
+    def posed(self, T_world_joint: Array, exposure: int) -> GpuSurface:
         """The surface for joint transforms (J, 4, 4), kept under the number of its exposure."""
         positions = self._skin.posed(T_world_joint)
         normals = self._normals(positions)
         if exposure < len(self._exposures):
             self._exposures[exposure].update(positions, normals)
             return self._exposures[exposure]
-        surface = Surface(self._programs, packed(positions, normals), self._looks, self._skin.faces)
+        surface = GpuSurface(self._programs, packed(positions, normals), self._looks, self._skin.faces)
         self._exposures.append(surface)
         return surface

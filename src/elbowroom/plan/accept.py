@@ -24,7 +24,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk, velocity_jerks
 from elbowroom.plan.repair.find import CollisionEpisode
 from elbowroom.world.certificate import certify
-from elbowroom.world.certificate_findings import Hit
+from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
@@ -32,8 +32,8 @@ from elbowroom.world.world import World
 Cause = TypeVar("Cause")
 
 
-def hits(world: World, during: Interval, who: str = "") -> list[Hit]:
-    """What collides during an interval of a motion, or is not proven apart; only that of one character, if given."""
+def hits(world: World, during: Interval, who: str = "") -> list[Finding]:
+    """Collisions of a motion in an interval, and pairs not proven apart; with `who` only those of that character."""
     found = certify(world, during=during, clearance=False, contacts="never").hits
     return [hit for hit in found if not who or who in hit.who]
 
@@ -54,7 +54,7 @@ def limb_meets(check: LimbCheck, limb: str, q: Array, times: Array) -> Collision
 def met_between(
     root: Array, q: Array, counts: NDArray[np.int64], refuse: Callable[[Pose, int, float], Cause | None]
 ) -> Cause | None:
-    """What refuses a posture between frames, roots (N, 3) and rotations (N, J, 4), cut into counts (N - 1,) of pieces.
+    """First cause to refuse a posture between frames, roots (N, 3) and rotations (N, J, 4), in counts (N - 1,) of pieces.
 
     `refuse` gets the posture, the frame before it, and the share of the way from that to the next.
     """

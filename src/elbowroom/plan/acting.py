@@ -65,9 +65,9 @@ def travel(
         if failure is None:
             return
         failure.by_limbs = actor.stands and failure.status in ESCALATES
-        if d.whole_body == "never" or path == "straight" or not failure.by_limbs or d.effort.paths_left <= 0:
+        if d.whole_body == "never" or path == "straight" or not failure.by_limbs or d.spent.paths_left <= 0:
             raise failure
-        d.effort.paths_left -= 1
+        d.spent.paths_left -= 1
     _by_whole_body(d, actor, hands, goal, count, what, back)
 
 

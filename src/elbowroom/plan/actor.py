@@ -111,7 +111,7 @@ class _Of(Generic[T]):
 
 
 class Stage(Protocol):
-    """What keeps the current tracks of its actors."""
+    """Keeper of the current tracks of its actors."""
 
     @property
     def tracks(self) -> Mapping[str, Track]:

@@ -32,9 +32,9 @@ from elbowroom.plan.result import Blocked, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.posing.limb_ik import Keep, LimbIK
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 from elbowroom.spaces.styles import NATURAL, style_of
-from elbowroom.world.edit import Tier
+from elbowroom.world.edit import EditTier
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.pairs import Pair
 
@@ -67,7 +67,7 @@ class LimbTrajectory:
     """Rotations (N + 1, 3, 4) of an arm's joints by frame, with the tier, its cost, and search trees to draw."""
 
     rotations: Array
-    tier: Tier
+    tier: EditTier
     first_s: float = 0.0
     smooth_s: float = 0.0
     checks: int = 0
@@ -75,7 +75,7 @@ class LimbTrajectory:
     trees: tuple[Array, ...] = ()
 
     @property
-    def cost(self) -> tuple[Tier, float, float, int, int, tuple[Array, ...]]:
+    def cost(self) -> tuple[EditTier, float, float, int, int, tuple[Array, ...]]:
         """Tier, seconds of search and smoothing, and numbers of checks, nodes and trees, as stored in an edit."""
         return self.tier, self.first_s, self.smooth_s, self.checks, self.nodes, self.trees
 
@@ -228,7 +228,7 @@ class ArmPaths:
 
     def _searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
         """A searched path with rounded corners."""
-        space = LimbSpace.over(self.check, timed=self.moving, style=style_of(self.settings.style, NATURAL))
+        space = LimbSearchSpace.over(self.check, timed=self.moving, style=style_of(self.settings.style, NATURAL))
         t0, t1 = (float(self.times[0]), float(self.times[-1])) if self.moving else (0.0, 0.0)
         begun = time.perf_counter()
         path = plan_limb(space, space.state(start, t0), space.state(goal, t1), seed, self.settings.search_budget)

@@ -85,8 +85,8 @@ def _unbalanced(found: Reached) -> Reached:
 
 
 @dataclass(frozen=True)
-class Mode:
-    """How tasks are planned: `careful` checks whole bodies after each step, because an earlier plan could not be
+class PlanMode:
+    """Manner of planning: `careful` checks whole bodies after each step, because an earlier plan could not be
     proven; `escalates` plans whole bodies where limbs fail; `brief` tries few places to stand, because the plan only
     shows whether a change would help.
     """
@@ -97,8 +97,8 @@ class Mode:
 
 
 @dataclass
-class Effort:
-    """What one plan has spent: whole-body postures, whole-body paths left after limbs have failed, failed walks to
+class Spent:
+    """Expenses of one plan: whole-body postures, whole-body paths left after limbs have failed, failed walks to
     places to stand; places that the whole body does not reach; grasps by object that led to failures of later tasks,
     and objects with another grasp to try where a hand is not seen to put them down.
     """
@@ -117,9 +117,9 @@ class Director:
     The take is all that tasks change; whoever tries something keeps the one before it (`attempt`, `first`).
     """
 
-    def __init__(self, world: World, settings: Settings, fps: float, attempt: int, mode: Mode = Mode()) -> None:
+    def __init__(self, world: World, settings: Settings, fps: float, attempt: int, mode: PlanMode = PlanMode()) -> None:
         self.take = Take(_kept(world))
-        self.settings, self.mode, self.effort, self._fps = settings, mode, Effort(), fps
+        self.settings, self.mode, self.spent, self._fps = settings, mode, Spent(), fps
         self.coming: Sequence[Task] = ()  # tasks that are still to do
         self.doing = ""  # description of the current task
         self.at_once = False  # start hand motions without waiting: the task gives the time
@@ -243,22 +243,22 @@ class Director:
             status: ReachStatus = "out-of-reach" if body.status == "unknown" else body.status
             return Reached(status, pose if body.pose is None else body.pose, 0.0, {"effort": 1.0}, 0.0)
         found = self._reach(asked, actor, checked, other)
-        if found.found or checked is None or self.whole_body == "never" or self.effort.postures >= _POSTURES:
+        if found.found or checked is None or self.whole_body == "never" or self.spent.postures >= _POSTURES:
             return found
-        self.effort.postures += 1
+        self.spent.postures += 1
         at = T_world_hand[:3, 3]
-        near = [one for one in self.effort.missed if one.hand == hand and np.linalg.norm(one.at - at) < _SAME_PLACE_M]
+        near = [one for one in self.spent.missed if one.hand == hand and np.linalg.norm(one.at - at) < _SAME_PLACE_M]
         if len(near) >= _MISSES:
             return _unbalanced(found) if any(one.falls for one in near) else found
         if self._cut_off(actor, hand, pose, T_world_hand[:3, 3], k):
             return found
-        effort = USUAL if self.effort.postures <= _THOROUGH else BRIEF
+        effort = USUAL if self.spent.postures <= _THOROUGH else BRIEF
         body = whole_body_reach(actor, hand, T_world_hand, pose, checked, other, floor, effort)
         if body.pose is not None:
             done: ReachStatus = "found" if body.status == "found" else "blocked"
             return replace(found, status=done, pose=body.pose, missing=0.0, why="")
         falls = body.status == "out-of-balance"
-        self.effort.missed.append(_Miss(hand, at, falls))
+        self.spent.missed.append(_Miss(hand, at, falls))
         return _unbalanced(found) if falls else found
 
     def _kneeling_reach(

@@ -13,7 +13,7 @@ from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
 from elbowroom.plan import acting
 from elbowroom.plan.actor import stands
-from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, Mode
+from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, PlanMode
 from elbowroom.plan.footing import finished, on_footing
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import BLOCKED, layers, ordered
@@ -97,7 +97,7 @@ def _over_repaired(
 
 def _probed(fps: float, world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
     """One brief attempt at tasks, to find out whether a change helps."""
-    d = Director(world, settings, fps, 0, Mode(brief=True))
+    d = Director(world, settings, fps, 0, PlanMode(brief=True))
     return _planned(d, ordered(world, tasks))[0]
 
 
@@ -135,10 +135,10 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
     while attempt < _ATTEMPTS and walks < MOST_FAILED_WALKS:
         order = ordered(world, tasks, leading)
         careful = any(plan.status == "not-certified" for plan in plans)
-        director = Director(world, settings, fps, attempt, Mode(careful=careful))
+        director = Director(world, settings, fps, attempt, PlanMode(careful=careful))
         plan, failed = _planned(director, order)
         blocked = failed.who
-        walks += director.effort.walks
+        walks += director.spent.walks
         failed.failed_walks = walks
         failures.append(failed)
         plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
@@ -160,7 +160,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         attempt, leading = attempt + 1, ()
         notes.clear()
     if walks < MOST_FAILED_WALKS and _escalates(director, plans[-1], failures[0]):
-        director = Director(world, settings, fps, 0, Mode(escalates=True))
+        director = Director(world, settings, fps, 0, PlanMode(escalates=True))
         plan, failed = _planned(director, ordered(world, tasks))
         if plan.found:
             return plan, failed
@@ -239,8 +239,8 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
         if task.grasps and all(number != k for number, *_ in taken):
             taken.append((k, thing, d.take))
             if task.takes:
-                d.effort.refused.pop(thing, None)
-                d.effort.choosy.add(thing)
+                d.spent.refused.pop(thing, None)
+                d.spent.choosy.add(thing)
         do = partial(_do, d, task, tasks[:k], done)
         blocked = tried(do if task.walks else partial(on_footing, d, task, do))
         if blocked is None:
@@ -251,11 +251,11 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
         taken = [t for t in taken if t[0] < k + task.takes]
         before = next((t for t in reversed(taken) if t[1] == thing), None)
         grip = d.take.grips.get(thing) if task.held_before else None
-        refused = d.effort.refused.setdefault(thing, set())
+        refused = d.spent.refused.setdefault(thing, set())
         far = blocked.status == "target-out-of-reach" and blocked.missing > _OTHER_GRASP_M
         enough = len(refused) >= _REGRASPS or (task.takes and len(refused) > 0)
-        if before is not None and enough and thing in d.effort.choosy:  # none is easy to put down: the best at length
-            d.effort.choosy.remove(thing)
+        if before is not None and enough and thing in d.spent.choosy:  # none is easy to put down: the best at length
+            d.spent.choosy.remove(thing)
             refused.clear()
         elif before is None or grip is None or far or enough:
             raise blocked

@@ -59,7 +59,7 @@ def at_rest(world: World, thing: str, T: Array) -> World:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs:
+class _PairKinds:
     """Pairs (P,) of parts: `apart`, not both of the body; `spaced`, kept apart with `most_room` metres at most."""
 
     apart: NDArray[np.bool_]
@@ -67,7 +67,7 @@ class _Pairs:
     most_room: Array
 
     @classmethod
-    def of(cls, world: World, exact: ExactWorld, who: str, led: str | None) -> _Pairs:
+    def of(cls, world: World, exact: ExactWorld, who: str, led: str | None) -> _PairKinds:
         """The pairs of a world for postures of a character who may lead an object."""
         own = np.array([part.kind == "body" and part.owner == who for part in exact.parts], dtype=bool)
         joints_of = np.array([part.joint for part in exact.parts])
@@ -129,7 +129,7 @@ class Postures:
         self._mine = np.isin(self._exact.index, list(mine)).any(axis=1)
         self._taking = taking
         self._among: dict[tuple[str, str], NDArray[np.int64]] = {}
-        self._pairs = _Pairs.of(world, self._exact, who, led)
+        self._pairs = _PairKinds.of(world, self._exact, who, led)
         # Most queries collide, usually in the same pair as the last ones. Numbers that grow with how recently a pair
         # collided give the order of tests, pairs of the body with itself last.
         self._met: NDArray[np.int64] = np.asarray(self._pairs.apart, dtype=np.int64)

@@ -188,7 +188,7 @@ class PlanningFailure(Exception):
 
 
 def tried(do: Callable[[], T]) -> T | PlanningFailure:
-    """What a call returns, or the reason why planning fails in it."""
+    """Result of a call, or the reason why planning fails in it."""
     try:
         return do()
     except PlanningFailure as reason:
@@ -196,7 +196,7 @@ def tried(do: Callable[[], T]) -> T | PlanningFailure:
 
 
 def first_of(options: Iterable[S], do: Callable[[S], T]) -> T:
-    """What a call returns for the first option with which it succeeds; raises the failure of the first where none does.
+    """Result of a call for the first option that succeeds; raises the failure of the first option where none does.
 
     Options that leave a take must go through `Director.first`, which undoes them.
     """

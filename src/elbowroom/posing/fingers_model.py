@@ -243,7 +243,17 @@ class HandAtThing:
             T[:3, 3] = start + at * approach
             self.put_thing(inverse(T))
             gaps -= moved
-            moved = self._nearest(gaps, ahead - at + 2.0 * margin) - margin
+            # distance of the nearest shape, at most `limit`; gaps (S,) are lower bounds for each, and become tighter
+            best = ahead - at + 2.0 * margin
+            for row in np.argsort(gaps, kind="stable").tolist():
+                if gaps[row] >= best:
+                    break
+                # somewhat farther than needed, to avoid an early repetition
+                gaps[row] = self.gap([row], best + _ASKED)
+                best = min(best, float(gaps[row]))
+                if best <= 0.0:
+                    break
+            moved = best - margin
             if moved <= 0.5 * margin:
                 return at if at > -back else -np.inf
             at += moved
@@ -262,16 +272,3 @@ class HandAtThing:
     def clear(self) -> bool:
         """Return whether the hand is clear of the mesh."""
         return not any(self.within(row, 0.0) for row in self._all.tolist())
-
-    def _nearest(self, gaps: Array, limit: float) -> float:
-        """Distance of the nearest shape, at most `limit`; gaps (S,) are lower bounds for each, and become tighter."""
-        best = limit
-        for row in np.argsort(gaps, kind="stable").tolist():
-            if gaps[row] >= best:
-                break
-            # somewhat farther than needed, to avoid an early repetition
-            gaps[row] = self.gap([row], best + _ASKED)
-            best = min(best, float(gaps[row]))
-            if best <= 0.0:
-                break
-        return best

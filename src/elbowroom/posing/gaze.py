@@ -69,7 +69,8 @@ def gazing(body: Character, root: Array, q: Array, points: Array, share: Array, 
         # the trunk's axes in the frame above the joint at rest
         axes = _rest_turn(body, above, trunk)
         looking = rot.multiply(rot.exp(rot.rotate(axes, part * of * turn)), base[joint])
-        new[:, joint] = rot.slerp(new[:, joint], _ranged(body, joint, looking), by)
+        limit = body.limits[joint] if body.limits else None
+        new[:, joint] = rot.slerp(new[:, joint], looking if limit is None else limit.clamp(looking), by)
     if pupils:
         T = body.skeleton.forward(root[rows], new)
         for joint in pupils:
@@ -137,11 +138,6 @@ def _neck(body: Character) -> tuple[int, ...]:
     arms = [body.roles[r] for r in ("left_upper_arm", "right_upper_arm") if r in body.roles]
     found = [body.roles[r] for r in ("neck", "head") if r in body.roles]
     return tuple(j for j in found if not set(arms) & set(body.subtree(j)))
-
-
-def _ranged(body: Character, joint: int, rotation: Array) -> Array:
-    limit = body.limits[joint] if body.limits else None
-    return rotation if limit is None else limit.clamp(rotation)
 
 
 @lru_cache(maxsize=256)

@@ -22,11 +22,11 @@ from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.posing.fingers import TOUCH, Closed, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
-from elbowroom.posing.grasps_form import Form, form_of, part_near
+from elbowroom.posing.grasps_form import GraspForm, form_of, part_near
 from elbowroom.posing.grasps_lying import Lying
-from elbowroom.posing.grasps_make import Maker
+from elbowroom.posing.grasps_make import GraspMaker
 from elbowroom.posing.grasps_seats import Seats, hand_seats
-from elbowroom.posing.grasps_settle import BACK, MARGIN, MOST, Grasp, Ground, marked, settled
+from elbowroom.posing.grasps_settle import BACK, MARGIN, MOST, Grasp, RestPlane, marked, settled
 from elbowroom.world.things import Fixture, GraspMark, Thing
 from elbowroom.world.world import World
 
@@ -201,7 +201,7 @@ def held_grasp(body: Body, hand: str, thing: Thing, *, released: bool) -> Grasp 
     if not isinstance(body, Character) or hand not in ("left", "right"):
         return None
     scene = HandAtThing(hand_model(body, hand), thing.mesh)
-    ground = Ground(_UP, float(thing.mesh.bounds[0, 2]))
+    ground = RestPlane(_UP, float(thing.mesh.bounds[0, 2]))
 
     def holds(grasp: Grasp) -> bool:
         scene.put_thing(inverse(grasp.T_thing_hand))
@@ -301,11 +301,11 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
     form = form_of(mesh)
     if form is None:
         return []
-    maker = Maker(seats, form, _turned(form, up))
+    maker = GraspMaker(seats, form, _turned(form, up))
     if not lying:
         return settled(hand, maker.all(), form, scene)
     lies = Lying(maker)
-    ground = Ground(up, lies.ground + float(form.T_thing_form[:3, 3] @ up))
+    ground = RestPlane(up, lies.ground + float(form.T_thing_form[:3, 3] @ up))
     # each kind separately: a can has so many grasps from its sides that none from above would be among the first
     kinds = ((maker.all(), MOST // 2), (list(lies.from_above()), MOST // 4), (list(lies.walls()), MOST // 4))
     lists = (settled(hand, made, form, scene, ground=ground, most=most) for made, most in kinds)
@@ -321,7 +321,7 @@ def edge_grasps(body: Body, hand: str, mesh: Mesh, out: ArrayLike, up: ArrayLike
     if form is None or not closes(body, hand):
         return []
     seats, R = hand_seats(body, hand), form.T_thing_form[:3, :3].T
-    candidates = Maker(seats, form, R @ normalize(up)).edge(R @ normalize(out))
+    candidates = GraspMaker(seats, form, R @ normalize(up)).edge(R @ normalize(out))
     return _named(settled(hand, candidates, form, HandAtThing(seats.model, mesh)), "edge_")
 
 
@@ -334,7 +334,7 @@ def _at_handle(
     if part is None or form is None:
         return []
     bar = HandAtThing(seats.model, part)
-    maker = Maker(seats, form, _turned(form, up))
+    maker = GraspMaker(seats, form, _turned(form, up))
     made = maker.bar(apply(inverse(form.T_thing_form), handle[None, :3, 3])[0])
     found = []
     for grasp in settled(hand, maker.all() if made is None else made, form, scene, forearm=True):
@@ -351,7 +351,7 @@ def _at_handle(
     return sorted(found, key=lambda g: g.cost)
 
 
-def _turned(form: Form, up: Array) -> Array:
+def _turned(form: GraspForm, up: Array) -> Array:
     return form.T_thing_form[:3, :3].T @ up
 
 

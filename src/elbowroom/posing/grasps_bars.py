@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.posing.grasps_form import Form
+from elbowroom.posing.grasps_form import GraspForm
 
 # Surface points at which bars are searched, and how many bars are enough.
 _SPOTS, _MOST = 240, 6
@@ -60,7 +60,7 @@ class Bar:
     free: float = 1.0
 
 
-def bars(form: Form, scale: float) -> list[Bar]:
+def bars(form: GraspForm, scale: float) -> list[Bar]:
     """Pieces of bars in the surface of a form for a hand of a scale: those with room for fingers, then nearest to its
     middle."""
     found: list[Bar] = []
@@ -70,7 +70,7 @@ def bars(form: Form, scale: float) -> list[Bar]:
     return sorted(found, key=lambda b: (-b.free, float(np.linalg.norm(b.middle))))[:_MOST]
 
 
-def _room(form: Form, bar: Bar, scale: float) -> float:
+def _room(form: GraspForm, bar: Bar, scale: float) -> float:
     """Distance from a bar, where a hand is around it, to the rest of a form, as a share of what fingers need."""
     inner, outer = [bar.middle], list[Array]()
     for ahead in (bar.axis, -bar.axis):
@@ -86,7 +86,7 @@ def _room(form: Form, bar: Bar, scale: float) -> float:
     return float(np.clip((others.min(initial=np.inf) - 0.5 * bar.thick) / (_ROOM_M * scale), 0.0, 1.0))
 
 
-def _pieces(form: Form, scale: float) -> Iterator[Bar]:
+def _pieces(form: GraspForm, scale: float) -> Iterator[Bar]:
     points, normals = form.points, form.normals
     for p, n in zip(points[:_SPOTS], normals[:_SPOTS], strict=True):
         thick = thickness(form, p, n, _THICK_M * scale, _OFF_M, _FACING)
@@ -111,7 +111,7 @@ def _pieces(form: Form, scale: float) -> Iterator[Bar]:
             yield Bar(middle, axes[:, 0], wide)
 
 
-def thickness(form: Form, p: Array, n: Array, most: float, off: float, facing: float) -> float | None:
+def thickness(form: GraspForm, p: Array, n: Array, most: float, off: float, facing: float) -> float | None:
     """Thickness of a form at a surface point (3,) against its normal (3,), metres, None beyond `most`.
 
     The opposite point is within `off` of that line, its normal opposite up to the cosine `facing`.
@@ -123,7 +123,7 @@ def thickness(form: Form, p: Array, n: Array, most: float, off: float, facing: f
     return float(deep[across].min()) if across.any() else None
 
 
-def narrow_places(form: Form, scale: float, widest: float) -> list[Bar]:
+def narrow_places(form: GraspForm, scale: float, widest: float) -> list[Bar]:
     """Pairs of opposite sides of a form at most `widest` metres apart, with room for a fingertip before both, spread
     over it: as bars, whose axis is the line between the sides.
     """

@@ -15,7 +15,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import convex_hull
 from elbowroom.geometry.transforms import apply, inverse
 
-Kind = Literal["ball", "round", "box", "irregular"]
+FormKind = Literal["ball", "round", "box", "irregular"]
 
 # Sample points on a surface.
 _SAMPLES = 4000
@@ -31,14 +31,14 @@ _OWN_AXES = 1.05
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class GraspForm:
     """Grasp-relevant form of a mesh: `T_thing_form` (4, 4) is at the middle of its bounding box, of full `size` (3,).
 
     A round object's axis is z. points (N, 3) are spread evenly over the surface, in the form's frame; normals (N, 3)
     are those of their triangles.
     """
 
-    kind: Kind
+    kind: FormKind
     T_thing_form: Array
     size: Array
     points: Array
@@ -57,12 +57,12 @@ class Form:
         return local[np.all(np.abs(local) <= half, axis=1)]
 
 
-def form_of(mesh: Mesh) -> Form | None:
+def form_of(mesh: Mesh) -> GraspForm | None:
     """Form of a mesh, cached; None if it has no triangle with an area."""
     return kept(mesh, "form in a hand", lambda: _recognised(mesh))
 
 
-def _recognised(mesh: Mesh) -> Form | None:
+def _recognised(mesh: Mesh) -> GraspForm | None:
     faces = mesh.faces[has_area(mesh.vertices, mesh.faces)]
     if not len(faces):
         return None
@@ -75,16 +75,16 @@ def _recognised(mesh: Mesh) -> Form | None:
     local, normals = apply(inverse(T), points), normal[of] @ T[:3, :3]
     far = np.linalg.norm(apply(inverse(T), hull), axis=1)
     if len(hull) > 16 and np.ptp(size) < 0.1 * size.max() and np.ptp(far) < 2.0 * _BALL * far.mean():
-        return Form("ball", T, size, local, normals)
+        return GraspForm("ball", T, size, local, normals)
     axis = _round_axis(local, normals, size)
     if axis is not None:
         turn = np.eye(4)
         turn[:3, :3] = np.roll(np.eye(3), 2 - axis, axis=1)
         R = turn[:3, :3]
-        return Form("round", T @ turn, size[np.argmax(R, axis=0)], local @ R, normals @ R)
+        return GraspForm("round", T @ turn, size[np.argmax(R, axis=0)], local @ R, normals @ R)
     off = np.min(np.abs(0.5 * size - np.abs(local)), axis=1)
     box = float(np.mean(off > _BOX_OFF * size.max())) < _BOX_AREA
-    return Form("box" if box else "irregular", T, size, local, normals)
+    return GraspForm("box" if box else "irregular", T, size, local, normals)
 
 
 def part_near(mesh: Mesh, point: Array, reach: float) -> Mesh | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array, about, rotate
 from elbowroom.posing.grasps_bars import thickness
-from elbowroom.posing.grasps_make import Candidate, Maker, axes_of, circle, frame_of
+from elbowroom.posing.grasps_make import Candidate, GraspMaker, axes_of, circle, frame_of
 from elbowroom.posing.grasps_seats import Seat
 
 # Height of hands above the support, metres, but no more than a share of the object's own height.
@@ -42,7 +42,7 @@ _NOT_ABOVE = 0.25
 class Lying:
     """Maker of candidates for an object that lies on a horizontal plane."""
 
-    def __init__(self, maker: Maker) -> None:
+    def __init__(self, maker: GraspMaker) -> None:
         self.form, self.seats, self.up, self.scale = maker.form, maker.seats, maker.up, maker.scale
         self._maker = maker
         heights = self.form.points @ self.up

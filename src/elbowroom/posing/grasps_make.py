@@ -10,7 +10,7 @@ import scipy
 
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.posing.grasps_bars import bars, narrow_places
-from elbowroom.posing.grasps_form import Form
+from elbowroom.posing.grasps_form import GraspForm
 from elbowroom.posing.grasps_seats import PADS_DEEP, Seat, Seats
 
 # Half the breadth of all fingers, and of two of them, for a hand of `HAND_LENGTH`, metres.
@@ -75,10 +75,10 @@ class Candidate:
     cost: float
 
 
-class Maker:
+class GraspMaker:
     """Maker of candidates for one hand and one form; `up` (3,) is the vertical in the form's frame."""
 
-    def __init__(self, seats: Seats, form: Form, up: Array) -> None:
+    def __init__(self, seats: Seats, form: GraspForm, up: Array) -> None:
         self.seats, self.form, self.up = seats, form, up
         self.scale = seats.scale
         self._made: dict[tuple[str, float, float, float], list[Seat]] = {}

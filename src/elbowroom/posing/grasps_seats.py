@@ -169,7 +169,17 @@ class Seats:
         w = width / self.scale
         for wider in _WIDER_PINCH:
             opened = pinch(w + wider)
-            T, room = self._jaws(opened, wide)
+            # the seat (4, 4) between thumb and fingers in a shape, and the room between them there, metres
+            thumb, fingers = self._pads(opened)
+            # the line of the finger pads lies flat on the object; the thumb is across from it
+            z = self.thumb if len(fingers) < 2 else normalize(fingers[0] - fingers[-1])
+            away = fingers.mean(axis=0) - thumb
+            across = normalize(away - (away @ z) * z)
+            y = -across if self.mirrored else across
+            axes = np.stack([np.cross(y, z), y, z], axis=1)
+            near = fingers[: None if wide else 2].mean(axis=0)
+            edge = float(0.5 * (near + thumb) @ axes[:, 0]) - PADS_DEEP * self.scale
+            T, room = self._between(opened, axes, edge, float(near @ z))
             if room >= width + 2.0 * _CLEAR:
                 break
         closed = pinch(max(w - _TIGHTER_PINCH, 0.0)) if w > _TIGHTER_PINCH else PINCH
@@ -259,19 +269,6 @@ class Seats:
         thumb, fingers = self._pads(shape)
         edge = float(thumb @ x) - _CLASP_DEEP * self.scale
         return self._between(shape, np.stack([x, y, z], axis=1), edge, float(fingers[:2].mean(axis=0) @ z))
-
-    def _jaws(self, shape: HandShape, wide: bool) -> tuple[Array, float]:
-        """The seat (4, 4) between thumb and fingers in a shape, and the room between them there, metres."""
-        thumb, fingers = self._pads(shape)
-        # the line of the finger pads lies flat on the object; the thumb is across from it
-        z = self.thumb if len(fingers) < 2 else normalize(fingers[0] - fingers[-1])
-        away = fingers.mean(axis=0) - thumb
-        across = normalize(away - (away @ z) * z)
-        y = -across if self.mirrored else across
-        axes = np.stack([np.cross(y, z), y, z], axis=1)
-        near = fingers[: None if wide else 2].mean(axis=0)
-        edge = float(0.5 * (near + thumb) @ axes[:, 0]) - PADS_DEEP * self.scale
-        return self._between(shape, axes, edge, float(near @ z))
 
     def _between(self, shape: HandShape, axes: Array, edge: float, height: float) -> tuple[Array, float]:
         """The seat (4, 4) half way between thumb and fingers, and the room there, of what is beyond the object's edge.

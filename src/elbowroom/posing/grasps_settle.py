@@ -13,7 +13,7 @@ from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, angle_between, from_matrix, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers_model import HandAtThing
-from elbowroom.posing.grasps_form import Form, form_of
+from elbowroom.posing.grasps_form import GraspForm, form_of
 from elbowroom.posing.grasps_make import Candidate
 from elbowroom.posing.grasps_seats import Seat, Seats, hand_seats
 from elbowroom.world.things import GraspMark
@@ -64,7 +64,7 @@ class Grasp:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class RestPlane:
     """Plane that an object lies on, in its frame: vertical direction (3,), and height along it, metres."""
 
     up: Array
@@ -82,10 +82,10 @@ class Ground:
 def settled(
     hand: str,
     candidates: list[Candidate],
-    form: Form,
+    form: GraspForm,
     scene: HandAtThing,
     forearm: bool = False,
-    ground: Ground | None = None,
+    ground: RestPlane | None = None,
     most: int = MOST,
 ) -> list[Grasp]:
     """Candidates whose open hand reaches its goal without earlier contact, moved to where it stops.
@@ -125,7 +125,7 @@ def settled(
     return sorted(found, key=lambda g: g.cost)
 
 
-def _placed(c: Candidate, form: Form) -> tuple[Array, HandShape, Array]:
+def _placed(c: Candidate, form: GraspForm) -> tuple[Array, HandShape, Array]:
     """`T_thing_hand` (4, 4) of a candidate, the shape of the open hand, and its approach (3,) in the object's frame."""
     T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
     return T, c.seat.open, form.T_thing_form[:3, :3] @ c.approach

@@ -16,7 +16,7 @@ from elbowroom.geometry.transforms import apply, transform
 from elbowroom.motion.soles import Sole
 from elbowroom.posing.balance import feet_of
 from elbowroom.posing.limb_ik import LimbIK
-from elbowroom.posing.stand import Balance
+from elbowroom.posing.stand import Balancer
 
 Side = Literal["left", "right"]
 
@@ -111,7 +111,7 @@ def kneeling_pose(body: Character, stand: Pose, front: Array, side: Side, floor:
     return pose, moved
 
 
-class Kneeling(Balance):
+class Kneeling(Balancer):
     """Balance on one knee and two feet: both legs stay as they are, the pelvis tilts over the hips.
 
     `pose` is the posture on the knee of a `side`.

@@ -20,7 +20,6 @@ Rigs that twist the hand at the wrist (the wider range) keep the twist there.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -104,7 +103,15 @@ class LimbIK:
         self.parent = int(character.parents[self.joints[0]])
         if self.parent < 0:
             raise BadValue(f"'{limb}' of {character.name} starts at the root; it needs a parent joint.")
-        self.geometry = _geometry(character, limb, _limits(character, self.joints), pose)
+        # limits of the three joints: ball, hinge, ball or swing
+        found = []
+        for joint, hinge in zip(self.joints, (False, True, False), strict=True):
+            limit = character.limits[joint] if character.limits else None
+            if limit is None or (limit.kind == "hinge") != hinge:
+                kind = "hinge" if hinge else "ball or swing"
+                raise BadValue(f"'{character.joint_names[joint]}' of {character.name} needs a range of kind {kind}.")
+            found.append(limit)
+        self.geometry = _geometry(character, limb, (found[0], found[1], found[2]), pose)
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -225,18 +232,6 @@ def checked(name: str, T: ArrayLike) -> Array:
     return out
 
 
-def _limits(character: Character, joints: Sequence[int]) -> tuple[JointLimit, JointLimit, JointLimit]:
-    """Limits of the three joints: ball, hinge, ball or swing."""
-    found = []
-    for joint, hinge in zip(joints, (False, True, False), strict=True):
-        limit = character.limits[joint] if character.limits else None
-        if limit is None or (limit.kind == "hinge") != hinge:
-            kind = "hinge" if hinge else "ball or swing"
-            raise BadValue(f"'{character.joint_names[joint]}' of {character.name} needs a range of kind {kind}.")
-        found.append(limit)
-    return found[0], found[1], found[2]
-
-
 def _geometry(
     character: Character, limb: str, limits: tuple[JointLimit, JointLimit, JointLimit], pose: Pose | None
 ) -> kernels.Geometry:
@@ -253,7 +248,8 @@ def _geometry(
     parent = skeleton.T_rest[skeleton.parents[chain.joints[0]], :3, :3]
     front, up = character.front @ parent, np.array([0.0, 0.0, 1.0]) @ parent
     arm = chain.kind == "arm"
-    right = _is_right(character, chain.joints[0])
+    joint = chain.joints[0]
+    right = any(j == joint and role.startswith("right_") for role, j in character.roles.items())
     span = [float(np.ptp(limit.twist)) for limit in limits]
     return kernels.Geometry(
         offset=_triple(skeleton.offsets[chain.joints[0]]),
@@ -294,8 +290,3 @@ def _down_to(character: Character, rotations: Array, start: int, joint: int) -> 
         place = offsets[above] + rotate(rotations[above], place)
         above = int(parents[above])
     return turn, place
-
-
-def _is_right(character: Character, joint: int) -> bool:
-    """Return whether a joint belongs to the right side, by its role."""
-    return any(j == joint and role.startswith("right_") for role, j in character.roles.items())

@@ -52,7 +52,7 @@ _STAY = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class MarkerSubject:
     """A person as `human` makes them: height (m), scales, and marker offsets (41, 3) in the frames of their joints."""
 
     height: float
@@ -102,7 +102,7 @@ def usable(markers: Array) -> NDArray[np.bool_]:
     return np.asarray((trunk >= LEAST_TRUNK) & (seen.sum(axis=1) >= LEAST_MARKERS))
 
 
-def fit_subject(markers: Array) -> Subject:
+def fit_subject(markers: Array) -> MarkerSubject:
     """Body of the person who wore the markers (T, 41, 3), metres, NaN where invisible."""
     frames = np.flatnonzero(usable(markers))
     if not len(frames):
@@ -113,7 +113,7 @@ def fit_subject(markers: Array) -> Subject:
     frames = frames[np.unique(np.linspace(0, len(frames) - 1, _FRAMES).round().astype(int))]
     chosen = markers[frames]
     height = float(np.clip(_size(chosen), *HEIGHT_RANGE))
-    subject = Subject(height, Scales(), _offsets(_human(height, Scales())))
+    subject = MarkerSubject(height, Scales(), _offsets(_human(height, Scales())))
     poses: list[Pose] = []
     for _ in range(_ROUNDS):
         poses = _posed(subject.body(skin=False), chosen, poses)
@@ -161,7 +161,7 @@ def _moved(body: Character, pose: Pose, markers: Array) -> Pose:
     return Pose.of(placed.root, rotations)
 
 
-def _refined(subject: Subject, markers: Array, poses: list[Pose]) -> Subject:
+def _refined(subject: MarkerSubject, markers: Array, poses: list[Pose]) -> MarkerSubject:
     """Sizes and marker offsets by least squares, for fixed postures."""
     body = subject.body(skin=False)
     root, rotations = np.stack([p.root for p in poses]), np.stack([p.rotations for p in poses])
@@ -195,10 +195,12 @@ def _refined(subject: Subject, markers: Array, poses: list[Pose]) -> Subject:
         for k, part in enumerate(_FITTED)
     }
     height = float(np.clip(subject.height + step[0], *HEIGHT_RANGE))
-    return Subject(height, replace(subject.scales, **scales), subject.offsets + step[1 + len(_FITTED) :].reshape(-1, 3))
+    return MarkerSubject(
+        height, replace(subject.scales, **scales), subject.offsets + step[1 + len(_FITTED) :].reshape(-1, 3)
+    )
 
 
-def _by_size(subject: Subject, body: Character, rotations: Array, joints: list[int]) -> Array:
+def _by_size(subject: MarkerSubject, body: Character, rotations: Array, joints: list[int]) -> Array:
     """Derivatives of the joints' positions by height and scales, (K, 41, 3, 6)."""
     zero = np.zeros((len(rotations), 3))
     out = []
@@ -232,7 +234,7 @@ class SolvedMarkers:
 
     clip: Clip
     residual: Array
-    subject: Subject
+    subject: MarkerSubject
     notes: tuple[str, ...]
 
     @property
@@ -242,7 +244,7 @@ class SolvedMarkers:
 
 
 def solve_markers(
-    labels: Sequence[str], points: ArrayLike, fps: float, *, name: str = "markers", subject: Subject | None = None
+    labels: Sequence[str], points: ArrayLike, fps: float, *, name: str = "markers", subject: MarkerSubject | None = None
 ) -> SolvedMarkers:
     """Motion of the person who wore markers: labels (M,) of `MARKERS`, points (T, M, 3) in metres, NaN where invisible.
 
@@ -352,7 +354,7 @@ def _at_feet(clip: Clip, markers: Array, held: HeldFeet, notes: list[str]) -> Cl
     return clip.with_(root=root, rotations=q)
 
 
-def _worn_on_legs(subject: Subject, clip: Clip, markers: Array) -> Array:
+def _worn_on_legs(subject: MarkerSubject, clip: Clip, markers: Array) -> Array:
     """Marker offsets (41, 3), those of the legs from frames in which the feet stand on the floor."""
     body, T = clip.character, clip.world()
     out = np.array(subject.offsets)

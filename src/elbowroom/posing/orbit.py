@@ -21,8 +21,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import orbit as kernels
 from elbowroom.posing.limb_ik import EASY_ORBIT, NOTHING, Keep, LimbIK, Solution, checked, empty, numbers, rows
 
-Status = Literal["found", "out of reach", "limits", "blocked"]
-Valid = Callable[[Array], bool]
+OrbitStatus = Literal["found", "out of reach", "limits", "blocked"]
+ValidRotations = Callable[[Array], bool]
 
 # Largest number of angles of a quick search.
 _MOST = 1000
@@ -72,7 +72,7 @@ PAPER = OrbitRange()
 class Orbit:
     """Result of a search; if nothing fits, the posture with the smallest excess and the reason for rejection."""
 
-    status: Status
+    status: OrbitStatus
     angle: float
     solution: Solution
     tests: int  # postures tested
@@ -99,7 +99,7 @@ def search_orbit(
     T_world_end: ArrayLike,
     *,
     start: float = EASY_ORBIT,
-    valid: Valid | None = None,
+    valid: ValidRotations | None = None,
     limits: bool = True,
     angles: OrbitRange = PAPER,
     keep: Keep = NOTHING,
@@ -133,7 +133,7 @@ def search_orbit_of_each(
         yield _first_fit(tried, _one(every, n), partial(valid, n), limits)
 
 
-def _first_fit(tried: Array, every: Solution, valid: Valid | None, limits: bool) -> Orbit:
+def _first_fit(tried: Array, every: Solution, valid: ValidRotations | None, limits: bool) -> Orbit:
     """The first of some angles (K,) whose posture fits."""
     worst = every.excess.max(axis=-1)
     fits = worst <= EPS if limits else np.ones(len(tried), dtype=bool)

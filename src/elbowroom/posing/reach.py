@@ -24,7 +24,7 @@ from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, Solution, checked, numb
 from elbowroom.posing.orbit import PAPER, Orbit, OrbitRange, search_orbit_of_each
 from elbowroom.posing.reach_help import Reached, ReachStatus, ReachStyle, direction_to
 from elbowroom.posing.reach_parts import parts_of, start_of
-from elbowroom.posing.reach_search import TINY, Choice, Search
+from elbowroom.posing.reach_search import TINY, Choice, ReachSearch
 
 __all__ = ["ReachStyle", "Reached", "reach"]
 
@@ -63,7 +63,7 @@ def reach(
     first = EASY_ORBIT if orbit is None else float(numbers("orbit", orbit))
     parts = parts_of(body, hand, pose)
     start = start_of(parts, pose, height)
-    search = Search(start, direction_to(start, target[:3, 3], style), target[:3, 3], style)
+    search = ReachSearch(start, direction_to(start, target[:3, 3], style), target[:3, 3], style)
     choice = search.choose()
     if choice.missing > TINY or search.wrong(choice.rows)[0] > 0.0:
         return _unreached(search, choice, target, first)
@@ -81,7 +81,7 @@ def reach(
     return _reached("limits", search, *refused, why=f"the arm would exceed its joint limits by {over:.0f} degrees.")
 
 
-def _attempts(search: Search, choice: Choice) -> Iterator[tuple[list[Choice], OrbitRange]]:
+def _attempts(search: ReachSearch, choice: Choice) -> Iterator[tuple[list[Choice], OrbitRange]]:
     """Postures and orbit ranges to try: usual elbow angles, then, for the first few, all that shoulders allow."""
     tried: list[Choice] = []
     for some in chain(([choice],), search.variations(choice) if search.style.thorough else ()):
@@ -91,7 +91,7 @@ def _attempts(search: Search, choice: Choice) -> Iterator[tuple[list[Choice], Or
 
 
 def _arms(
-    search: Search, some: list[Choice], target: Array, first: float, valid: Valid | None, angles: OrbitRange
+    search: ReachSearch, some: list[Choice], target: Array, first: float, valid: Valid | None, angles: OrbitRange
 ) -> Iterator[Orbit]:
     """The arm in each of some postures of the body."""
     arm = search.start.parts.arm
@@ -112,13 +112,13 @@ def _posed(arm: LimbIK, choice: Choice, rotations: Array) -> Pose:
 
 
 def _reached(
-    status: ReachStatus, search: Search, choice: Choice, found: Orbit, missing: float = 0.0, why: str = ""
+    status: ReachStatus, search: ReachSearch, choice: Choice, found: Orbit, missing: float = 0.0, why: str = ""
 ) -> Reached:
     pose = _posed(search.start.parts.arm, choice, found.solution.rotations)
     return Reached(status, pose, missing, choice.used, found.angle, why)
 
 
-def _unreached(search: Search, choice: Choice, target: Array, first: float) -> Reached:
+def _unreached(search: ReachSearch, choice: Choice, target: Array, first: float) -> Reached:
     """Reason why a target was not reached: too far, or only out of balance."""
     arm = search.start.parts.arm
     angles = PAPER.angles(first)
@@ -127,7 +127,7 @@ def _unreached(search: Search, choice: Choice, target: Array, first: float) -> R
     found = Orbit("out of reach", float(angles[k]), Solution(every.rotations[k], every.gap[k], every.excess[k]), k + 1)
     leans = choice.missing < _LEANING * search.start.length and search.style.thorough
     if leans and search.style.balance and np.isfinite(search.need):
-        falling = Search(search.start, search.direction, search.target, replace(search.style, balance=False))
+        falling = ReachSearch(search.start, search.direction, search.target, replace(search.style, balance=False))
         other = falling.choose()
         if other.missing <= TINY and falling.wrong(other.rows)[0] <= 0.0:
             why = f"{choice.missing:.3f} m out of reach unless the body loses its balance."

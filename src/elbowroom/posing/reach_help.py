@@ -12,7 +12,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import AROUND
-from elbowroom.posing.reach_parts import Start
+from elbowroom.posing.reach_parts import ReachStart
 
 ReachStatus = Literal["found", "out-of-reach", "limits", "blocked", "out-of-balance"]
 
@@ -140,7 +140,7 @@ class ReachDirection:
     room: Array  # (2,), farthest shift of the centre of mass
 
 
-def direction_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
+def direction_to(start: ReachStart, target: Array, style: ReachStyle) -> ReachDirection:
     """Position of a target (3,) relative to the body."""
     away = start.frame @ (target - start.shoulder)
     distance = float(np.linalg.norm(away))
@@ -169,7 +169,7 @@ def direction_to(start: Start, target: Array, style: ReachStyle) -> ReachDirecti
     )
 
 
-def _room(start: Start, towards: Array, margin: float) -> float:
+def _room(start: ReachStart, towards: Array, margin: float) -> float:
     """Distance that the centre of mass can move in a direction (2,) before the edge of the support."""
     if start.com is None:
         return 0.0
@@ -178,7 +178,7 @@ def _room(start: Start, towards: Array, margin: float) -> float:
     return max(float(np.min(np.where(slope > 1e-6, clear / np.maximum(slope, 1e-6), np.inf))), 0.0)
 
 
-def help_for(start: Start, direction: ReachDirection, effort: Array, style: ReachStyle) -> Array:
+def help_for(start: ReachStart, direction: ReachDirection, effort: Array, style: ReachStyle) -> Array:
     """Help of the body for a target at efforts (N,) from 0 to 1, (N, 10)."""
     out = np.zeros((len(effort), TERMS))
     e = np.asarray(effort, dtype=float)
@@ -212,7 +212,7 @@ def help_for(start: Start, direction: ReachDirection, effort: Array, style: Reac
     return out
 
 
-def within(start: Start, helps: Array, style: ReachStyle, fold: tuple[Array, Array] | None = None) -> Array:
+def within(start: ReachStart, helps: Array, style: ReachStyle, fold: tuple[Array, Array] | None = None) -> Array:
     """Help (N, 10) limited to what a body can give: less lean and heel lift the deeper it crouches.
 
     `fold`: crouches (K,) and the largest free forward lean (K,), where known.

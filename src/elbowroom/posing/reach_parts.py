@@ -35,7 +35,7 @@ _STRAIGHT_KNEE = 0.998
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ReachParts:
     """Joints of a character that help one hand."""
 
     body: Character
@@ -65,7 +65,7 @@ class Parts:
         return self.body.limits[joint] if self.body.limits else None
 
 
-def parts_of(body: Character, hand: str, pose: Pose) -> Parts:
+def parts_of(body: Character, hand: str, pose: Pose) -> ReachParts:
     """Parts that serve a hand; `UnknownName` for a hand that the rig lacks."""
     if hand not in ("left", "right") or f"{hand}_arm" not in body.chains:
         sides = [side for side in ("left", "right") if f"{side}_arm" in body.chains]
@@ -78,7 +78,7 @@ def parts_of(body: Character, hand: str, pose: Pose) -> Parts:
 
 
 @lru_cache(maxsize=64)
-def _parts(body: Character, hand: str) -> Parts:
+def _parts(body: Character, hand: str) -> ReachParts:
     return _measure(body, hand, None)
 
 
@@ -96,7 +96,7 @@ def _between(body: Character) -> NDArray[np.int64]:
     return np.array(sorted(found), dtype=np.int64)
 
 
-def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
+def _measure(body: Character, hand: str, pose: Pose | None) -> ReachParts:
     arm = LimbIK(body, f"{hand}_arm", pose)
     soles = feet_of(body)
     names = [f"{side}_leg" for side in ("left", "right") if f"{side}_leg" in body.chains]
@@ -110,14 +110,15 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
     clavicle = body.roles.get(f"{hand}_clavicle", -1)
     if clavicle not in over or not body.limits or body.limits[clavicle] is None:
         clavicle = -1
-    return Parts(
+    found = [(shape, *outline(shape)) for leg in legs for shape in body.shapes if shape.joint == leg.joints[1]]
+    return ReachParts(
         body=body,
         arm=arm,
         arm_reach=arm.reach,
         legs=legs,
         leg_lengths=tuple(leg.reach[1] for leg in legs),
         soles=soles,
-        shins=_shins(body, legs),
+        shins=tuple((shape.joint, apply(shape.T_joint_shape, points), radius) for shape, points, radius in found),
         spine=spine,
         clavicle=clavicle,
         free_arm=free_arm,
@@ -128,12 +129,7 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
     )
 
 
-def _shins(body: Character, legs: tuple[LimbIK, ...]) -> tuple[tuple[int, Array, float], ...]:
-    found = [(shape, *outline(shape)) for leg in legs for shape in body.shapes if shape.joint == leg.joints[1]]
-    return tuple((shape.joint, apply(shape.T_joint_shape, points), radius) for shape, points, radius in found)
-
-
-def below_floor(parts: Parts, T: Array, floor: float) -> Array:
+def below_floor(parts: ReachParts, T: Array, floor: float) -> Array:
     """Depth of the lowest point of the shins below the floor, metres, (N,) for joints at T (N, J, 4, 4); 0 above it."""
     deep = np.zeros(len(T))
     for joint, points, radius in parts.shins:
@@ -170,10 +166,10 @@ def _shares(body: Character, spine: tuple[int, ...]) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class ReachStart:
     """Stance of a body before it reaches, in world coordinates."""
 
-    parts: Parts
+    parts: ReachParts
     pose: Pose
     T: Array  # (J, 4, 4)
     frame: Array  # (3, 3), rows: front, left, up
@@ -204,7 +200,7 @@ class Start:
 
 
 @lru_cache(maxsize=16)
-def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
+def start_of(parts: ReachParts, pose: Pose, floor: float) -> ReachStart:
     """Measure a posture. Cached for the last few: several targets are tried from one posture."""
     body = parts.body
     if pose.q.shape != (4 * len(body.skeleton),) or not (np.isfinite(pose.q).all() and np.isfinite(pose.root).all()):
@@ -231,7 +227,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         com = here if np.isfinite(margin) else None
         forefoot = np.mean([_forefoot(T, sole) for sole in parts.soles], axis=0)
     trunk = T[parts.spine[-1] if parts.spine else 0, :2, 3]
-    return Start(
+    return ReachStart(
         parts=parts,
         pose=pose,
         T=T,
@@ -261,7 +257,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
     )
 
 
-def _hanging(parts: Parts, T: Array, frame: Array) -> tuple[float, float, Array, Array]:
+def _hanging(parts: ReachParts, T: Array, frame: Array) -> tuple[float, float, Array, Array]:
     """Hanging distance of the free arm and its allowed approach, and world rotations (4,) of it and of its parent."""
     joint = parts.free_arm
     ends = (

@@ -25,7 +25,7 @@ from elbowroom.posing.reach_help import (
     ReachDirection,
     ReachStyle,
 )
-from elbowroom.posing.reach_parts import Start, below_floor
+from elbowroom.posing.reach_parts import ReachStart, below_floor
 
 # Excess of legs over their limits beyond the present one, radians.
 _ROUNDING = 1e-6
@@ -38,7 +38,7 @@ _RELIEF, _HIGHEST = 1.6, float(np.radians(50.0))
 class Legs:
     """Both legs under N postures of the pelvis, rotated by R (N, 3, 3); they are set in q (N, J, 4)."""
 
-    def __init__(self, start: Start, helps: Array, R: Array, q: Array, style: ReachStyle) -> None:
+    def __init__(self, start: ReachStart, helps: Array, R: Array, q: Array, style: ReachStyle) -> None:
         self.start, self.q, self.style = start, q, style
         legs = start.parts.legs
         n = len(q)
@@ -127,7 +127,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
-class Postures:
+class ReachPostures:
     """N postures with the arm unchanged, and the resulting hand distance, balance and leg strain."""
 
     helps: Array  # (N, 10)
@@ -139,14 +139,14 @@ class Postures:
     margin: Array  # (N,), of the centre of mass; inf where unknown
     strain: Array  # (N,), excess of legs over limits (rad), reach or floor (m), 0 without any
 
-    def row(self, k: int) -> Postures:
+    def row(self, k: int) -> ReachPostures:
         """A single row."""
         one = slice(k, k + 1)
-        return Postures(*(getattr(self, f.name)[one] for f in fields(self)))
+        return ReachPostures(*(getattr(self, f.name)[one] for f in fields(self)))
 
 
 def postures(
-    start: Start,
+    start: ReachStart,
     direction: ReachDirection,
     target: Array,
     helps: Array,
@@ -156,7 +156,7 @@ def postures(
     rounds: int = 3,
     free_arm: bool = True,
     margin: bool = True,
-) -> Postures:
+) -> ReachPostures:
     """Postures for rows of help (N, 10).
 
     `shift` (N, 2) is the initial pelvis shift of the search for balance, `rounds` its iterations. Without `free_arm`
@@ -190,10 +190,10 @@ def postures(
     if start.com is not None and margin:
         inside = margin_inside(contact_points(body, T, start.floor), _with_arm(start, T, target))
     away = target - T[:, parts.arm.joints[0], :3, 3]
-    return Postures(helps, root, q, T, moved, np.sqrt((away * away).sum(axis=-1)), inside, strain)
+    return ReachPostures(helps, root, q, T, moved, np.sqrt((away * away).sum(axis=-1)), inside, strain)
 
 
-def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None:
+def _bend_spine(start: ReachStart, helps: Array, style: ReachStyle, q: Array) -> None:
     parts = start.parts
     if not parts.spine:
         return
@@ -211,20 +211,20 @@ def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None
     q[:, spine] = bent
 
 
-def _pelvis_share(start: Start, style: ReachStyle) -> Array:
+def _pelvis_share(start: ReachStart, style: ReachStyle) -> Array:
     """Amounts (3,) of forward lean, side lean and turn."""
     if not (start.parts.legs and style.legs):
         return np.zeros(3)
     return np.array([style.pelvis_lean, style.pelvis_aside, style.pelvis_turn])
 
 
-def _pelvis_turn(start: Start, helps: Array, style: ReachStyle) -> Array:
+def _pelvis_turn(start: ReachStart, helps: Array, style: ReachStyle) -> Array:
     front, left, up = start.frame
     lean = helps[:, [FORWARDS, ASIDE, TURN]] * _pelvis_share(start, style)
     return rot.exp(lean @ np.stack([left, -front, up]))
 
 
-def _move_clavicle(start: Start, helps: Array, style: ReachStyle, q: Array) -> None:
+def _move_clavicle(start: ReachStart, helps: Array, style: ReachStyle, q: Array) -> None:
     joint = start.parts.clavicle
     limit = start.parts.limit(joint) if joint >= 0 else None
     if limit is None or not style.clavicle:
@@ -237,7 +237,7 @@ def _move_clavicle(start: Start, helps: Array, style: ReachStyle, q: Array) -> N
     q[:, joint] = limit.rotation(moved)
 
 
-def _hang_free_arm(start: Start, q: Array) -> None:
+def _hang_free_arm(start: ReachStart, q: Array) -> None:
     """The other arm keeps its angle to the vertical as far as it hung, and turns with the trunk."""
     parts = start.parts
     joint = parts.free_arm
@@ -258,7 +258,7 @@ def _hang_free_arm(start: Start, q: Array) -> None:
     q[:, joint] = rot.slerp(q[:, joint], hanging, start.hangs)
 
 
-def _goal(start: Start, direction: ReachDirection, target: Array, helps: Array) -> Array:
+def _goal(start: ReachStart, direction: ReachDirection, target: Array, helps: Array) -> Array:
     """Goal of the centre of mass on the floor, (N, 2)."""
     if start.com is None:
         return np.zeros((len(helps), 2))
@@ -269,7 +269,7 @@ def _goal(start: Start, direction: ReachDirection, target: Array, helps: Array) 
     return to_target + helps[:, [BALLS]] * (start.forefoot - to_target)
 
 
-def _with_arm(start: Start, T: Array, target: Array) -> Array:
+def _with_arm(start: ReachStart, T: Array, target: Array) -> Array:
     """Centre of mass over the floor (N, 2) of postures, with the arm stretched out to the target."""
     rows, shares, centers, arm = start.parts.weights
     places = T[:, rows]

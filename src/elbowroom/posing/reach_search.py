@@ -33,8 +33,8 @@ from elbowroom.posing.reach_help import (
     help_for,
     within,
 )
-from elbowroom.posing.reach_parts import Start, parts_of, start_of
-from elbowroom.posing.reach_posture import Postures, postures
+from elbowroom.posing.reach_parts import ReachStart, parts_of, start_of
+from elbowroom.posing.reach_posture import ReachPostures, postures
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.own_pairs import folds, tissue_depth
@@ -153,7 +153,7 @@ class Choice:
 
     effort: float
     help: Array  # (10,)
-    rows: Postures  # of one
+    rows: ReachPostures  # of one
     missing: float  # metres
 
     @property
@@ -163,14 +163,14 @@ class Choice:
         return {"effort": self.effort, **named}
 
 
-class Search:
+class ReachSearch:
     """Search for help with one target."""
 
-    def __init__(self, start: Start, direction: ReachDirection, target: Array, style: ReachStyle) -> None:
+    def __init__(self, start: ReachStart, direction: ReachDirection, target: Array, style: ReachStyle) -> None:
         self.start, self.direction, self.target, self.style = start, direction, target, style
         self.need = min(style.margin, start.margin) if style.balance and start.com is not None else -np.inf
 
-    def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, **less: bool) -> Postures:
+    def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, **less: bool) -> ReachPostures:
         """Postures for rows of help (N, 10), see `postures`."""
         may_stop_here()
         # shapes are tested only when a body folds so far that it may meet itself
@@ -179,12 +179,12 @@ class Search:
         help_ = within(self.start, helps, self.style, fold)
         return postures(self.start, self.direction, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
 
-    def lacking(self, rows: Postures) -> Array:
+    def lacking(self, rows: ReachPostures) -> Array:
         """Missing distance of the arm in each, metres, (N,)."""
         far, near = rows.distance - self.start.length, self.start.nearest - rows.distance
         return np.maximum(np.maximum(far, near), 0.0)
 
-    def wrong(self, rows: Postures) -> Array:
+    def wrong(self, rows: ReachPostures) -> Array:
         """Excess of legs over limits plus distance of the centre of mass outside its support, (N,); 0 where a body can
         stand.
         """
@@ -226,7 +226,7 @@ class Search:
         rows = self.at(help_[None], shift, rounds)
         return Choice(effort, help_, rows, float(self.lacking(rows)[0]))
 
-    def farthest(self, helps: Array, rows: Postures) -> Choice:
+    def farthest(self, helps: Array, rows: ReachPostures) -> Choice:
         """The farthest reach, from some rows of help and others all over the range.
 
         The best few are varied by ever smaller fixed steps.
@@ -262,7 +262,7 @@ class Search:
                 break
         return choice
 
-    def _cost(self, rows: Postures) -> Array:
+    def _cost(self, rows: ReachPostures) -> Array:
         """Missing distance of the arm, with large penalties for faults; the free arm may still make up some balance."""
         shaky = np.maximum(self.need + _SPARE - rows.margin, 0.0)
         return self.lacking(rows) + _WORSE * (rows.strain + shaky)

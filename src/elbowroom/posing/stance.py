@@ -40,10 +40,16 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
     ends = body.skeleton.at(pose_a), body.skeleton.at(pose_b)
     iks = [LimbIK(body, name, pose_a) for name in legs]
     feet = [_foot(body, k, ends, share, q) for k in range(2)]
-    front = _front(body, ends[0])
+    T = ends[0]
+    way = sum(T[sole.foot, :3, :3] @ sole.ball for sole in feet_of(body)) * np.array([1.0, 1.0, 0.0])
+    front = np.asarray(rot.normalize(way))
     for last in reversed(range(_DRAWS_BACK)):
         roots = _stood(body, (pose_a, pose_b), share, iks, feet, roots, q)
-        beyond = _beyond(body, [ik.joints[-1] for ik in iks], pose_a, pose_b, q)
+        # excess (T,) of an ankle over its limits, beyond that of both postures, radians
+        ankles = [ik.joints[-1] for ik in iks]
+        limits = [body.limits[j] if j < len(body.limits) else None for j in ankles]
+        least = max(float(pose_excess(limits, pose.rotations[ankles]).max()) for pose in (pose_a, pose_b))
+        beyond = np.maximum(pose_excess(limits, q[:, ankles]).max(axis=-1) - least, 0.0)
         if last == 0 or float(beyond.max()) < _BEYOND_RAD:
             break
         roots = roots - _BACK_PER_RAD * iks[0].reach[1] * beyond[:, None] * front
@@ -64,7 +70,12 @@ def _stood(
     ends = body.skeleton.at(poses[0]), body.skeleton.at(poses[1])
     drop = np.zeros(len(share))
     for ik, foot in zip(iks, feet, strict=True):
-        drop = np.maximum(drop, _too_high(ik, ends, T, foot))
+        # excess height of a hip over its foot's reach along the path, metres, (T,)
+        thigh, _, end = ik.joints
+        most = max(ik.reach[1], *(float(np.linalg.norm(E[end, :3, 3] - E[thigh, :3, 3])) for E in ends))
+        way = T[:, thigh, :3, 3] - foot[:, :3, 3]
+        level = np.sum(way[:, :2] ** 2, axis=-1)
+        drop = np.maximum(drop, np.maximum(way[:, 2] - np.sqrt(np.maximum(most**2 - level, 0.0)), 0.0))
     roots = roots - drop[:, None] * np.array([0.0, 0.0, 1.0])
     T[..., 2, 3] -= drop[:, None]
     for ik, foot in zip(iks, feet, strict=True):
@@ -79,19 +90,6 @@ def _stood(
         )
         q[:, rows] = ik.solve(T[:, ik.parent], foot, _turning(orbit_a, orbit_b, share), keep).rotations
     return roots
-
-
-def _front(body: Character, T: Array) -> Array:
-    """Horizontal direction (3,) in which the feet of a posture with joints at T (J, 4, 4) point."""
-    way = sum(T[sole.foot, :3, :3] @ sole.ball for sole in feet_of(body)) * np.array([1.0, 1.0, 0.0])
-    return np.asarray(rot.normalize(way))
-
-
-def _beyond(body: Character, ankles: list[int], pose_a: Pose, pose_b: Pose, q: Array) -> Array:
-    """Excess (T,) of an ankle over its limits, beyond that of both postures, radians."""
-    limits = [body.limits[j] if j < len(body.limits) else None for j in ankles]
-    least = max(float(pose_excess(limits, pose.rotations[ankles]).max()) for pose in (pose_a, pose_b))
-    return np.maximum(pose_excess(limits, q[:, ankles]).max(axis=-1) - least, 0.0)
 
 
 def _turning(a: ArrayLike, b: ArrayLike, share: Array) -> Array:
@@ -117,12 +115,3 @@ def _foot(body: Character, side: int, ends: tuple[Array, Array], share: Array, q
         flat = [rot.from_matrix(E[sole.toes, :3, :3]) for E in ends]
         q[:, sole.toes] = rot.multiply(rot.conjugate(turn), rot.slerp(flat[0], flat[1], share))
     return out
-
-
-def _too_high(ik: LimbIK, ends: tuple[Array, Array], T: Array, foot: Array) -> Array:
-    """Excess height of a hip over its foot's reach along the path, metres, (T,)."""
-    thigh, _, end = ik.joints
-    most = max(ik.reach[1], *(float(np.linalg.norm(E[end, :3, 3] - E[thigh, :3, 3])) for E in ends))
-    way = T[:, thigh, :3, 3] - foot[:, :3, 3]
-    level = np.sum(way[:, :2] ** 2, axis=-1)
-    return np.maximum(way[:, 2] - np.sqrt(np.maximum(most**2 - level, 0.0)), 0.0)

@@ -18,7 +18,7 @@ from elbowroom.posing.whole_body import Load, WholeBody, support_of
 _BEYOND_RAD = 0.02
 
 
-class Balance:
+class Balancer:
     """Keeps feet in place and the centre of mass over them, by the least change that the whole-body solver finds.
 
     `margin_m` is the distance of the centre of mass from the edge of the support; `others` (K, 2) are further

@@ -34,9 +34,9 @@ from elbowroom.posing.limb_ik import LimbIK, checked, numbers
 from elbowroom.posing.whole_body_model import CLAVICLES, SPINE, Problem, problem_of
 from elbowroom.stopping import may_stop_here
 
-Status = Literal["found", "out-of-reach", "out-of-range", "off-balance", "turned-too-far"]
+PostureStatus = Literal["found", "out-of-reach", "out-of-range", "off-balance", "turned-too-far"]
 
-_STATUS: dict[int, Status] = {
+_STATUS: dict[int, PostureStatus] = {
     whole_body_solve.FOUND: "found",
     whole_body_solve.OUT_OF_REACH: "out-of-reach",
     whole_body_solve.OUT_OF_RANGE: "out-of-range",
@@ -77,7 +77,7 @@ class WholeBodySolution:
     """
 
     pose: Pose
-    status: Status
+    status: PostureStatus
     iterations: int
     missing: Mapping[str, float]
     com_margin: float

@@ -187,7 +187,7 @@ def window_wall(width: float = 3.6, height: float = 2.5, thickness: float = 0.1,
     return assembled(parts)
 
 
-Point = tuple[float, float]
+OutlinePoint = tuple[float, float]
 
 _RAIL_M, _RAIL_RADIUS_M = 0.9, 0.02
 
@@ -230,7 +230,9 @@ def ramp(length: float = 3.0, rise: float = 0.3, width: float = 1.2, landing: fl
     return _prism([(a, b, c), (a, c, d)], [a, b, c, d], width)
 
 
-def _prism(side: Sequence[tuple[Point, Point, Point]], rim: Sequence[Point], width: float) -> Mesh:
+def _prism(
+    side: Sequence[tuple[OutlinePoint, OutlinePoint, OutlinePoint]], rim: Sequence[OutlinePoint], width: float
+) -> Mesh:
     """Solid of a width across x whose side view has triangles of points (y, z), all turning one way, and a rim."""
     points = list(dict.fromkeys(at for face in (*side, rim) for at in face))
     number = {at: k for k, at in enumerate(points)}

@@ -10,7 +10,7 @@ from typing import Any
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, wardrobe, works
+from elbowroom.props import cabinets, desk, furniture, kitchen, ornaments, shelves, wardrobe
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
 _LARGEST, _MOST = 100.0, 1000
@@ -37,15 +37,15 @@ _NAMES = {
     wardrobe: "wardrobe hat coat_stand",
     kitchen: "counter jar bottle mug tin bowl carton ball cheese crate loaf board plate apple kettle herbs",
     desk: "desk monitor keyboard mouse desk_lamp pen_cup stapler pot_plant",
-    ornaments: "vase globe picture basket stool trestle_table box_with_lid hoop cube umbrella lamp_post beam barrier",
-    works: "pipes drum ventilator balcony column tree",
+    ornaments: "vase globe picture basket stool trestle_table box_with_lid hoop cube umbrella lamp_post beam barrier "
+    "pipes drum ventilator balcony column tree",
 }
 
 MAKERS: dict[str, Maker] = {
     **{name: Maker(getattr(module, name)) for module, names in _NAMES.items() for name in names.split()},
     "bookshelf": Maker(furniture.bookshelf, ("shelf", "books")),
     "plant": Maker(furniture.plant, ("pot", "leaves")),
-    "car_front": Maker(works.car_front, ("car", "engine", "hood")),
+    "car_front": Maker(ornaments.car_front, ("car", "engine", "hood")),
 }
 
 
@@ -82,15 +82,15 @@ def _check(name: str, key: str, value: object, default: object) -> None:
 
 # Joints, handles and places of the props that open, as values of a storyboard: they move and are taken as they are
 # made, unless a storyboard says otherwise. In axes of the prop; metres and degrees.
-Options = Mapping[str, Any]
+MakerOptions = Mapping[str, Any]
 
 
-def _drawer(options: Options) -> dict[str, Any]:
+def _drawer(options: MakerOptions) -> dict[str, Any]:
     bar = {"at": [0.0, -0.056, 0.0], "along": [1.0, 0.0, 0.0], "out": [0.0, -1.0, 0.0]}
     return {"slides": {"axis": [0.0, -1.0, 0.0], "range": [0.0, options["depth"] - 0.1]}, "handle": bar}
 
 
-def _door(options: Options) -> dict[str, Any]:
+def _door(options: MakerOptions) -> dict[str, Any]:
     x, z = options["width"] - 0.07, options["handle"]
     made: dict[str, Any] = {"turns": {"axis": [0.0, 0.0, -1.0], "origin": [0.0, -0.007, 0.0], "range": [0.0, 110.0]}}
     made["handle"] = {"at": [x, -0.075, z], "along": [0.0, 0.0, 1.0], "out": [0.0, -1.0, 0.0]}
@@ -99,19 +99,19 @@ def _door(options: Options) -> dict[str, Any]:
     return made
 
 
-def _button(options: Options) -> dict[str, Any]:
+def _button(options: MakerOptions) -> dict[str, Any]:
     face = {"at": [0.0, -0.012, 0.0], "along": [0.0, 0.0, 1.0], "out": [0.0, -1.0, 0.0]}
     return {"slides": {"axis": [0.0, 1.0, 0.0], "range": [0.0, 0.006]}, "handle": face}
 
 
-_MECHANISMS: dict[str, Callable[[Options], dict[str, Any]]] = {
+_MECHANISMS: dict[str, Callable[[MakerOptions], dict[str, Any]]] = {
     "drawer": _drawer,
     "door": _door,
     "switch_button": _button,
 }
 
 # Maker of a fixture and of what it belongs to: its own options by those of the latter, and its place in its axes.
-_FITS: dict[tuple[object, object], tuple[dict[str, str], Callable[[Options], list[float]]]] = {
+_FITS: dict[tuple[object, object], tuple[dict[str, str], Callable[[MakerOptions], list[float]]]] = {
     ("drawer", "chest"): (
         {"width": "width", "depth": "depth", "height": "drawer_height"},
         lambda o: [0.0, -o["depth"] / 2 - 0.0195, o["height"] - 0.026 - o["drawer_height"] / 2],
@@ -124,13 +124,13 @@ _FITS: dict[tuple[object, object], tuple[dict[str, str], Callable[[Options], lis
 FITTING = "a drawer fits into a chest, a door into a door_frame, a switch_button into a switch_plate"
 
 
-def mechanism(maker: object, options: Options) -> dict[str, Any]:
+def mechanism(maker: object, options: MakerOptions) -> dict[str, Any]:
     """Joint and handles of a prop that opens, by their keys in a storyboard; empty for all others."""
     make = _MECHANISMS.get(maker) if isinstance(maker, str) else None
     return {} if make is None else make(_all_options(str(maker), options))
 
 
-def fitted(maker: object, host: object, options: Options) -> tuple[dict[str, Any], list[float]] | None:
+def fitted(maker: object, host: object, options: MakerOptions) -> tuple[dict[str, Any], list[float]] | None:
     """Options of a prop that fits into another with some options, and its place (3,) in the axes of the latter; None
     where it fits nowhere there."""
     fit = _FITS.get((maker, host))
@@ -140,5 +140,5 @@ def fitted(maker: object, host: object, options: Options) -> tuple[dict[str, Any
     return {mine: whole[theirs] for mine, theirs in fit[0].items()}, fit[1](whole)
 
 
-def _all_options(maker: str, options: Options) -> dict[str, Any]:
+def _all_options(maker: str, options: MakerOptions) -> dict[str, Any]:
     return {**MAKERS[maker].options, **options}

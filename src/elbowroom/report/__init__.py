@@ -5,8 +5,8 @@ from elbowroom.report import report, write_report
 write_report("report.html", report(world))
 """
 
-from elbowroom.report.measure import Person, Report, report
+from elbowroom.report.measure import PersonMeasures, Report, report
 from elbowroom.report.page import page, write_report
 from elbowroom.report.published import published_of
 
-__all__ = ["Person", "Report", "page", "published_of", "report", "write_report"]
+__all__ = ["PersonMeasures", "Report", "page", "published_of", "report", "write_report"]

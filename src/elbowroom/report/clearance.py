@@ -70,13 +70,13 @@ def sampled(
 
 
 # A distance or depth, and the pair it is of; the deepest overlaps by character.
-_Found = tuple[float, Pair | None]
-_Overlaps = dict[str, _Found]
+_NearestPair = tuple[float, Pair | None]
+_Overlaps = dict[str, _NearestPair]
 
 
 def _looked(
     world: World, exact: ExactWorld, times: Array, excused: set[frozenset[str]]
-) -> list[tuple[_Found, _Found, _Overlaps]]:
+) -> list[tuple[_NearestPair, _NearestPair, _Overlaps]]:
     """Nearest pair with other bodies, nearest pair of own parts, and deepest overlaps of limbs at each time."""
     owners = np.array([part.owner for part in exact.parts])[exact.index]
     same, held = belonging(world, owners)
@@ -110,7 +110,7 @@ def _nearest(
     gaps: Array,
     excused: set[frozenset[str]],
     deep: _Overlaps | None = None,
-) -> _Found:
+) -> _NearestPair:
     """Minimum distance of some pairs, nearest boxes first, and its pair; NaN and None beyond reach. Overlaps of limbs
     go to `deep`.
 
@@ -154,7 +154,7 @@ _LISTED = 4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Clearance(Measure):
+class ClearanceMeasure(Measure):
     """Minimum distance (N,) in metres between different bodies at times (N,), and the pair it belongs to.
 
     `own` and `own_pairs` are the same for parts of one body and the objects it holds. Negative in overlap, NaN beyond
@@ -230,12 +230,12 @@ class Clearance(Measure):
         return out
 
 
-def clearance_of(world: World, certificate: Certificate | None = None, own_contacts: bool = True) -> Clearance:
+def clearance_of(world: World, certificate: Certificate | None = None, own_contacts: bool = True) -> ClearanceMeasure:
     """Measure clearances over time, and certify the motion unless a certificate is given."""
     proven = certificate or certify(world, own_contacts=own_contacts)
     times, (distance, pairs), (own, own_pairs), overlaps = sampled(world, own_contacts, proven.at_s)
     nearest = smallest(times, distance, pairs)
-    alone = _alone(world)
+    alone = not (world.static or world.things or len(world.characters) > 1)
     excused = _excused(world) if own_contacts else set()
     hits = tuple(
         c for c in proven.collisions if frozenset(c.pair) not in excused and not (own_contacts and _shallow(world, c))
@@ -252,7 +252,7 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
         figures = {"to its own body and held objects": f"{1000 * to_itself[0]:.1f} mm"} | figures
     if not hits and nearest is not None:
         figures = {"minimum clearance": f"{1000 * nearest[0]:.1f} mm"} | figures
-    return Clearance(
+    return ClearanceMeasure(
         light=light,
         says=says,
         headline="no obstacles" if alone and light == "good" else _headline(hits, unproven, nearest),
@@ -293,11 +293,6 @@ def _touches(proven: Certificate) -> str:
     return (
         f"{len(proven.allowed)}, up to {1000 * deepest:.0f} mm deep" if deepest > 0.0005 else str(len(proven.allowed))
     )
-
-
-def _alone(world: World) -> bool:
-    """Return whether a world has a single character and no obstacle but the floor."""
-    return not (world.static or world.things or len(world.characters) > 1)
 
 
 def _verdict(
@@ -359,19 +354,15 @@ def _moments(hits: tuple[Collision, ...], nearest: Tightest | None, world: World
 
 def _moment(world: World, pair: Pair, at: float, text: str, bad: float) -> Moment:
     """Moment of a pair, with a close-up of its body part, or of the moving object."""
-    part = _part(world, pair)
+    # subject of a close-up of a pair: the body part, else the moving object
+    moving = [name for name in pair if world.split(name)[0] in {**world.characters, **world.objects}]
+    people = [name for name in moving if world.split(name)[0] in world.characters]
+    part = next(iter((*people, *moving)), "")
     return Moment(at, text, _owner(world, pair), bad, part, 0.8 if "." in part else 0.0)
 
 
 def _owner(world: World, pair: Pair) -> str:
     return next((world.split(name)[0] for name in pair if world.split(name)[0] in world.characters), "")
-
-
-def _part(world: World, pair: Pair) -> str:
-    """Subject of a close-up of a pair: the body part, else the moving object."""
-    moving = [name for name in pair if world.split(name)[0] in {**world.characters, **world.objects}]
-    people = [name for name in moving if world.split(name)[0] in world.characters]
-    return next(iter((*people, *moving)), "")
 
 
 def plain(name: str) -> str:

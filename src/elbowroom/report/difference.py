@@ -134,16 +134,12 @@ def _alike(subject: Subject, original: Array, roles: tuple[str, ...]) -> Array:
     body = subject.character
     if body.pelvis in rows:  # where the whole body faces is its place, not its posture
         before, now = (body.skeleton.orientations(q)[:, body.pelvis] for q in (original, subject.clip.rotations))
-        turn[:, rows.index(body.pelvis)] = _tilt(before, now)
+        # turn (T, 4) between two orientations without their headings
+        up = np.array([0.0, 0.0, 1.0])
+        level = [rot.multiply(rot.about(up, -rot.heading(q)), q) for q in (before, now)]
+        turn[:, rows.index(body.pelvis)] = rot.multiply(rot.conjugate(level[0]), level[1])
     angle = np.sqrt(np.mean(np.linalg.norm(rot.log(turn), axis=-1) ** 2, axis=1))
     return np.asarray(0.5 ** ((angle / _HALF) ** 2))
-
-
-def _tilt(a: Array, b: Array) -> Array:
-    """Turn (T, 4) between two orientations without their headings."""
-    up = np.array([0.0, 0.0, 1.0])
-    level = [rot.multiply(rot.about(up, -rot.heading(q)), q) for q in (a, b)]
-    return rot.multiply(rot.conjugate(level[0]), level[1])
 
 
 def _placed(subject: Subject, original: Clip) -> tuple[Clip, str]:

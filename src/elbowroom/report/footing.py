@@ -9,10 +9,10 @@ import numpy as np
 import scipy
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.motion.contacts import Contacts, Step, steps
+from elbowroom.motion.contacts import Contacts, FootStep, steps
 from elbowroom.motion.soles import SIDES
 from elbowroom.motion.stance import slid_so_far, slide_ways
-from elbowroom.report.ground import Gaps
+from elbowroom.report.bearing import Gaps
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, scaled_limits, worst
 from elbowroom.report.people import Subject
 
@@ -27,7 +27,7 @@ _DOTS = 40
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Feet(Measure):
+class FootSliding(Measure):
     """Steps with their slide distances (S,), metres.
 
     `contacts` has the bearing points over time; `drift` (T, 2) the distances that the left and right foot have slid
@@ -36,7 +36,7 @@ class Feet(Measure):
 
     times: Array
     contacts: Contacts
-    steps: tuple[Step, ...]
+    steps: tuple[FootStep, ...]
     slides: Array
     drift: Array
     size: float = 1.0
@@ -65,7 +65,7 @@ class Feet(Measure):
         }
 
 
-def feet_of_person(subject: Subject) -> Feet:
+def feet_of_person(subject: Subject) -> FootSliding:
     """Measure foot sliding."""
     contacts = subject.contacts
     assert contacts is not None
@@ -86,13 +86,13 @@ def feet_of_person(subject: Subject) -> Feet:
     }
     if not found:
         says = "No foot ever carries the body, so none can slide."
-        return Feet(light="none", says=says, headline="never on the ground", **common)
+        return FootSliding(light="none", says=says, headline="never on the ground", **common)
     k = int(np.argmax(slides))
     green, amber = (s * subject.size for s in SLIDE)
     fast = max(float(_slid_within(way, round(_STEP_S * subject.clip.fps))) for way in ways)
     light = worst(light_of(float(slides[k]), green, np.inf), light_of(fast, green, amber))
     figures = {"steps": str(len(found)), "median sliding": f"{1000 * float(np.median(slides)):.1f} mm"}
-    return Feet(
+    return FootSliding(
         light=light,
         says=_sentence(found[k].side, float(slides[k]), light),
         headline=f"{1000 * float(slides[k]):.1f} mm of sliding at most",
@@ -119,7 +119,7 @@ def _sentence(side: str, slid: float, light: Light) -> str:
 
 
 def _moments(
-    subject: Subject, contacts: Contacts, found: tuple[Step, ...], slides: Array, ways: list[Array]
+    subject: Subject, contacts: Contacts, found: tuple[FootStep, ...], slides: Array, ways: list[Array]
 ) -> tuple[Moment, ...]:
     """Ends of the two steps that slide furthest, with the path of the slide."""
     out = []
@@ -148,7 +148,7 @@ _SHORT = 0.04
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Footing(Measure):
+class FootHeights(Measure):
     """Distances of feet from the ground, metres: `off` (T, 2) above or below it for left and right, NaN where not
     judged; `most` the largest that counts; `size` that of the body against an adult's, by which thresholds grow;
     `deepest` what feet sink by for a moment."""
@@ -172,12 +172,12 @@ class Footing(Measure):
         return {"times_s": listed(self.times)} | named
 
 
-def floating_of(subject: Subject, gaps: Gaps) -> Footing:
+def floating_of(subject: Subject, gaps: Gaps) -> FootHeights:
     """Measure how far supporting feet float above the ground."""
     off = np.where(gaps.stance, np.maximum(gaps.gap, 0.0), np.nan)
     common: dict[str, Any] = {"times": subject.times, "off": off, "limits": FLOAT, "name": "float"}
     if not np.isfinite(gaps.over).any():
-        return Footing(light="none", says=_why(gaps), most=0.0, **common)
+        return FootHeights(light="none", says=_why(gaps), most=0.0, **common)
     k = int(np.nanargmax(gaps.over))
     most = max(float(gaps.over[k]), 0.0)
     step = gaps.steps[k]
@@ -195,7 +195,7 @@ def floating_of(subject: Subject, gaps: Gaps) -> Footing:
         "look": f"Feet float a little: {much}{own or ', as in raw recordings'}.",
         "bad": f"Feet float: {much}.",
     }[light]
-    return Footing(
+    return FootHeights(
         light=light,
         says=says,
         headline=f"{1000 * most:.0f} mm at most",
@@ -207,12 +207,12 @@ def floating_of(subject: Subject, gaps: Gaps) -> Footing:
     )
 
 
-def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
+def sinking_of(subject: Subject, gaps: Gaps) -> FootHeights:
     """Measure how far soles sink into the ground or the floor."""
     deep = np.maximum(-gaps.gap, 0.0)
     common: dict[str, Any] = {"times": subject.times, "off": deep, "limits": SINK, "name": "sink"}
     if not np.isfinite(deep).any():
-        return Footing(light="none", says=_why(gaps), most=0.0, **common)
+        return FootHeights(light="none", says=_why(gaps), most=0.0, **common)
     frame, side, most = _deepest(deep, _LASTS * subject.clip.fps)
     dips, which, deepest = _deepest(deep, _SHORT * subject.clip.fps)
     green, amber = (limit * subject.size for limit in SINK)
@@ -235,7 +235,7 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
         says = f"Soles sink slightly into the ground: {much}{own or ', as in raw recordings'}."
     else:
         says = f"Feet sink into the ground: {much}."
-    return Footing(
+    return FootHeights(
         light=light,
         says=says,
         headline=headline,

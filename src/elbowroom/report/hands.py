@@ -42,7 +42,7 @@ class Movement:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Hands(Measure):
+class HandMotion(Measure):
     """Paths (T, 3) of hands in the world, their speeds (T,) there and relative to the body, by 'left' and 'right'."""
 
     times: Array
@@ -83,7 +83,7 @@ class Hands(Measure):
         return out
 
 
-def hands_of(subject: Subject) -> Hands:
+def hands_of(subject: Subject) -> HandMotion:
     """Measure the paths of the hands of a rig."""
     character, fps = subject.character, subject.clip.fps
     T, paths, speeds, relative = subject.T_smooth, {}, {}, {}
@@ -100,9 +100,9 @@ def hands_of(subject: Subject) -> Hands:
     common: dict[str, Any] = {"times": subject.times, "paths": paths, "speeds": speeds, "relative": relative}
     if not paths or len(T) < 3:
         says = "The clip is too short to measure hands." if paths else "The rig has no hands."
-        return Hands(light="none", says=says, movements=(), **common)
+        return HandMotion(light="none", says=says, movements=(), **common)
     light, says = _verdict(movements)
-    found = Hands(
+    found = HandMotion(
         light=light,
         says=says,
         headline=_headline(movements, max(float(v.max()) for v in speeds.values())),
@@ -171,12 +171,8 @@ def _moments(subject: Subject, movements: list[Movement]) -> tuple[Moment, ...]:
     peaks = "one peak" if restless.peaks == 1 else f"{restless.peaks} peaks"
     text = f"{restless.hand} hand: {100 * restless.way:.0f} cm path with {peaks} of speed"
     bad = restless.peaks / max(restless.during[1] - restless.during[0], 1.0) / PEAKS[0]
-    way = _way(subject, restless)
+    # path of a movement (N, 3), in about fifty points
+    first, last = (int(np.argmin(np.abs(subject.times - t))) for t in restless.during)
+    joint = subject.character.role(f"{restless.hand}_hand")
+    way = np.asarray(subject.T_smooth[first : last + 1 : max(1, (last - first) // 50), joint, :3, 3])
     return (Moment(float(subject.times[frame]), text, subject.name, bad, span=subject.size, trails=(way,)),)
-
-
-def _way(subject: Subject, movement: Movement) -> Array:
-    """Path of a movement (N, 3), in about fifty points."""
-    first, last = (int(np.argmin(np.abs(subject.times - t))) for t in movement.during)
-    joint = subject.character.role(f"{movement.hand}_hand")
-    return np.asarray(subject.T_smooth[first : last + 1 : max(1, (last - first) // 50), joint, :3, 3])

@@ -10,6 +10,7 @@ from elbowroom.report.balance import OUTSIDE, SHARES, STANDING, STANDS
 from elbowroom.report.clearance import NEAR, REACH
 from elbowroom.report.difference import ALIKE, ALIKE_LIMB, CHANGED
 from elbowroom.report.footing import FLOAT, SINK, SLIDE
+from elbowroom.report.forces import EFFORT
 from elbowroom.report.hands import PEAKS
 from elbowroom.report.limits import PAST
 from elbowroom.report.own import DEPTH
@@ -17,7 +18,6 @@ from elbowroom.report.physics import FRICTION, HELP, LONGEST_S, MOST_WEIGHTS, SL
 from elbowroom.report.physics import SHARES as INFEASIBLE
 from elbowroom.report.recorded import FITS_M, OFF_M
 from elbowroom.report.speed import JERK
-from elbowroom.report.torque import EFFORT
 
 TITLES = {
     "clearance": "Clearance",

@@ -15,13 +15,12 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.layers import to_clip
 from elbowroom.report.balance import Balance, balance_of
-from elbowroom.report.bearing import bearing_of
-from elbowroom.report.clearance import Clearance, clearance_of
+from elbowroom.report.bearing import bearing_height, bearing_of, gaps_of
+from elbowroom.report.clearance import ClearanceMeasure, clearance_of
 from elbowroom.report.difference import Difference, difference_of
-from elbowroom.report.footing import Feet, Footing, feet_of_person, floating_of, sinking_of
-from elbowroom.report.forces import ENOUGH, forces_of, loads_of, weighed
-from elbowroom.report.ground import bearing_height, gaps_of
-from elbowroom.report.hands import Hands, hands_of
+from elbowroom.report.footing import FootHeights, FootSliding, feet_of_person, floating_of, sinking_of
+from elbowroom.report.forces import ENOUGH, Torque, forces_of, loads_of, torque_of, weighed
+from elbowroom.report.hands import HandMotion, hands_of
 from elbowroom.report.how import TITLES, thresholds
 from elbowroom.report.limits import Limits, limits_of
 from elbowroom.report.own import Own, own_of
@@ -31,7 +30,6 @@ from elbowroom.report.physics import Physics, physics_of
 from elbowroom.report.published import published_of
 from elbowroom.report.recorded import Recorded, recorded_of
 from elbowroom.report.speed import Speed, speed_of
-from elbowroom.report.torque import Torque, torque_of
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
@@ -41,7 +39,7 @@ LAYOUT = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Person:
+class PersonMeasures:
     """Measures of one character; one that could not be taken is a `Measure` without a light, with the reason."""
 
     name: str
@@ -50,11 +48,11 @@ class Person:
     own: Own
     limits: Limits
     balance: Balance | Measure
-    feet: Feet | Measure
-    floating: Footing | Measure
-    sinking: Footing | Measure
+    feet: FootSliding | Measure
+    floating: FootHeights | Measure
+    sinking: FootHeights | Measure
     speed: Speed
-    hands: Hands
+    hands: HandMotion
     torque: Torque | Measure
     physics: Physics | Measure
     recorded: Recorded | None = None
@@ -74,8 +72,8 @@ class Report:
     """
 
     world: World
-    clearance: Clearance
-    people: tuple[Person, ...]
+    clearance: ClearanceMeasure
+    people: tuple[PersonMeasures, ...]
     others: tuple[str, ...] = ()
     title: str = "motion"
     notes: tuple[str, ...] = field(default=())
@@ -218,7 +216,9 @@ def _originals(world: World, original: World | Mapping[str, Motion] | Motion | N
     return {n: m if isinstance(m, Clip) else to_clip(m) for n, m in people.items()}
 
 
-def _person(world: World, subject: Subject, own: Own, original: Clip | None, change_meant: bool = False) -> Person:
+def _person(
+    world: World, subject: Subject, own: Own, original: Clip | None, change_meant: bool = False
+) -> PersonMeasures:
     stages.report(f"loads of {subject.name}")
     loads, notes = loads_of(world, subject)
     ground = _ground(world, subject)
@@ -245,7 +245,7 @@ def _person(world: World, subject: Subject, own: Own, original: Clip | None, cha
     stages.report(f"speed of {subject.name}")
     speed, hands = speed_of(subject), hands_of(subject)
     stages.report(f"postures of {subject.name}")
-    return Person(
+    return PersonMeasures(
         name=subject.name,
         frames=len(subject.clip),
         fps=subject.clip.fps,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.report.clearance import Clearance, plain
+from elbowroom.report.clearance import ClearanceMeasure, plain
 from elbowroom.report.parts import Measure, Moment, light_of, listed, scaled_limits
 from elbowroom.report.people import Subject
 from elbowroom.world.pairs import Pair, hand_of
@@ -60,17 +60,12 @@ class Own(Measure):
             if pair is not None:
                 key = frozenset((plain(pair.a), plain(pair.b)))
                 if key not in best or depth > best[key][1]:
-                    best[key] = (_limb_first(pair), float(depth), float(t))
+                    arm = [bool(hand_of(name.partition(".")[2])) or name.endswith("arm") for name in pair]
+                    best[key] = (Pair(pair.b, pair.a) if arm[1] and not arm[0] else pair, float(depth), float(t))
         return sorted(best.values(), key=lambda row: -row[1])[:_LISTED]
 
 
-def _limb_first(pair: Pair) -> Pair:
-    """The pair with an arm before what it is in."""
-    arm = [bool(hand_of(name.partition(".")[2])) or name.endswith("arm") for name in pair]
-    return Pair(pair.b, pair.a) if arm[1] and not arm[0] else pair
-
-
-def own_of(subject: Subject, clearance: Clearance) -> Own:
+def own_of(subject: Subject, clearance: ClearanceMeasure) -> Own:
     """Judge the overlaps of a character with itself that were found with its clearances."""
     depth, pairs = clearance.overlaps[subject.name]
     made = Own(light="good", says="", times=clearance.times, depth=depth, pairs=pairs, size=subject.size)

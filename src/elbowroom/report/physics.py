@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import runs
 from elbowroom.motion.smooth import judged
-from elbowroom.report.bearing import Bearing
+from elbowroom.report.bearing import Bearing, Gaps
 from elbowroom.report.forces import Forces
-from elbowroom.report.ground import Gaps
 from elbowroom.report.parts import Measure, Moment, light_of, listed, worst
 from elbowroom.report.people import Subject
 
@@ -138,7 +137,10 @@ def physics_of(subject: Subject, forces: Forces, bearing: Bearing, gaps: Gaps | 
     help_, why = np.zeros(len(frames)), []
     lever = LEVER_M * subject.size
     wrench = np.concatenate([forces.ground, forces.moment / lever], axis=1) / forces.weight
-    allowed = HELP + _CHANGE * _changes(wrench, round(_BLUR_S * fps))[frames]
+    # largest change of the wrench within some frames before and after
+    width = (2 * round(_BLUR_S * fps) + 1, 1)
+    high, low = (f(wrench, width, mode="nearest") for f in (scipy.ndimage.maximum_filter, scipy.ndimage.minimum_filter))
+    allowed = HELP + _CHANGE * np.asarray(np.linalg.norm(high - low, axis=1))[frames]
     for n, k in enumerate(frames.tolist()):
         on = presses[k]
         needed = _Needed(wrench[k], (bearing.points[k, on] - forces.com[k]) / lever, slides[k, on], allowed[n])
@@ -172,15 +174,8 @@ def _pressing(bearing: Bearing, subject: Subject, gaps: Gaps | None) -> tuple[ND
     return far <= round(_BLUR_S * subject.clip.fps), slides
 
 
-def _changes(values: Array, frames: int) -> Array:
-    """Largest change (T,) of values (T, C) within some frames before and after."""
-    width = (2 * frames + 1, 1)
-    high, low = (f(values, width, mode="nearest") for f in (scipy.ndimage.maximum_filter, scipy.ndimage.minimum_filter))
-    return np.asarray(np.linalg.norm(high - low, axis=1))
-
-
 @dataclass(frozen=True)
-class _Found:
+class _Pushes:
     """Forces (P, 3) at the points, in weights, and the size of what they leave, in weights."""
 
     push: Array
@@ -200,16 +195,25 @@ class _Needed:
     slides: Array
     allowed: float
 
-    def solved(self, friction: float = FRICTION, still: bool = False) -> _Found:
+    def solved(self, friction: float = FRICTION, still: bool = False) -> _Pushes:
         """Forces at the points that come nearest; those that slide push against their motion, unless `still`."""
         if not len(self.arms):
-            return _Found(np.zeros((0, 3)), float(np.linalg.norm(self.wrench)))
-        rays = _cones(np.zeros_like(self.slides) if still else self.slides, friction)
+            return _Pushes(np.zeros((0, 3)), float(np.linalg.norm(self.wrench)))
+        # edges (P, 8, 3) of the friction cones; those of points that slide (P, 2), m/s, are against that
+        slides = np.zeros_like(self.slides) if still else self.slides
+        angle = np.arange(_SIDES) * 2.0 * np.pi / _SIDES
+        edges = np.column_stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(_SIDES)])
+        rays = np.repeat(edges[None], len(slides), axis=0)
+        speed = np.linalg.norm(slides, axis=-1)
+        moves = speed > SLIDES_M_S
+        share = np.linspace(min(SLIDING_FRICTION, friction), friction, _SIDES)
+        against = -slides[moves] / speed[moves, None]
+        rays[moves, :, :2] = share[None, :, None] * against[:, None]
         columns = np.concatenate([rays, np.cross(self.arms[:, None], rays)], axis=-1).reshape(-1, 6)
         amounts, missing = scipy.optimize.nnls(columns.T, self.wrench)
-        return _Found((amounts.reshape(len(self.arms), -1, 1) * rays).sum(axis=1), float(missing))
+        return _Pushes((amounts.reshape(len(self.arms), -1, 1) * rays).sum(axis=1), float(missing))
 
-    def why(self, found: _Found) -> str:
+    def why(self, found: _Pushes) -> str:
         """Reason why a frame is not feasible; '' if it is."""
         up = float(self.wrench[2])
         if up > MOST_WEIGHTS:
@@ -226,19 +230,6 @@ class _Needed:
             if self.solved(more * FRICTION, still=True).missing <= self.allowed:
                 return f"it needs {more:g} times the friction of a dry floor"
         return f"it would tip over: a sideways force of {found.missing:.2f} times the weight is missing"
-
-
-def _cones(slides: Array, friction: float) -> Array:
-    """Edges (P, 8, 3) of the friction cones of points; those of points that slide (P, 2), m/s, are against that."""
-    angle = np.arange(_SIDES) * 2.0 * np.pi / _SIDES
-    edges = np.column_stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(_SIDES)])
-    out = np.repeat(edges[None], len(slides), axis=0)
-    speed = np.linalg.norm(slides, axis=-1)
-    moves = speed > SLIDES_M_S
-    share = np.linspace(min(SLIDING_FRICTION, friction), friction, _SIDES)
-    against = -slides[moves] / speed[moves, None]
-    out[moves, :, :2] = share[None, :, None] * against[:, None]
-    return out
 
 
 def _verdict(subject: Subject, found: Physics) -> dict[str, Any]:

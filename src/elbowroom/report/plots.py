@@ -25,7 +25,7 @@ COLORS = 7
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class PlotCurve:
     """Curve of a plot: its name, values (T,) with NaN for gaps, and the number of its colour."""
 
     name: str
@@ -43,7 +43,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class MarkedInterval:
     """Marked interval of seconds, with a light or neutral; over the plot's full height, or as a bar at its top in
     the row and colour of that number."""
 
@@ -54,11 +54,11 @@ class Stretch:
 
 def plot(
     times: Array,
-    curves: Sequence[Curve],
+    curves: Sequence[PlotCurve],
     unit: str,
     *,
     bands: Sequence[Band] = (),
-    stretches: Sequence[Stretch] = (),
+    stretches: Sequence[MarkedInterval] = (),
     moments: Sequence[Moment] = (),
     low: float | None = None,
     high: float | None = None,
@@ -125,7 +125,7 @@ def plot(
     )
 
 
-def _extremes(times: Array, curves: Sequence[Curve], lows: bool) -> tuple[Array, list[Curve], float]:
+def _extremes(times: Array, curves: Sequence[PlotCurve], lows: bool) -> tuple[Array, list[PlotCurve], float]:
     """Centres of time bins, curves of the highest or lowest value in each, and the length of a bin, seconds."""
     edges = np.unique(np.linspace(0, len(times), _STRETCHES + 1).astype(int))
     pieces = [slice(a, b) for a, b in pairwise(edges.tolist())]
@@ -153,7 +153,7 @@ def number(value: float) -> str:
     return f"{value:.6g}".replace("-", "−") if value else "0"
 
 
-def _range(curves: Sequence[Curve], low: float | None, high: float | None) -> tuple[float, float]:
+def _range(curves: Sequence[PlotCurve], low: float | None, high: float | None) -> tuple[float, float]:
     values = np.concatenate([c.values[np.isfinite(c.values)] for c in curves])
     known = [float(v) for v in (low, high) if v is not None]
     bottom = min([float(values.min(initial=np.inf)), *known]) if len(values) or known else 0.0
@@ -203,7 +203,7 @@ def thinned(values: Array) -> NDArray[np.intp]:
     return np.array(sorted(picks))
 
 
-def _data(times: Array, curves: Sequence[Curve], unit: str, digits: int) -> str:
+def _data(times: Array, curves: Sequence[PlotCurve], unit: str, digits: int) -> str:
     """Data for the page's script to read values: a limited number of times, and each curve's values there."""
     keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), 240)).astype(int))
     rows = [

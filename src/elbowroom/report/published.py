@@ -188,12 +188,13 @@ def published_of(world: World, name: str) -> dict[str, Any] | None:
     slow, fast = (Subject(name, resample(subject.clip, fps)) for fps in (HUMANML_FPS, KIMODO_FPS))
     body = subject.character
     feet, toes = (_balls(who) - up for who in (slow, fast))
-    joints = slow.T[:, :, :3, 3][:, _known(body)] - up
+    fine = ("_eye", *(f"{finger}{k}" for finger in FINGERS for k in (1, 2, 3)))
+    joints = slow.T[:, :, :3, 3][:, sorted({j for role, j in body.roles.items() if not role.endswith(fine)})] - up
     outer = physdiff((_surface(body, T) - up for T in slow.T), feet)
     stance = np.stack([fast.contacts.foot(side) for side in SIDES], axis=1) if fast.contacts else np.zeros((0, 2), bool)
     times = fast.times[:: max(1, -(-len(fast.times) // _MOST))]
     T = fast.clip.world(times)
-    scene = _Scene(world, name, times)
+    scene = _SolidScene(world, name, times)
     deep = np.array([scene.depths(_surface(body, row), k) for k, row in enumerate(T)])
     omni = omniretarget(-deep.max(axis=1), scene.held(body, T), toes, stance, KIMODO_FPS)
     return {
@@ -214,12 +215,6 @@ def _balls(subject: Subject) -> Array:
     return np.stack(out, axis=1)
 
 
-def _known(body: Character) -> list[int]:
-    """Joints with a role apart from fingers and eyes, as published skeletons have."""
-    fine = ("_eye", *(f"{finger}{k}" for finger in FINGERS for k in (1, 2, 3)))
-    return sorted({j for role, j in body.roles.items() if not role.endswith(fine)})
-
-
 def _surface(body: Character, T: Array) -> Array:
     """Vertices (V, 3) of the skin for joints at T (J, 4, 4), of the collision shapes where there is no skin."""
     if body.skin is not None:
@@ -228,7 +223,7 @@ def _surface(body: Character, T: Array) -> Array:
     return np.concatenate(parts) if parts else T[:, :3, 3]
 
 
-class _Scene:
+class _SolidScene:
     """Everything solid around a character at some times (N,): the floor, static meshes, and objects that it does not
     hold then."""
 

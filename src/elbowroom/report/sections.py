@@ -9,18 +9,18 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.report.balance import OUTSIDE, Balance
-from elbowroom.report.clearance import NEAR, Clearance, plain
+from elbowroom.report.clearance import NEAR, ClearanceMeasure, plain
 from elbowroom.report.difference import Difference
-from elbowroom.report.footing import SLIDE, Feet, Footing
-from elbowroom.report.hands import Hands
+from elbowroom.report.footing import SLIDE, FootHeights, FootSliding
+from elbowroom.report.forces import EFFORT, Torque
+from elbowroom.report.hands import HandMotion
 from elbowroom.report.limits import PAST, Limits
 from elbowroom.report.own import DEPTH, Own
 from elbowroom.report.parts import Cell, Measure, light_of, table
 from elbowroom.report.physics import Physics
-from elbowroom.report.plots import Area, Band, Curve, GroundTrack, Stretch, plan, plot
+from elbowroom.report.plots import Area, Band, GroundTrack, MarkedInterval, PlotCurve, plan, plot
 from elbowroom.report.recorded import FITS_M, Recorded
 from elbowroom.report.speed import Speed
-from elbowroom.report.torque import EFFORT, Torque
 from elbowroom.world.certificate_findings import merged
 
 # Joints or parts in one plot.
@@ -38,14 +38,14 @@ def body(measure: Measure) -> str:
     return _BODIES[type(measure)](measure)
 
 
-def _clearance(m: Clearance) -> str:
+def _clearance(m: ClearanceMeasure) -> str:
     if not (np.isfinite(m.distance).any() or np.isfinite(m.own).any()):
         return ""
-    hits = [Stretch(d, "bad") for d in merged([c.during for c in m.hits], 0.0)]
-    hits += [Stretch(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
-    curves = [Curve("to other characters and objects", _near(1000.0 * m.distance), 0)]
+    hits = [MarkedInterval(d, "bad") for d in merged([c.during for c in m.hits], 0.0)]
+    hits += [MarkedInterval(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
+    curves = [PlotCurve("to other characters and objects", _near(1000.0 * m.distance), 0)]
     if np.isfinite(m.own).any():
-        curves.append(Curve("to its own body and held objects", _near(1000.0 * m.own), 5))
+        curves.append(PlotCurve("to its own body and held objects", _near(1000.0 * m.own), 5))
     shown = plot(
         m.times,
         curves,
@@ -70,7 +70,7 @@ def _own(m: Own) -> str:
     green, amber = (1000.0 * m.size * limit for limit in DEPTH)
     shown = plot(
         m.times,
-        [Curve("deepest limb", 1000.0 * m.depth)],
+        [PlotCurve("deepest limb", 1000.0 * m.depth)],
         "mm",
         bands=[Band(green, amber, "look"), Band(amber, 1e6, "bad")],
         moments=m.moments,
@@ -94,11 +94,11 @@ def _near(millimetres: Array) -> Array:
 
 def _limits(m: Limits) -> str:
     order = [k for k in np.argsort(-m.excess.max(axis=0)) if m.excess[:, k].max() > 1e-3][:_MOST]
-    curves = [Curve(m.joints[k], np.degrees(m.excess[:, k]), i) for i, k in enumerate(order)]
+    curves = [PlotCurve(m.joints[k], np.degrees(m.excess[:, k]), i) for i, k in enumerate(order)]
     degrees = [float(np.degrees(p)) for p in PAST]
     return plot(
         m.times,
-        curves or [Curve("all joints", np.zeros(len(m.times)))],
+        curves or [PlotCurve("all joints", np.zeros(len(m.times)))],
         "degrees",
         bands=[Band(degrees[0], degrees[1], "look"), Band(degrees[1], 1e6, "bad")],
         moments=m.moments,
@@ -110,9 +110,9 @@ def _limits(m: Limits) -> str:
 
 def _balance(m: Balance) -> str:
     near, far = (100.0 * m.size * limit for limit in OUTSIDE)
-    curves = [Curve("zero moment point", 100.0 * m.zmp_margin, 0)]
+    curves = [PlotCurve("zero moment point", 100.0 * m.zmp_margin, 0)]
     if np.isfinite(m.com_margin).any():
-        curves.append(Curve("centre of mass, standing", 100.0 * m.com_margin, 1))
+        curves.append(PlotCurve("centre of mass, standing", 100.0 * m.com_margin, 1))
     shown = plot(
         m.times,
         curves,
@@ -140,11 +140,11 @@ def _balance(m: Balance) -> str:
     return shown + plan("From above, with the footprints", ways, areas, marks=marks)
 
 
-def _feet(m: Feet) -> str:
+def _feet(m: FootSliding) -> str:
     short, far = (1000.0 * m.size * limit for limit in SLIDE)
     shown = plot(
         m.times,
-        [Curve("left foot", 1000.0 * m.drift[:, 0], 0), Curve("right foot", 1000.0 * m.drift[:, 1], 1)],
+        [PlotCurve("left foot", 1000.0 * m.drift[:, 0], 0), PlotCurve("right foot", 1000.0 * m.drift[:, 1], 1)],
         "mm",
         bands=[Band(short, far, "look"), Band(far, 1e6, "bad")],
         moments=m.moments,
@@ -164,11 +164,11 @@ def _feet(m: Feet) -> str:
     return shown + table(("foot", "carries the body", "slides"), rows)
 
 
-def _footing(m: Footing) -> str:
+def _footing(m: FootHeights) -> str:
     near, far = (1000.0 * m.size * limit for limit in m.limits)
     return plot(
         m.times,
-        [Curve("left foot", 1000.0 * m.off[:, 0], 0), Curve("right foot", 1000.0 * m.off[:, 1], 1)],
+        [PlotCurve("left foot", 1000.0 * m.off[:, 0], 0), PlotCurve("right foot", 1000.0 * m.off[:, 1], 1)],
         "mm",
         bands=[Band(near, far, "look"), Band(far, 1e6, "bad")],
         moments=m.moments,
@@ -181,10 +181,10 @@ def _footing(m: Footing) -> str:
 def _speed(m: Speed) -> str:
     named = list(enumerate(m.parts))
     jerk = np.where(m.counts[:, None], m.jerk, np.nan)
-    speed = [Curve(p, m.speed[:, k], k) for k, p in named]
+    speed = [PlotCurve(p, m.speed[:, k], k) for k, p in named]
     return plot(m.times, speed, "m/s", low=0.0, high=0.5, digits=2, label="Speed", moments=m.moments[-1:]) + plot(
         m.times,
-        [Curve(p, jerk[:, k], k) for k, p in named],
+        [PlotCurve(p, jerk[:, k], k) for k, p in named],
         "m/s³",
         low=0.0,
         high=50.0,
@@ -194,10 +194,10 @@ def _speed(m: Speed) -> str:
     )
 
 
-def _hands(m: Hands) -> str:
+def _hands(m: HandMotion) -> str:
     colors = {"left": 0, "right": 1}
-    stretches = [Stretch(v.during, row=colors[v.hand]) for v in m.movements]
-    speed = [Curve(f"{hand} hand", v, colors[hand]) for hand, v in m.speeds.items()]
+    stretches = [MarkedInterval(v.during, row=colors[v.hand]) for v in m.movements]
+    speed = [PlotCurve(f"{hand} hand", v, colors[hand]) for hand, v in m.speeds.items()]
     shown = plot(
         m.times,
         speed,
@@ -247,7 +247,7 @@ def _torque(m: Torque) -> str:
     order = np.argsort(-peak)[:_MOST]
     shown = plot(
         m.times,
-        [Curve(m.joints[k], 100.0 * effort[:, k], i) for i, k in enumerate(order)],
+        [PlotCurve(m.joints[k], 100.0 * effort[:, k], i) for i, k in enumerate(order)],
         "% of strength",
         bands=[Band(100.0 * EFFORT[0], 100.0 * EFFORT[1], "look"), Band(100.0 * EFFORT[1], 1e6, "bad")],
         moments=m.moments,
@@ -271,10 +271,10 @@ def _torque(m: Torque) -> str:
 
 
 def _physics(m: Physics) -> str:
-    wrong = [Stretch(during, "bad") for during, _ in m.spans()]
+    wrong = [MarkedInterval(during, "bad") for during, _ in m.spans()]
     shown = plot(
         m.times,
-        [Curve("missing", 100.0 * m.help, 0), Curve("within the accuracy", 100.0 * m.allowed, 5)],
+        [PlotCurve("missing", 100.0 * m.help, 0), PlotCurve("within the accuracy", 100.0 * m.allowed, 5)],
         "% of the weight",
         stretches=wrong,
         moments=m.moments,
@@ -285,7 +285,7 @@ def _physics(m: Physics) -> str:
     )
     shown += plot(
         m.times,
-        [Curve("needed", m.bears, 1), Curve("found", m.push[..., 2].sum(axis=1) / m.weight, 0)],
+        [PlotCurve("needed", m.bears, 1), PlotCurve("found", m.push[..., 2].sum(axis=1) / m.weight, 0)],
         "times the weight",
         stretches=wrong,
         low=0.0,
@@ -301,9 +301,9 @@ def _recorded(m: Recorded) -> str:
     return plot(
         m.times,
         [
-            Curve("body off recorded postures", 100.0 * m.off, 0),
-            Curve("usual there", 100.0 * m.expected, 1),
-            Curve("hands and feet off recorded ones", 100.0 * m.distance, 2),
+            PlotCurve("body off recorded postures", 100.0 * m.off, 0),
+            PlotCurve("usual there", 100.0 * m.expected, 1),
+            PlotCurve("hands and feet off recorded ones", 100.0 * m.distance, 2),
         ],
         "cm",
         low=0.0,
@@ -313,10 +313,10 @@ def _recorded(m: Recorded) -> str:
 
 
 def _difference(m: Difference) -> str:
-    changed = [Stretch(d) for d in m.changed]
+    changed = [MarkedInterval(d) for d in m.changed]
     far = plot(
         m.times,
-        [Curve("furthest joint", 100.0 * m.distance)],
+        [PlotCurve("furthest joint", 100.0 * m.distance)],
         "cm",
         low=0.0,
         high=1.0,
@@ -324,21 +324,21 @@ def _difference(m: Difference) -> str:
         moments=m.moments,
         label="Distance from the original",
     )
-    alike = [Curve(limb, 100.0 * m.similarity[:, k], k) for k, limb in enumerate(m.limbs)]
+    alike = [PlotCurve(limb, 100.0 * m.similarity[:, k], k) for k, limb in enumerate(m.limbs)]
     return far + plot(
         m.times, alike, "%", low=90.0, high=100.0, most=100.0, lows=True, label="Posture similarity by limb"
     )
 
 
 _BODIES: dict[type[Measure], Callable[[Any], str]] = {
-    Clearance: _clearance,
+    ClearanceMeasure: _clearance,
     Own: _own,
     Limits: _limits,
     Balance: _balance,
-    Feet: _feet,
-    Footing: _footing,
+    FootSliding: _feet,
+    FootHeights: _footing,
     Speed: _speed,
-    Hands: _hands,
+    HandMotion: _hands,
     Torque: _torque,
     Physics: _physics,
     Recorded: _recorded,

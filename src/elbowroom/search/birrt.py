@@ -19,9 +19,9 @@ from elbowroom.kernels.rng import rng
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
 from elbowroom.stopping import may_stop_here
 
-Status = Literal["found", "start-in-collision", "goal-in-collision", "budget-spent"]
+PathStatus = Literal["found", "start-in-collision", "goal-in-collision", "budget-spent"]
 
-_STATUS: dict[int, Status] = {
+_STATUS: dict[int, PathStatus] = {
     kernels.FOUND: "found",
     kernels.START_HIT: "start-in-collision",
     kernels.GOAL_HIT: "goal-in-collision",
@@ -81,7 +81,7 @@ class Stats:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class PathTree:
     """Tree grown from one end: states (N, W), the root first, and the index of each one's parent (N,), -1 for the
     root.
     """
@@ -91,16 +91,16 @@ class Tree:
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class SearchPath:
     """States (N, W) from start to goal, none where nothing was found, and search statistics.
 
     `trees` are those of the start and the goal, recorded only inside `keeping_trees()`.
     """
 
     states: Array
-    status: Status
+    status: PathStatus
     stats: Stats = field(default_factory=Stats)
-    trees: tuple[Tree, ...] = ()
+    trees: tuple[PathTree, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -121,7 +121,7 @@ def keeping_trees() -> Iterator[None]:
         _keeping.reset(token)
 
 
-def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = USUAL) -> Path:
+def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = USUAL) -> SearchPath:
     """Search a path between two states (W,) of a space. The same seed gives the same path."""
     a, b = checked(space.width, "start", start), checked(space.width, "goal", goal)
     compiled, thrown = space.compiled(a, b), rng(seed)
@@ -143,7 +143,7 @@ def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget:
     if code == kernels.FOUND:
         states = np.concatenate([rows[0, _to_root(parent[0], i)[::-1]], rows[1, _to_root(parent[1], j)]])
     kept = tuple(trees.kept(k, int(size[k])) for k in range(2)) if _keeping.get() else ()
-    return Path(frozen(states), _STATUS[int(code)], Stats.of(tally), kept)
+    return SearchPath(frozen(states), _STATUS[int(code)], Stats.of(tally), kept)
 
 
 class _Trees(NamedTuple):
@@ -170,13 +170,13 @@ class _Trees(NamedTuple):
         out.rows[:, :count], out.parent[:, :count], out.seen[:, :count], out.tried[:count] = self
         return out
 
-    def kept(self, which: int, count: int) -> Tree:
+    def kept(self, which: int, count: int) -> PathTree:
         """The first `count` states of one of the trees, without branches that were cut off."""
         rows, parent = self.rows[which, :count], self.parent[which, :count]
         stays = np.isfinite(rows).all(axis=1)
         number = np.cumsum(stays) - 1
         parents = np.where(parent[stays] < 0, -1, number[parent[stays]])
-        return Tree(frozen(rows[stays]), parents)
+        return PathTree(frozen(rows[stays]), parents)
 
 
 def _to_root(parent: NDArray[np.int64], k: int) -> list[int]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.search import shortcut
-from elbowroom.search.shortcut import Effort
+from elbowroom.search.shortcut import SmoothingLimits
 from elbowroom.stopping import may_stop_here
 
 # Samples per batch, and guards of one component to which a sample's connection is tried.
@@ -278,4 +278,4 @@ def shortened(
                 return [*way[:i], *piece, *way[j + 1 :]]
         return None
 
-    return shortcut.shortened(list(states), straight, rng, Effort(rounds=tries, vain=tries))
+    return shortcut.shortened(list(states), straight, rng, SmoothingLimits(rounds=tries, vain=tries))

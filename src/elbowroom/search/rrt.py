@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
-from elbowroom.search.birrt import Budget, Stats, Status, Tree, checked
-from elbowroom.search.shortcut import Effort, shortened
+from elbowroom.search.birrt import Budget, PathStatus, PathTree, Stats, checked
+from elbowroom.search.shortcut import SmoothingLimits, shortened
 from elbowroom.stopping import may_stop_here
 
 # Share of the samples that are the goal (Y, section 3.1).
@@ -80,9 +80,9 @@ class CarriedPath(Generic[Payload]):
 
     states: Array
     payloads: tuple[Payload, ...]
-    status: Status
+    status: PathStatus
     stats: Stats = field(default_factory=Stats)
-    trees: tuple[Tree, ...] = ()
+    trees: tuple[PathTree, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -95,7 +95,7 @@ class CarriedPath(Generic[Payload]):
 
 # A whole-body step costs some hundred checks of a limb: ten times the limits of the paper's searches.
 USUAL = Budget(checks=20_000, nodes=3_000)
-EFFORT = Effort(rounds=60, vain=60, checks=20_000)
+EFFORT = SmoothingLimits(rounds=60, vain=60, checks=20_000)
 
 
 def plan(
@@ -116,10 +116,10 @@ def plan(
     """
     first = checked(space.width, "start", start[0])
     last = checked(space.width, "goal", goal)
-    search = _Search(space, budget, np.random.default_rng(np.random.SeedSequence(seed)), balanced)
-    trees = [_Tree(first, start[1], budget.nodes)]
+    search = _TreeSearch(space, budget, np.random.default_rng(np.random.SeedSequence(seed)), balanced)
+    trees = [_PayloadTree(first, start[1], budget.nodes)]
     if goal_payload is not None:
-        trees.append(_Tree(last, goal_payload, budget.nodes))
+        trees.append(_PayloadTree(last, goal_payload, budget.nodes))
     search.tally[NODES] = len(trees)
     found = search.run(trees, last)
     kept = tuple(tree.kept() for tree in trees)
@@ -146,7 +146,7 @@ def walked(
 
 
 def smooth(
-    space: CarriedSpace[Payload], path: CarriedPath[Payload], seed: int = 0, effort: Effort = EFFORT
+    space: CarriedSpace[Payload], path: CarriedPath[Payload], seed: int = 0, effort: SmoothingLimits = EFFORT
 ) -> CarriedPath[Payload]:
     """Shorten a path: two random nodes are joined straight, and the rest is walked again from there.
 
@@ -207,7 +207,7 @@ def _walk(
     return carried
 
 
-class _Tree(Generic[Payload]):
+class _PayloadTree(Generic[Payload]):
     """Nodes with states, parents and payloads; the root is node 0."""
 
     def __init__(self, state: Array, payload: Payload, most: int) -> None:
@@ -243,13 +243,13 @@ class _Tree(Generic[Payload]):
             found.append(self.parents[found[-1]])
         return found[::-1]
 
-    def kept(self) -> Tree:
+    def kept(self) -> PathTree:
         """States and parents, for display."""
-        return Tree(frozen(self.states), np.array(self.parents, np.int64))
+        return PathTree(frozen(self.states), np.array(self.parents, np.int64))
 
 
 @dataclass(eq=False)
-class _Search(Generic[Payload]):
+class _TreeSearch(Generic[Payload]):
     """A search in progress."""
 
     space: CarriedSpace[Payload]
@@ -269,7 +269,7 @@ class _Search(Generic[Payload]):
         least, rounds = self.budget.fruitless, self.tally[ROUNDS]
         return least is not None and bool(rounds >= least and self.tally[NODES] < rounds)
 
-    def run(self, trees: list[_Tree[Payload]], goal: Array) -> int | None:
+    def run(self, trees: list[_PayloadTree[Payload]], goal: Array) -> int | None:
         """Index of the first tree's node at the goal, None if the limits came first."""
         found = self.grow(trees[0], goal)  # the straight path first
         in_vain = 0
@@ -283,13 +283,13 @@ class _Search(Generic[Payload]):
             in_vain = 0 if self.tally[NODES] > nodes else in_vain + 1
         return found[0] if found[1] else None
 
-    def alone(self, tree: _Tree[Payload], goal: Array) -> tuple[int, bool]:
+    def alone(self, tree: _PayloadTree[Payload], goal: Array) -> tuple[int, bool]:
         """Round of Algorithm 1: grow towards a sample or the goal; last node, and whether it is at the goal."""
         at_goal = self.rng.random() < GOAL_BIAS
         last, reached = self.grow(tree, goal if at_goal else self.drawn())
         return last, reached and at_goal
 
-    def in_turn(self, trees: list[_Tree[Payload]]) -> tuple[int, bool]:
+    def in_turn(self, trees: list[_PayloadTree[Payload]]) -> tuple[int, bool]:
         """Round with two trees: one grows towards a sample, the other towards it; then the branches are joined."""
         rounds = int(self.tally[ROUNDS])
         turn = rounds % 2
@@ -311,7 +311,7 @@ class _Search(Generic[Payload]):
         self.tally[SAMPLES] += 1
         return self.space.sample(self.rng)
 
-    def grow(self, tree: _Tree[Payload], target: Array) -> tuple[int, bool]:
+    def grow(self, tree: _PayloadTree[Payload], target: Array) -> tuple[int, bool]:
         """Algorithm 2: steps from the nearest node towards a target until one fails; last node, and whether it got
         there.
         """
@@ -322,12 +322,14 @@ class _Search(Generic[Payload]):
 
         return self._extend(tree, nearest, next_state)
 
-    def follow(self, tree: _Tree[Payload], node: int, ahead: Array) -> tuple[int, bool]:
+    def follow(self, tree: _PayloadTree[Payload], node: int, ahead: Array) -> tuple[int, bool]:
         """Walk along given states (N, W) from a node; last node, and whether the last state was reached."""
         rows = iter(ahead)
         return self._extend(tree, node, lambda state: next(rows, None))
 
-    def _extend(self, tree: _Tree[Payload], node: int, next_state: Callable[[Array], Array | None]) -> tuple[int, bool]:
+    def _extend(
+        self, tree: _PayloadTree[Payload], node: int, next_state: Callable[[Array], Array | None]
+    ) -> tuple[int, bool]:
         """Add nodes one after another until there is no next state (reached) or a step is invalid."""
         while (end := next_state(tree.states[node])) is not None:
             if tree.full or self.spent:

@@ -16,14 +16,14 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.kernels.rng import rng
 from elbowroom.kernels.shortcut import shorten
 from elbowroom.kernels.space import TALLY
-from elbowroom.search.birrt import Path, Space, Stats
+from elbowroom.search.birrt import SearchPath, Space, Stats
 from elbowroom.stopping import may_stop_here
 
 Waypoints = TypeVar("Waypoints", bound=Sized)
 
 
 @dataclass(frozen=True)
-class Effort:
+class SmoothingLimits:
     """Limits: total rounds, rounds in a row without gain, checks of states."""
 
     rounds: int = 200
@@ -31,14 +31,14 @@ class Effort:
     checks: int = 100_000
 
 
-USUAL = Effort()
+USUAL = SmoothingLimits()
 
 
 def shortened(
     path: Waypoints,
     straight: Callable[[Waypoints, int, int], Waypoints | None],
     seed: int | np.random.Generator,
-    effort: Effort = USUAL,
+    effort: SmoothingLimits = USUAL,
     checks: Callable[[], int] = lambda: 0,
     *,
     distinct: bool = False,
@@ -62,7 +62,7 @@ def shortened(
     return path
 
 
-def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = USUAL) -> Path:
+def smooth(space: Space, path: SearchPath, seed: int = 0, effort: SmoothingLimits = USUAL) -> SearchPath:
     """The path of a limb with random pieces replaced by straight ones where those are valid, in time, too, where that
     is searched.
 
@@ -78,4 +78,4 @@ def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = USUAL) -> P
     states[:count] = path.states
     ends, along = np.zeros((2, space.width)), np.zeros(len(states))
     count = shorten(compiled, states, count, rng(seed), effort.rounds, effort.vain, effort.checks, ends, along, tally)
-    return Path(frozen(states[:count]), "found", Stats.of(tally))
+    return SearchPath(frozen(states[:count]), "found", Stats.of(tally))

@@ -24,7 +24,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.kernels import component as kernels
 from elbowroom.kernels.space import CHECKS
-from elbowroom.posing.stand import Balance
+from elbowroom.posing.stand import Balancer
 from elbowroom.posing.whole_body import FEET
 from elbowroom.posing.whole_body_model import CLAVICLES, HEAD, SPINE, range_of
 from elbowroom.world.fast_body import BodyCheck
@@ -58,7 +58,7 @@ UNPUSHED: Array = np.zeros(4)
 
 
 @dataclass(frozen=True)
-class Freedom:
+class SharedCoordinate:
     """One degree of freedom: a joint coordinate shared by some joints; its range about 0, metres that 1 counts for."""
 
     joints: tuple[int, ...]
@@ -78,7 +78,7 @@ class Component:
     name: str
     body: Character
     parts: tuple[int, ...]
-    freedoms: tuple[Freedom, ...] = ()
+    freedoms: tuple[SharedCoordinate, ...] = ()
     pelvis: bool = False
 
     @property
@@ -130,10 +130,10 @@ def components(body: Character) -> Mapping[str, Component]:
     """The five components of a body by name: 'pelvis', 'spine', 'head', 'right_arm', 'left_arm', those that it has."""
     roles = body.roles
 
-    def shared(names: Sequence[str], spans: Sequence[float], levers: Sequence[float]) -> tuple[Freedom, ...]:
+    def shared(names: Sequence[str], spans: Sequence[float], levers: Sequence[float]) -> tuple[SharedCoordinate, ...]:
         joints = tuple(roles[name] for name in names if name in roles)
         terms = zip(range(3), spans, levers, strict=True)
-        return tuple(Freedom(joints, i, (-span, span), lever) for i, span, lever in terms if joints)
+        return tuple(SharedCoordinate(joints, i, (-span, span), lever) for i, span, lever in terms if joints)
 
     legs = [j for name, chain in body.chains.items() if name.endswith("_leg") for j in body.subtree(chain.joints[0])]
     trunk = [roles[name] for name in (*SPINE, *CLAVICLES) if name in roles]
@@ -148,7 +148,7 @@ def components(body: Character) -> Mapping[str, Component]:
             continue
         joints = body.chain(name).joints
         own = [
-            Freedom((joint,), i, (-spans[i], spans[i]), levers[i])
+            SharedCoordinate((joint,), i, (-spans[i], spans[i]), levers[i])
             for joint, spans, levers in zip(joints, _ARM_RANGE, _ARM_LEVER_M, strict=False)
             for i in range(3)
             if spans[i] > 0.0
@@ -236,7 +236,7 @@ class ComponentSpace:
         component: Component,
         path: PosePath,
         check: BodyCheck,
-        balance: Balance,
+        balance: Balancer,
         axes: Array,
         *,
         perturbed: bool = False,

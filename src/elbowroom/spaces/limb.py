@@ -16,7 +16,7 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_space as kernels
 from elbowroom.kernels import limb_state
-from elbowroom.search.birrt import USUAL, Budget, Path, plan
+from elbowroom.search.birrt import USUAL, Budget, SearchPath, plan
 from elbowroom.spaces.styles import NATURAL, Style, span_of
 from elbowroom.world.fast import FREE, LimbCheck
 
@@ -81,7 +81,7 @@ _STEP, _STEP_IN_TIME = 0.2, 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class LimbSpace:
+class LimbSearchSpace:
     """Space of a limb. States are rows: time (s), coordinates (3 n, radians), local rotations (4 n), marks (3 K, m).
 
     Made by `over`. It works on the calling thread; its data may be shared.
@@ -103,7 +103,7 @@ class LimbSpace:
         resolution: float = 0.01,
         speed: ArrayLike = 2.0 * np.pi,
         time_weight: float = 0.3,
-    ) -> LimbSpace:
+    ) -> LimbSearchSpace:
         """The space of postures of the limb of a check.
 
         limits: those of the limb's joints, by default the character's own. timed: whether time is searched, too. style:
@@ -154,7 +154,7 @@ class LimbSpace:
             resolution=float(resolution),
             spare=np.zeros((2, mark.size)),
         )
-        return LimbSpace(check, tuple(given), timed, fixed)
+        return LimbSearchSpace(check, tuple(given), timed, fixed)
 
     @property
     def width(self) -> int:
@@ -209,7 +209,7 @@ class LimbSpace:
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 + 7 * n :].reshape(*rows.shape[:-1], -1, 3)
 
-    def tree_lines(self, path: Path) -> tuple[Array, ...]:
+    def tree_lines(self, path: SearchPath) -> tuple[Array, ...]:
         """Positions of the limb's last joint at both ends of each edge of a path's trees, (E, 2, 3) each, metres."""
         out = []
         for tree in path.trees:
@@ -225,7 +225,7 @@ class LimbSpace:
         limb_state.fill(self._here(), rows)
         return rows
 
-    def dense(self, path: Path, spacing: float = 0.005) -> Array:
+    def dense(self, path: SearchPath, spacing: float = 0.005) -> Array:
         """States (M, W) along a path, no point of the limb travelling more than `spacing` metres between two."""
         states, space = np.array(path.states, dtype=float, order="C"), self._here()
         rows = np.zeros((limb_state.dense(space, states, spacing, np.zeros((0, self.width))), self.width))
@@ -258,7 +258,7 @@ _AWAY = (0.02, 0.05, 0.1, 0.2)
 _TRIES = 24
 
 
-def plan_limb(space: LimbSpace, start: Array, goal: Array, seed: int = 0, budget: Budget = USUAL) -> Path:
+def plan_limb(space: LimbSearchSpace, start: Array, goal: Array, seed: int = 0, budget: Budget = USUAL) -> SearchPath:
     """`search.birrt.plan`, where ends that only the exact test finds free are left and entered under that test."""
     path = plan(space, start, goal, seed, budget)
     before, after = np.zeros((0, space.width)), np.zeros((0, space.width))
@@ -280,7 +280,7 @@ def plan_limb(space: LimbSpace, start: Array, goal: Array, seed: int = 0, budget
     return replace(path, states=frozen(np.concatenate([before, path.states, after])))
 
 
-def escape(space: LimbSpace, state: Array, seed: int = 0, *, forward: bool = True) -> Array | None:
+def escape(space: LimbSearchSpace, state: Array, seed: int = 0, *, forward: bool = True) -> Array | None:
     """A nearby state that is surely free, reached freely by the exact test; None where there is none.
 
     With time, it is a moment later, or earlier if not `forward`.
@@ -299,7 +299,7 @@ def escape(space: LimbSpace, state: Array, seed: int = 0, *, forward: bool = Tru
         for k in np.flatnonzero(check.batch(q, then) == FREE):
             there = space.state(q[k], then)
             ends = np.stack([state, there] if forward else [there, state])
-            way = space.dense(Path(ends, "found"), space.resolution)
+            way = space.dense(SearchPath(ends, "found"), space.resolution)
             if all(check.free(space.rotations(row), float(row[0])) for row in way):
                 return there
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-
-Payload = TypeVar("Payload")
+from elbowroom.search.rrt import Payload
 
 # Side of the sampled cube for a person of the paper's height (Y, section 3.1).
 _CUBE_M = 2.0

@@ -20,7 +20,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import facing, leftwards
 from elbowroom.kernels.fields import Fields
 from elbowroom.kernels.team import Team, held, object_free, way_cost
-from elbowroom.search.shortcut import Effort, shortened
+from elbowroom.search.shortcut import SmoothingLimits, shortened
 
 # Columns of a state.
 X, Y, Z, YAW, PITCH, ROLL, OWN = range(7)
@@ -77,7 +77,7 @@ class Bearer:
 
 
 @dataclass(frozen=True, eq=False)
-class Floor:
+class FloorCells:
     """Cells for the team: origin (2,), width, open ones (M, 2) and narrow places (N, 3) with the direction of the
     passage.
     """
@@ -101,7 +101,7 @@ class TeamSpace:
     """
 
     bearers: tuple[Bearer, ...]
-    floor: Floor
+    floor: FloorCells
     cover: tuple[Array, NDArray[np.int64], Array]
     outline: Array
     scene: Fields | None
@@ -338,7 +338,7 @@ class TeamSpace:
             cheaper = self.way_cost(out[about]) < 0.995 * self.way_cost(rows[about])
             return out if cheaper and self._passes(out[i : j + 1]) else None
 
-        return shortened(rows, straight, rng, Effort(rounds=tries, vain=tries))
+        return shortened(rows, straight, rng, SmoothingLimits(rounds=tries, vain=tries))
 
     def _passes(self, rows: Array) -> bool:
         """Return whether states (K, W) are free, a few of them first."""

@@ -10,21 +10,21 @@ from pydantic import Field, Tag, field_validator, model_validator
 from elbowroom.character.anthropometry import Sex
 from elbowroom.storyboard.values import (
     BY_FORM,
+    FloorPoint,
     Number,
-    Part,
-    Point,
+    PointValue,
     Positive,
-    Seconds,
-    Spot,
+    SecondsValue,
+    StoryboardPart,
     Text,
-    Turn,
+    TurnValue,
     only_one,
     rising,
     wrong,
 )
 
 
-class Human(Part):
+class Human(StoryboardPart):
     """The built-in person."""
 
     height: Positive = 1.70
@@ -44,7 +44,7 @@ class Human(Part):
     skin: bool = True
 
 
-class RobotSource(Part):
+class RobotSource(StoryboardPart):
     """A robot from a URDF file; without a file, the built-in arm of six joints on a base that rolls."""
 
     file: Text | None = None
@@ -56,7 +56,7 @@ class RobotSource(Part):
     packages: list[Text] = Field(default_factory=list, description="Folders in which package:// paths are resolved.")
 
 
-class BodySource(Part):
+class BodySource(StoryboardPart):
     """Body of a character."""
 
     human: Human | None = None
@@ -78,7 +78,7 @@ Library = Annotated[
 ]
 
 
-class Walk(Part):
+class WalkClip(StoryboardPart):
     """Walking or running from the origin, facing -Y."""
 
     speed: Positive | None = None
@@ -88,7 +88,7 @@ class Walk(Part):
     library: Library = None
 
 
-class WalkToRun(Part):
+class WalkToRun(StoryboardPart):
     """Walking, then speeding up into a run, straight ahead from the origin, facing -Y."""
 
     walking: Positive = 1.5
@@ -97,32 +97,32 @@ class WalkToRun(Part):
     seed: Annotated[int, Field(ge=0)] = 0
 
 
-class Idle(Part):
+class Idle(StoryboardPart):
     """Standing, breathing, shifting weight."""
 
     seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 8.0
     seed: Annotated[int, Field(ge=0)] = 0
 
 
-class WalkAlong(Part):
+class WalkAlong(StoryboardPart):
     """Walking along points on the floor, from standing to standing."""
 
-    path: Annotated[list[Spot], Field(min_length=2, max_length=10_000)]
+    path: Annotated[list[FloorPoint], Field(min_length=2, max_length=10_000)]
     speed: Positive = 1.2
     seed: Annotated[int, Field(ge=0)] = 0
     library: Library = None
 
 
-class JointKey(Part):
+class JointKey(StoryboardPart):
     """Keyframe of a robot: joint values in radians as in its URDF, metres for slides; others keep their value."""
 
-    t: Seconds
+    t: SecondsValue
     joints: dict[str, Number] = Field(default_factory=dict)
-    at: Point | None = None
-    turn: Turn | None = None
+    at: PointValue | None = None
+    turn: TurnValue | None = None
 
 
-class ClipSource(Part):
+class ClipSource(StoryboardPart):
     """A motion: from a file, built in, or the keyframes of a robot."""
 
     file: Text | None = None
@@ -132,8 +132,8 @@ class ClipSource(Part):
     fps: Positive | None = None
     fix_rig: bool = False
     asf: Text | None = Field(default=None, description="Skeleton of an AMC file.")
-    walk: Walk | None = None
-    run: Walk | None = None
+    walk: WalkClip | None = None
+    run: WalkClip | None = None
     walk_to_run: WalkToRun | None = None
     idle: Idle | None = None
     walk_along: WalkAlong | None = None
@@ -162,17 +162,17 @@ class ClipSource(Part):
         return keys
 
 
-class CharacterPart(Part):
+class CharacterPart(StoryboardPart):
     """A person or robot and its motion. The default body is that of the clip; without a clip it stands still."""
 
     body: Annotated[Annotated[Text, Tag("word")] | Annotated[BodySource, Tag("keys")], BY_FORM] | None = None
     clip: Annotated[Annotated[Text, Tag("word")] | Annotated[ClipSource, Tag("keys")], BY_FORM] | None = None
-    at: Spot = Field(default_factory=lambda: [0.0, 0.0])
+    at: FloorPoint = Field(default_factory=lambda: [0.0, 0.0])
     turn: Number = Field(0.0, description="Rotation in degrees, counter-clockwise.")
     lift: Annotated[Annotated[Number, Tag("number")] | Annotated[Literal["auto"], Tag("word")], BY_FORM] = Field(
         0.0, description="Vertical offset in metres; 'auto' puts the feet on the floor."
     )
-    start: Seconds | None = Field(default=None, description="Start time of the motion, in seconds.")
+    start: SecondsValue | None = Field(default=None, description="Start time of the motion, in seconds.")
 
     @model_validator(mode="after")
     def _someone(self) -> CharacterPart:

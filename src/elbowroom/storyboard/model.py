@@ -14,20 +14,20 @@ from elbowroom.props.makers import fitted, mechanism
 from elbowroom.storyboard.cast import CharacterPart, Library
 from elbowroom.storyboard.values import (
     BY_FORM,
+    FloorPoint,
     Frame,
     GraspPart,
     Handle,
-    Mesh,
+    ItemName,
     MeshSource,
-    Name,
+    MeshValue,
     Number,
-    Part,
-    Point,
-    Seconds,
-    Spot,
+    PointValue,
+    SecondsValue,
+    StoryboardPart,
     StyleChoice,
     Text,
-    Turn,
+    TurnValue,
     only_one,
     rising,
     wrong,
@@ -43,9 +43,9 @@ MOST_PEOPLE = 100
 class SceneMesh(MeshSource):
     """A mesh that never moves; all meshes of a file keep their names."""
 
-    name: Name | None = None
-    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
-    turn: Turn = 0.0
+    name: ItemName | None = None
+    at: PointValue = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: TurnValue = 0.0
     without: list[Text] = Field(default_factory=list, description="Names of meshes of the file to leave out.")
     moved: dict[Text, Frame] = Field(
         default_factory=dict,
@@ -53,7 +53,7 @@ class SceneMesh(MeshSource):
     )
 
 
-class Scene(Part):
+class Scene(StoryboardPart):
     """Static surroundings and the floor."""
 
     meshes: list[SceneMesh] = Field(default_factory=list, max_length=MOST_THINGS)
@@ -62,37 +62,39 @@ class Scene(Part):
     )
 
 
-class PathKey(Part):
+class PathKey(StoryboardPart):
     """Keyframe of an object; without `turn` it keeps its rotation."""
 
-    t: Seconds
-    at: Point
-    turn: Turn | None = None
+    t: SecondsValue
+    at: PointValue
+    turn: TurnValue | None = None
 
 
-class StateKey(Part):
+class StateKey(StoryboardPart):
     """Keyframe of a fixture's opening, in metres or degrees."""
 
-    t: Seconds
+    t: SecondsValue
     value: Number
 
 
-class Object(Part):
+class Object(StoryboardPart):
     """An object that rests, moves along a path, or is picked up by hands."""
 
-    mesh: Mesh
+    mesh: MeshValue
     mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
     freedom: Literal["free", "level"] = Field("free", description="Allowed rotation while it is carried.")
-    at: Point | None = None
-    turn: Turn | None = None
+    at: PointValue | None = None
+    turn: TurnValue | None = None
     path: Annotated[list[PathKey], Field(min_length=1)] | None = None
     smooth: bool = Field(
         False, description="Interpolate the keyframes of its path with a smooth curve instead of straight lines."
     )
-    on: Name | None = Field(default=None, description="Fixture that it moves with; `at` is then in the fixture's axes.")
+    on: ItemName | None = Field(
+        default=None, description="Fixture that it moves with; `at` is then in the fixture's axes."
+    )
     handle: Handle | None = Field(default=None, description="Handle for grasping it.")
-    frames: dict[Name, Frame] = Field(default_factory=dict)
-    grasps: dict[Name, GraspPart] = Field(
+    frames: dict[ItemName, Frame] = Field(default_factory=dict)
+    grasps: dict[ItemName, GraspPart] = Field(
         default_factory=dict, description="Grasps by name; default: proposed from the mesh."
     )
 
@@ -116,19 +118,19 @@ class Object(Part):
         return any(v is not None for v in (self.at, self.turn, self.path, self.on))
 
 
-class Slides(Part):
+class Slides(StoryboardPart):
     """A straight slide, metres."""
 
-    axis: Point
-    range: Spot
+    axis: PointValue
+    range: FloorPoint
 
 
-class Turns(Part):
+class Turns(StoryboardPart):
     """A hinge about an axis through a point, degrees."""
 
-    axis: Point
-    range: Spot
-    origin: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    axis: PointValue
+    range: FloorPoint
+    origin: PointValue = Field(default_factory=lambda: [0.0, 0.0, 0.0])
 
 
 def _pressed_behind(made: Any, given: Any) -> bool:
@@ -140,21 +142,23 @@ def _pressed_behind(made: Any, given: Any) -> bool:
     return False
 
 
-class FixturePart(Part):
+class FixturePart(StoryboardPart):
     """A drawer, door, lid or switch. Built-in props that open have a joint and a handle of their own."""
 
-    mesh: Mesh
-    of: Name | None = Field(
+    mesh: MeshValue
+    of: ItemName | None = Field(
         default=None, description="Mesh of the scene that it belongs to: a chest, a door_frame, a switch_plate."
     )
     slides: Slides | None = None
     turns: Turns | None = None
-    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
-    turn: Turn = 0.0
+    at: PointValue = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: TurnValue = 0.0
     mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
     handle: Handle | None = None
-    frames: dict[Name, Frame] = Field(default_factory=dict)
-    grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Grasps by name; default: at its handle.")
+    frames: dict[ItemName, Frame] = Field(default_factory=dict)
+    grasps: dict[ItemName, GraspPart] = Field(
+        default_factory=dict, description="Grasps by name; default: at its handle."
+    )
     state: Annotated[
         Annotated[Number, Tag("number")] | Annotated[list[StateKey], Field(min_length=1), Tag("list")], BY_FORM
     ] = Field(0.0, description="Opening: metres of a slide, degrees of a hinge; or keyframes.")
@@ -199,15 +203,15 @@ class FixturePart(Part):
         return self
 
 
-Moment = Annotated[Annotated[Seconds, Tag("number")] | Annotated[Literal["start", "end"], Tag("word")], BY_FORM]
-During = Annotated[list[Moment], Field(min_length=2, max_length=2, description="Start and end, seconds or 'end'.")]
+TimeOrEnd = Annotated[Annotated[SecondsValue, Tag("number")] | Annotated[Literal["start", "end"], Tag("word")], BY_FORM]
+During = Annotated[list[TimeOrEnd], Field(min_length=2, max_length=2, description="Start and end, seconds or 'end'.")]
 
 
-class HoldPart(Part):
+class HoldPart(StoryboardPart):
     """An object in a hand."""
 
-    object: Name
-    by: Name
+    object: ItemName
+    by: ItemName
     hand: Text = Field(
         "right",
         description="left or right; the part that wears it, such as head; of a robot a limb or link.",
@@ -224,7 +228,7 @@ class HoldPart(Part):
     )
 
 
-class ContactPart(Part):
+class ContactPart(StoryboardPart):
     """Two bodies that may touch: a body part such as ann.left_foot, an object, a mesh, or the floor."""
 
     who: Text
@@ -237,7 +241,7 @@ class ContactPart(Part):
 Depth = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
-class AllowPart(Part):
+class AllowPart(StoryboardPart):
     """Caps on allowed overlaps, metres; deeper ones are collisions."""
 
     feet: Annotated[Depth, Field(description="Feet of a recorded clip in the floor.")] = 0.05
@@ -247,7 +251,7 @@ class AllowPart(Part):
     contact: Annotated[Depth, Field(description="Any other allowed contact: hands, resting objects, seats.")] = 0.005
 
 
-class EditPart(Part):
+class EditPart(StoryboardPart):
     """A change of one edit of the planned motion, or of all that have the same reason."""
 
     number: Annotated[int, Field(ge=1, description="Its number in the table that `elbowroom run` prints.")] | None = (
@@ -265,7 +269,7 @@ class EditPart(Part):
         return self
 
 
-class StoryboardFile(Part):
+class StoryboardFile(StoryboardPart):
     """A storyboard: scene, objects, characters, grips, contacts and tasks."""
 
     elbowroom: Literal[1] = Field(description="Version of this format.")
@@ -273,9 +277,9 @@ class StoryboardFile(Part):
     tags: list[Text] = Field(default_factory=list, description="Search tags; the gallery lists them.")
     fps: Annotated[float, Field(gt=0.0, le=1000.0, allow_inf_nan=False)] = 60.0
     scene: Scene = Field(default=Scene())
-    objects: dict[Name, Object] = Field(default_factory=dict, max_length=MOST_THINGS)
-    fixtures: dict[Name, FixturePart] = Field(default_factory=dict, max_length=MOST_THINGS)
-    characters: dict[Name, CharacterPart] = Field(default_factory=dict, max_length=MOST_PEOPLE)
+    objects: dict[ItemName, Object] = Field(default_factory=dict, max_length=MOST_THINGS)
+    fixtures: dict[ItemName, FixturePart] = Field(default_factory=dict, max_length=MOST_THINGS)
+    characters: dict[ItemName, CharacterPart] = Field(default_factory=dict, max_length=MOST_PEOPLE)
     holds: list[HoldPart] = Field(default_factory=list, max_length=MOST_THINGS)
     contacts: list[ContactPart] = Field(default_factory=list, max_length=MOST_THINGS)
     allow: AllowPart = Field(default_factory=AllowPart)

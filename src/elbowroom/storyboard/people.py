@@ -1,4 +1,4 @@
-"""Construction of a storyboard's characters: body, motion, start position."""
+"""Construction of a storyboard's characters: body, motion, start position, and what they hold from the start."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from elbowroom.files.clip_library import read_clip_library
 from elbowroom.files.open import ImportHints, Opened, open_file
 from elbowroom.files.urdf import read_urdf
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.standing import at_ease, idle
@@ -26,6 +29,7 @@ from elbowroom.motion.retarget import retarget
 from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.storyboard.cast import BodySource, CharacterPart, ClipSource, JointKey, RobotSource
 from elbowroom.storyboard.things import existing, quaternion
+from elbowroom.world.things import Thing
 
 _SUFFIX_CLIP = "give a .bvh, .amc, .c3d, .fbx, .glb, .gltf, .npz or .npy"
 _SUFFIX_BODY = "give a .glb, .gltf, .fbx, .bvh, .asf or .npz with a rig"
@@ -47,7 +51,7 @@ def recording_named(name: str, folder: Path) -> Clip:
     return without_lead(opened.clip())
 
 
-class Person:
+class CharacterBuild:
     """One character of a storyboard, built in steps so that each fault is reported at its key."""
 
     def __init__(self, name: str, part: CharacterPart, folder: Path, fps: float) -> None:
@@ -170,3 +174,36 @@ class Person:
 
     def _existing(self, file: str, would_do: str) -> Path:
         return existing(self._folder / file, would_do)
+
+
+def held_from_start(
+    motion: Motion, hand: str, thing: Thing, during: tuple[float, float], *, released: bool
+) -> tuple[Motion, Array] | None:
+    """Motion of a person whose hand is closed on an object during some seconds, and `T_hand_object` (4, 4).
+
+    None where the hand cannot close on it; see `holding_clip` for the arm, and for `released`.
+    """
+    body = motion.body
+    assert isinstance(body, Character)
+    clip = motion if isinstance(motion, Clip) else None
+
+    def make() -> Arrays:
+        # whatever chooses grasps takes a third of a second to import
+        from elbowroom.posing.grasps import held_grasp
+        from elbowroom.posing.held import holding_clip
+
+        grasp = held_grasp(body, hand, thing, released=released)
+        if grasp is None:
+            return {}
+        arrays = {"place": inverse(grasp.T_thing_hand)}
+        if clip is not None:
+            arrays["rotations"] = holding_clip(clip, thing, grasp, during, released=released).rotations
+        return arrays
+
+    frames = () if clip is None else (clip.root, clip.rotations, clip.fps, clip.start)
+    made_of = (body.skeleton, body.shapes, body.limits, body.roles, body.height, thing.frames, thing.grasps)
+    key = (thing.mesh.vertices, thing.mesh.faces, *frames, *contents(made_of))
+    held = remembered("held", (package_sources(), hand, *during, released, *key), make)
+    if not held:
+        return None
+    return motion if clip is None else clip.with_(rotations=held["rotations"]), held["place"]

@@ -23,16 +23,15 @@ from elbowroom.plan.edit import EditChange
 from elbowroom.plan.places import worn_place
 from elbowroom.plan.tasks import Task
 from elbowroom.plan.tight.recordings import checked_recording
-from elbowroom.posing.upright import carried_upright
+from elbowroom.posing.held import carried_upright
 from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard import things
 from elbowroom.storyboard.cast import ClipSource
-from elbowroom.storyboard.held import held_from_start
 from elbowroom.storyboard.model import HoldPart, StoryboardFile
-from elbowroom.storyboard.people import Person, library_named, recording_named
+from elbowroom.storyboard.people import CharacterBuild, held_from_start, library_named, recording_named
 from elbowroom.storyboard.tasks import tasks_of
 from elbowroom.storyboard.values import style_from
-from elbowroom.storyboard.yaml_lines import Document, Location, parse_yaml, read_yaml
+from elbowroom.storyboard.yaml_lines import Location, YamlDocument, parse_yaml, read_yaml
 from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.things import FOREVER, Fixture
 from elbowroom.world.world import World
@@ -55,7 +54,7 @@ _GIVE_PLACE = "give it a smaller part, a position ('at'), or its position in the
 _FIRST_LINE = "it must begin with the line 'elbowroom: 1', the version of the format"
 
 
-def checked(document: Document) -> StoryboardFile:
+def checked(document: YamlDocument) -> StoryboardFile:
     """Validated storyboard of a document; raises `BadFile` for the first fault in the file."""
     if not isinstance(document.values, dict):
         raise BadFile(document.path, "is not a storyboard", would_do=_FIRST_LINE)
@@ -68,7 +67,7 @@ def checked(document: Document) -> StoryboardFile:
     raise document.error(location, what, would_do)
 
 
-def _fault(document: Document, error: Any) -> tuple[Location, str, str]:
+def _fault(document: YamlDocument, error: Any) -> tuple[Location, str, str]:
     kind, context = error["type"], error.get("ctx", {})
     steps = (*error["loc"], *context.get("at", ()))
     location, value, rest = _walked(document.values, steps)
@@ -78,7 +77,17 @@ def _fault(document: Document, error: Any) -> tuple[Location, str, str]:
     if kind == "missing":
         return location, f"has no '{error['loc'][-1]}'", _FIRST_LINE if steps == ("elbowroom",) else "add it"
     if kind == "extra_forbidden":
-        return _unknown_key(location, _keys_at(tuple(error["loc"][:-1])))
+        # keys allowed at a location, found along the fields of the models
+        models: list[type[BaseModel]] = [StoryboardFile]
+        for step in tuple(error["loc"][:-1]):
+            found = [m.model_fields[step].annotation for m in models if step in m.model_fields]
+            models = [part for a in found for part in _models_in(a)] or models
+        known = list(dict.fromkeys(name for m in models for name in m.model_fields))
+        name = str(location[-1])
+        close = get_close_matches(name, known, n=1)
+        hint = f"did you mean '{close[0]}'? " if close else ""
+        what = "is not a verb" if len(location) == 3 and location[0] == "tasks" else "is not a key of this part"
+        return location, what, f"{hint}available: {', '.join(known)}" if known else ""
     shown = _shown(value)
     if kind == "literal_error":
         return location, f"must be {context['expected']}, not {shown}", ""
@@ -123,23 +132,6 @@ def _shown(value: Any) -> str:
 def _forms(tags: str) -> str:
     names = {"'word'": "text", "'keys'": "keys", "'list'": "a list", "'number'": "a number"}
     return " or ".join(names.get(tag.strip(), tag.strip()) for tag in tags.split(","))
-
-
-def _unknown_key(location: Location, known: list[str]) -> tuple[Location, str, str]:
-    name = str(location[-1])
-    close = get_close_matches(name, known, n=1)
-    hint = f"did you mean '{close[0]}'? " if close else ""
-    what = "is not a verb" if len(location) == 3 and location[0] == "tasks" else "is not a key of this part"
-    return location, what, f"{hint}available: {', '.join(known)}" if known else ""
-
-
-def _keys_at(steps: tuple[Any, ...]) -> list[str]:
-    """Keys allowed at a location, found along the fields of the models."""
-    models: list[type[BaseModel]] = [StoryboardFile]
-    for step in steps:
-        found = [m.model_fields[step].annotation for m in models if step in m.model_fields]
-        models = [part for a in found for part in _models_in(a)] or models
-    return list(dict.fromkeys(name for m in models for name in m.model_fields))
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
@@ -199,9 +191,9 @@ def storyboard_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "elbowroom storyboard"}
 
 
-def _built(document: Document) -> Storyboard:
+def _built(document: YamlDocument) -> Storyboard:
     file = checked(document)
-    builder = _Builder(document, file)
+    builder = _WorldBuilder(document, file)
     world = builder.world()
     tasks = tasks_of(document, file, world)
     style = style_from(file.style)
@@ -221,10 +213,10 @@ def _built(document: Document) -> Storyboard:
     )
 
 
-class _Builder:
+class _WorldBuilder:
     """Builder of the world in steps: scene, objects, characters, holds, contacts."""
 
-    def __init__(self, document: Document, file: StoryboardFile) -> None:
+    def __init__(self, document: YamlDocument, file: StoryboardFile) -> None:
         self._document, self._file = document, file
         self._folder = document.path.parent
         self.stands: dict[str, int] = {}
@@ -315,11 +307,18 @@ class _Builder:
         """Motions of all characters on a floor of that height, metres, with notes; cached by height."""
         if floor not in self._made:
             with self._document.blaming("characters"):
-                self._check_frames()
+                # reject built-in motion that would take more than a few minutes to generate
+                clips = [part.clip for part in self._file.characters.values()]
+                frames = self._file.fps * sum(clip.seconds for clip in clips if isinstance(clip, ClipSource))
+                if frames > MOST_BUILT_IN_FRAMES:
+                    raise BadValue(
+                        f"built-in motions have {frames:,.0f} frames in all, more than {MOST_BUILT_IN_FRAMES:,}; "
+                        "use fewer characters, shorter motions or a lower fps"
+                    )
             motions: dict[str, Motion] = {}
             notes: list[str] = []
             for name, part in self._file.characters.items():
-                person = Person(name, part, self._folder, self._file.fps)
+                person = CharacterBuild(name, part, self._folder, self._file.fps)
                 with self._document.blaming("characters", name, "body"):
                     body = person.body()
                 with self._document.blaming("characters", name, "clip"):
@@ -327,16 +326,6 @@ class _Builder:
                 notes += person.notes
             self._made[floor] = motions, notes
         return self._made[floor]
-
-    def _check_frames(self) -> None:
-        """Reject built-in motion that would take more than a few minutes to generate."""
-        clips = [part.clip for part in self._file.characters.values()]
-        frames = self._file.fps * sum(clip.seconds for clip in clips if isinstance(clip, ClipSource))
-        if frames > MOST_BUILT_IN_FRAMES:
-            raise BadValue(
-                f"built-in motions have {frames:,.0f} frames in all, more than {MOST_BUILT_IN_FRAMES:,}; "
-                "use fewer characters, shorter motions or a lower fps"
-            )
 
     def _holds(self, world: World) -> World:
         for k, part in enumerate(self._file.holds):

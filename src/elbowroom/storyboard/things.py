@@ -19,11 +19,11 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
 from elbowroom.plan.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far
 from elbowroom.props.makers import FITTING, fitted, made
-from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
+from elbowroom.storyboard.model import FixturePart, Object, SceneMesh, StateKey
 from elbowroom.storyboard.values import Frame, GraspPart, Handle, MeshPiece, MeshSource
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
-from elbowroom.world.paths import Path as ThingPath
+from elbowroom.world.paths import PlacementPath as ThingPath
 from elbowroom.world.things import Fixture, GraspMark, Joint
 from elbowroom.world.world import World
 
@@ -138,7 +138,10 @@ def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[s
 def path_of(part: Object, fixtures: dict[str, Fixture]) -> ThingPath:
     """Path of an object that nobody holds."""
     if part.path is not None:
-        keyed = _keyed(part.path)
+        turns: list[Array] = []
+        for key in part.path:
+            turns.append((turns[-1] if turns else rot.IDENTITY) if key.turn is None else quaternion(key.turn))
+        keyed = Keyed(np.array([k.t for k in part.path]), np.array([k.at for k in part.path]), np.array(turns))
         return keyed.smoothed() if part.smooth else keyed
     T = transform(part.at or np.zeros(3), quaternion(part.turn or 0.0))
     if part.on is None:
@@ -176,7 +179,12 @@ def fixture_of(part: FixturePart, mesh: Mesh, T_place: Array) -> Fixture:
     grasps = {name: mark(g) for name, g in part.grasps.items()}
     frames = frames_of(part)
     if joint.kind == "slides" and "handle" not in frames and joint.range[1] - joint.range[0] <= _BUTTON_M:
-        frames["handle"] = _pressed_face(mesh, joint.axis)
+        # frame (4, 4) in the middle of the face of a button that looks against its slide: x out of it, z upwards
+        out = -rot.normalize(joint.axis)
+        middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
+        at = middle + out * float(((mesh.vertices - middle) @ out).max())
+        along = [0.0, 0.0, 1.0] if abs(out[2]) < 0.9 else [0.0, 1.0, 0.0]
+        frames["handle"] = handle_frame(Handle(at=at.tolist(), along=along, out=out.tolist()))
     _near_its_mesh(frames, mesh)
     T = T_place @ transform(part.at, quaternion(part.turn))
     return Fixture.at(mesh, joint, T, state, frames, part.mass, grasps)
@@ -227,15 +235,6 @@ def hung(world: World, opened: Iterable[str]) -> World:
     return world
 
 
-def _pressed_face(mesh: Mesh, axis: Array) -> Array:
-    """Frame (4, 4) in the middle of the face of a button that looks against its slide: x out of it, z upwards."""
-    out = -rot.normalize(axis)
-    middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
-    at = middle + out * float(((mesh.vertices - middle) @ out).max())
-    along = [0.0, 0.0, 1.0] if abs(out[2]) < 0.9 else [0.0, 1.0, 0.0]
-    return handle_frame(Handle(at=at.tolist(), along=along, out=out.tolist()))
-
-
 def _near_its_mesh(frames: Mapping[str, Array], mesh: Mesh) -> None:
     """Raise `BadValue` where a handle is nowhere near what it is to be a handle of."""
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
@@ -252,13 +251,6 @@ def _near_its_mesh(frames: Mapping[str, Array], mesh: Mesh) -> None:
 def _pair(numbers: list[float]) -> tuple[float, float]:
     low, high = numbers
     return low, high
-
-
-def _keyed(keys: list[PathKey]) -> Keyed:
-    turns: list[Array] = []
-    for key in keys:
-        turns.append((turns[-1] if turns else rot.IDENTITY) if key.turn is None else quaternion(key.turn))
-    return Keyed(np.array([k.t for k in keys]), np.array([k.at for k in keys]), np.array(turns))
 
 
 def on_base(world: World, name: str) -> World:

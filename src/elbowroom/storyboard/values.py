@@ -22,14 +22,14 @@ from elbowroom.spaces.styles import CLOSE, Style, StyleLike, style_of
 
 Number = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, le=1e6, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(ge=0.0, le=86400.0, allow_inf_nan=False)]
-Point = Annotated[list[Number], Field(min_length=3, max_length=3)]
-Spot = Annotated[list[Number], Field(min_length=2, max_length=2)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^./\x00-\x1f]+$")]
+SecondsValue = Annotated[float, Field(ge=0.0, le=86400.0, allow_inf_nan=False)]
+PointValue = Annotated[list[Number], Field(min_length=3, max_length=3)]
+FloorPoint = Annotated[list[Number], Field(min_length=2, max_length=2)]
+ItemName = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^./\x00-\x1f]+$")]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 HandShapeName = Literal["rest", "flat", "point", "hook", "pinch", "power"]
-Color = Annotated[list[Unit], Field(min_length=3, max_length=3)]
+ColorValue = Annotated[list[Unit], Field(min_length=3, max_length=3)]
 
 
 def _kind(value: Any) -> str:
@@ -42,14 +42,14 @@ def _kind(value: Any) -> str:
 
 
 BY_FORM = Discriminator(_kind)
-Turn = Annotated[
-    Annotated[Number, Tag("number")] | Annotated[Point, Tag("list")],
+TurnValue = Annotated[
+    Annotated[Number, Tag("number")] | Annotated[PointValue, Tag("list")],
     BY_FORM,
     Field(description="Rotation in degrees about z, or about x, y and z in turn, each about the world's axis."),
 ]
 
 
-class Part(BaseModel):
+class StoryboardPart(BaseModel):
     """Base of all parts: unknown keys are rejected, numbers must be numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
@@ -60,7 +60,7 @@ def wrong(what: str, *at: str | int) -> PydanticCustomError:
     return PydanticCustomError("storyboard", "{what}", {"what": what, "at": at})
 
 
-def only_one(part: Part, names: tuple[str, ...]) -> None:
+def only_one(part: StoryboardPart, names: tuple[str, ...]) -> None:
     given = [name for name in names if getattr(part, name) is not None]
     if len(given) != 1:
         known = ", ".join(f"'{n}'" for n in names[:-1]) + f" and '{names[-1]}'"
@@ -77,14 +77,14 @@ def rising(keys: list[Any]) -> None:
             )
 
 
-class Cylinder(Part):
+class Cylinder(StoryboardPart):
     """An upright cylinder about its centre."""
 
     radius: Positive
     height: Positive
 
 
-class MeshSource(Part):
+class MeshSource(StoryboardPart):
     """A mesh: from a file, a box, sphere or cylinder about its centre, or a built-in prop."""
 
     file: Text | None = None
@@ -95,9 +95,9 @@ class MeshSource(Part):
     sphere: Positive | None = None
     cylinder: Cylinder | None = None
     maker: Text | None = Field(default=None, description="Name of a built-in prop: table, bookshelf, plant, …")
-    options: dict[Name, Any] = Field(default_factory=dict, description="Options of the prop.")
+    options: dict[ItemName, Any] = Field(default_factory=dict, description="Options of the prop.")
     scale: Positive = 1.0
-    color: Color | None = Field(default=None, description="Linear red, green and blue, 0 to 1.")
+    color: ColorValue | None = Field(default=None, description="Linear red, green and blue, 0 to 1.")
 
     @model_validator(mode="after")
     def _one_source(self) -> MeshSource:
@@ -110,11 +110,11 @@ class MeshSource(Part):
 class MeshPiece(MeshSource):
     """One of several meshes of an object or a fixture, in its axes."""
 
-    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
-    turn: Turn = 0.0
+    at: PointValue = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: TurnValue = 0.0
 
 
-Mesh = Annotated[
+MeshValue = Annotated[
     Annotated[Text, Tag("word")]
     | Annotated[MeshSource, Tag("keys")]
     | Annotated[list[MeshPiece], Field(min_length=1, max_length=100), Tag("list")],
@@ -122,11 +122,11 @@ Mesh = Annotated[
 ]
 
 
-class Frame(Part):
+class Frame(StoryboardPart):
     """A named frame on an object, in the object's own axes."""
 
-    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
-    turn: Turn = 0.0
+    at: PointValue = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: TurnValue = 0.0
 
 
 class Handle(Frame):
@@ -136,8 +136,10 @@ class Handle(Frame):
     of z along the bar and x out.
     """
 
-    along: Point | None = Field(default=None, description="Direction of its bar, such as [0, 0, 1] if it is upright.")
-    out: Point | None = Field(default=None, description="Direction away from the object.")
+    along: PointValue | None = Field(
+        default=None, description="Direction of its bar, such as [0, 0, 1] if it is upright."
+    )
+    out: PointValue | None = Field(default=None, description="Direction away from the object.")
 
     @model_validator(mode="after")
     def _stands_somehow(self) -> Handle:
@@ -148,18 +150,20 @@ class Handle(Frame):
         return self
 
 
-class GraspPart(Part):
+class GraspPart(StoryboardPart):
     """A grasp: position of the middle of the closed hand, in the object's own axes.
 
     Without rotation, the thumb's side of the hand is towards +z, and the palm faces +x.
     """
 
     hand: Literal["left", "right"]
-    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
-    turn: Turn = 0.0
+    at: PointValue = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: TurnValue = 0.0
     shape: HandShapeName = "power"
     width: Positive | None = Field(default=None, description="Opening of the hand in metres; default: from the object.")
-    approach: Point | None = Field(default=None, description="Direction of the hand's approach; default: palm first.")
+    approach: PointValue | None = Field(
+        default=None, description="Direction of the hand's approach; default: palm first."
+    )
 
     @model_validator(mode="after")
     def _goes_somewhere(self) -> GraspPart:
@@ -168,10 +172,10 @@ class GraspPart(Part):
         return self
 
 
-class StylePart(Part):
+class StylePart(StoryboardPart):
     """A custom style: angles in degrees, shares from 0 to 1."""
 
-    parts: dict[Name, dict[Name, Spot]] = Field(
+    parts: dict[ItemName, dict[ItemName, FloorPoint]] = Field(
         default_factory=dict,
         description="Intervals by part and joint coordinate: {upper_arm: {swing_x: [50, 100]}}; no side: both sides.",
     )

@@ -17,29 +17,29 @@ from elbowroom.plan.tasks.repair import Kept
 from elbowroom.plan.tasks.task import Name as PlainName
 from elbowroom.plan.tasks.task import Seconds as PlainSeconds
 from elbowroom.plan.tasks.task import ShapeName
+from elbowroom.posing.kneeling import Side
 from elbowroom.storyboard.values import (
     BY_FORM,
     HandShapeName,
-    Name,
+    ItemName,
     Number,
-    Part,
-    Point,
-    Seconds,
+    PointValue,
+    SecondsValue,
+    StoryboardPart,
     StyleChoice,
     Text,
     wrong,
 )
 
-Side = Literal["left", "right"]
 Priority = Annotated[int, Field(ge=-1000, le=1000)]
 
 
-class TaskArguments(Part):
+class TaskArguments(StoryboardPart):
     """Character of a task."""
 
     task: ClassVar[type[Task]] = Task
 
-    who: Name
+    who: ItemName
     priority: Priority | None = Field(
         default=None, description="Lower values are planned first; default: chosen by the planner."
     )
@@ -60,15 +60,15 @@ class TaskArguments(Part):
 class TimedArguments(TaskArguments):
     """Character and time of a task; without a time it starts when earlier tasks are done."""
 
-    at: Seconds | None = Field(default=None, description="Time at which the hand reaches the target, in seconds.")
+    at: SecondsValue | None = Field(default=None, description="Time at which the hand reaches the target, in seconds.")
 
 
-class SupportPart(Part):
+class SupportPart(StoryboardPart):
     """A hand that bears weight, flat on a surface, or a knee on the floor."""
 
     hand: Side | None = None
     on: Text | None = Field(default=None, description="Mesh of the scene or object that the hand leans on.")
-    at: Point | None = Field(default=None, description="Point on its surface.")
+    at: PointValue | None = Field(default=None, description="Point on its surface.")
     knee: Side | None = Field(default=None, description="Instead of a hand: this knee, on the floor.")
 
     @model_validator(mode="after")
@@ -104,10 +104,10 @@ class HandArguments(TimedArguments):
         description="The other hand leans on something during the task, or a knee is on the floor; tasks in a row keep "
         "it there. 'auto': a hand, on a surface chosen by the planner, where balance fails without it.",
     )
-    begin: Seconds | None = Field(
+    begin: SecondsValue | None = Field(
         default=None, description="Time at which the hand leaves the base motion, in seconds."
     )
-    back: Seconds | None = Field(
+    back: SecondsValue | None = Field(
         default=None, description="Time by which the hand is back in the base motion, in seconds."
     )
 
@@ -120,11 +120,11 @@ class HandArguments(TimedArguments):
         return self
 
 
-class KeepPart(Part):
+class KeepPart(StoryboardPart):
     """A limb that stays where it is during some seconds."""
 
-    limb: Name
-    during: Annotated[list[Seconds], Field(min_length=2, max_length=2)]
+    limb: ItemName
+    during: Annotated[list[SecondsValue], Field(min_length=2, max_length=2)]
 
     @model_validator(mode="after")
     def _lasts(self) -> KeepPart:
@@ -137,12 +137,14 @@ class KeepPart(Part):
 _FORMS: dict[Any, Any] = {
     str: Text,
     float: Number,
-    PlainName: Name,
-    PlainSeconds: Seconds,
+    PlainName: ItemName,
+    PlainSeconds: SecondsValue,
     ShapeName: HandShapeName,
-    Kept: Annotated[Annotated[Name, Tag("word")] | Annotated[KeepPart, Tag("keys")], BY_FORM],
+    Kept: Annotated[Annotated[ItemName, Tag("word")] | Annotated[KeepPart, Tag("keys")], BY_FORM],
 }
-_CREW = Annotated[Name, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
+_CREW = Annotated[
+    ItemName, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+]
 
 
 def _form(hint: Any) -> Any:
@@ -199,7 +201,7 @@ def _fields(kind: type[Task]) -> Iterator[tuple[str, Any]]:
         yield "who", (_CREW, ...)
 
 
-class _Crew(HandArguments):
+class _TeamArguments(HandArguments):
     """Arguments with several characters under 'who'."""
 
     @model_validator(mode="before")
@@ -213,14 +215,14 @@ class _Crew(HandArguments):
 def _arguments(kind: type[Task]) -> type[TaskArguments]:
     """Arguments of a verb."""
     base: type[TaskArguments] = TimedArguments if kind.timed else TaskArguments
-    base = (_Crew if kind.crew else HandArguments) if kind.takes_hand else base
+    base = (_TeamArguments if kind.crew else HandArguments) if kind.takes_hand else base
     about = (kind.__doc__ or "").partition("\n\n")[0]
     made: Any = create_model(f"{kind.__name__}Part", __base__=base, __doc__=about, **dict(_fields(kind)))
     made.task = kind
     return made
 
 
-class OneVerb(Part):
+class OneVerb(StoryboardPart):
     """One task: a verb with its arguments."""
 
     @model_validator(mode="after")

@@ -34,7 +34,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
-class Document:
+class YamlDocument:
     """Values of a file, and the line on which each of them begins, by its location."""
 
     path: Path
@@ -71,14 +71,14 @@ def dotted(location: Location) -> str:
     return out
 
 
-def read_yaml(path: Path) -> Document:
+def read_yaml(path: Path) -> YamlDocument:
     """Values of a YAML file; raises `BadFile` with the line where that fails."""
     return parse_yaml(path, _text(path))
 
 
-def parse_yaml(path: Path, text: str) -> Document:
+def parse_yaml(path: Path, text: str) -> YamlDocument:
     """Values of YAML text that came from a path."""
-    document = Document(path, None)
+    document = YamlDocument(path, None)
     try:
         events = yaml.parse(text, Loader=_Loader)
         reader = _Reader(document, events)
@@ -90,7 +90,7 @@ def parse_yaml(path: Path, text: str) -> Document:
         raise BadFile(path, f"is not valid YAML ({error.problem or error.context})", where) from None
     except yaml.YAMLError as error:
         raise BadFile(path, f"is not valid YAML ({str(error).splitlines()[0]})") from None
-    return Document(path, values, document.lines)
+    return YamlDocument(path, values, document.lines)
 
 
 def _text(path: Path) -> str:
@@ -104,7 +104,7 @@ def _text(path: Path) -> str:
 class _Reader:
     """Builder of values from the parser's events, safe at any depth."""
 
-    def __init__(self, document: Document, events: Iterator[Any]) -> None:
+    def __init__(self, document: YamlDocument, events: Iterator[Any]) -> None:
         self._document = document
         self._events = events
 
@@ -136,9 +136,6 @@ class _Reader:
             while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
                 items.append(self._value(event, (*location, len(items))))
             return items
-        return self._mapping(location)
-
-    def _mapping(self, location: Location) -> dict[str, Any]:
         values: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent) or event.tag is not None:

@@ -17,7 +17,7 @@ from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.studio import edits
 from elbowroom.studio.document import Document
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.worker import Job
+from elbowroom.studio.worker import StudioJob
 
 
 def to_repair(studio: Studio) -> tuple[str, ...]:
@@ -50,15 +50,15 @@ def repair_all(studio: Studio) -> None:
 # Seeds that are tried.
 _TRIES = 8
 
-Found = tuple[int, Tier, Plan] | None
+FoundVariant = tuple[int, Tier, Plan] | None
 
 
-def another_variant(studio: Studio) -> Job:
+def another_variant(studio: Studio) -> StudioJob:
     """Search for a visibly different motion; it becomes an edit of the seed."""
     document, board, before = studio.document, studio.board, studio.plan
 
     @keeping_trees()
-    def work(job: Job) -> Found:
+    def work(job: StudioJob) -> FoundVariant:
         tier = document.tier
         for k in range(_TRIES):
             seed = document.seed + 1 + k
@@ -70,7 +70,7 @@ def another_variant(studio: Studio) -> Job:
             tier = "plan" if tier == "auto" else tier
         return None
 
-    def done(found: Found) -> None:
+    def done(found: FoundVariant) -> None:
         with studio.lock:
             if studio.board is not board:
                 return
@@ -83,10 +83,10 @@ def another_variant(studio: Studio) -> Job:
         studio.tell("document")
 
     studio.worker.cancel()
-    return studio.run(Job("searching for another variant", work, done))
+    return studio.run(StudioJob("searching for another variant", work, done))
 
 
-def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> Job | None:
+def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> StudioJob | None:
     """Set the strength of an edit, by its number from 0, and prove the motion; None if nothing changes."""
     with studio.lock:
         plan = studio.plan
@@ -105,7 +105,7 @@ def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> J
         studio.reweighted = made
         studio.set_plan(made, live=True)
 
-    def work(job: Job) -> Plan:
+    def work(job: StudioJob) -> Plan:
         return prove(made, board.fps)
 
     def done(proven: Plan) -> None:
@@ -114,7 +114,7 @@ def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> J
                 studio.set_plan(proven)
 
     studio.worker.cancel()
-    return studio.run(Job("proving", work, done))
+    return studio.run(StudioJob("proving", work, done))
 
 
 def with_edit_entry(document: Document, number: int, strength: float, muted: bool) -> Document:

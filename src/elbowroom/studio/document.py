@@ -227,7 +227,7 @@ DETECTED = "detected"
 
 
 @dataclass(frozen=True)
-class Choice:
+class ImportChoice:
     """Kind of an import, the character that it is for, and how the file is read.
 
     A clip or a rig is for the character `whom`; without one a new character is added. `units` is metres per unit of
@@ -247,6 +247,6 @@ class Imported:
     """The last import: its file, what it was taken for, the document after it, and a text on how it was read."""
 
     path: Path
-    choice: Choice
+    choice: ImportChoice
     after: Document
     text: str

@@ -12,11 +12,10 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Plan
 from elbowroom.studio.document import sharing
-from elbowroom.studio.live import Drag
+from elbowroom.studio.live import Drag, Walking
 from elbowroom.studio.places import places_of
 from elbowroom.studio.reaching import Reaching, Shown
-from elbowroom.studio.walking import Walking
-from elbowroom.studio.worker import Job
+from elbowroom.studio.worker import StudioJob
 from elbowroom.world.certificate import certify
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class Dragging:
                     self.followed = T
                     self._show(shown)
 
-        studio.worker.submit_live(Job("reaching", lambda job: drag.follow(T), done, studio.failed))
+        studio.worker.submit_live(StudioJob("reaching", lambda job: drag.follow(T), done, studio.failed))
 
     def _show(self, shown: Shown) -> None:
         studio, self.short = self._studio, shown.why
@@ -164,7 +163,7 @@ class Dragging:
                     self.followed = T
                     studio.set_plan(plan, live=True)
 
-        def longer(job: Job) -> Plan:
+        def longer(job: StudioJob) -> Plan:
             for _ in range(_RESTS):  # an object that moves on cancels this before compiled code has to end
                 time.sleep(0.01)
                 job.look()
@@ -173,9 +172,11 @@ class Dragging:
         def done(plan: Plan) -> None:
             show(plan)
             if not plan.found:
-                studio.worker.submit_idle(Job("searching for a detour", longer, show, studio.failed))
+                studio.worker.submit_idle(StudioJob("searching for a detour", longer, show, studio.failed))
 
-        studio.worker.submit_live(Job("following", lambda job: drag.follow(T, seconds=_LIVE), done, studio.failed))
+        studio.worker.submit_live(
+            StudioJob("following", lambda job: drag.follow(T, seconds=_LIVE), done, studio.failed)
+        )
 
     def _settle(self, drag: Drag, T: Array) -> None:
         """Prove the motion for the released position; clearance is measured after that."""
@@ -185,7 +186,7 @@ class Dragging:
         studio.live = True  # even if nothing has followed yet: the proof is for another position
         studio.show(board, keep=True)
 
-        def work(job: Job) -> Plan:
+        def work(job: StudioJob) -> Plan:
             plan = drag.follow(T, sure=True, seconds=_SETTLE)
             plan = drag.prove(plan, T) if plan.found else plan
             if plan.found:
@@ -194,7 +195,7 @@ class Dragging:
             studio.tell("job")
             return drag.repair_from_scratch(T)
 
-        def measure(job: Job) -> Plan:
+        def measure(job: StudioJob) -> Plan:
             plan = studio.plan
             assert plan is not None
             before = certify(board.world, clearance=False, contacts="never").collisions
@@ -205,6 +206,6 @@ class Dragging:
                 if studio.board is board:
                     studio.set_plan(plan)
                     if plan.certificate is not None and plan.certificate.clearance_m is None and plan.found:
-                        studio.worker.submit(Job(MEASURING, measure, done, studio.failed))
+                        studio.worker.submit(StudioJob(MEASURING, measure, done, studio.failed))
 
-        studio.worker.submit(Job("certifying", work, done, studio.failed))
+        studio.worker.submit(StudioJob("certifying", work, done, studio.failed))

@@ -13,7 +13,7 @@ from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.studio import Studio, Tone, Verdict
-from elbowroom.studio.worker import Job
+from elbowroom.studio.worker import StudioJob
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.played import played
 from elbowroom.world.world import World
@@ -28,7 +28,7 @@ _WAIT = 0.02  # seconds between looks whether a motion is there
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class ExportedMotion:
     """Motion with its verdict and certificate, the document that it was made from, and the output frame rate."""
 
     world: World
@@ -46,7 +46,7 @@ class Settled:
         return own + [p for n in named_files(document.values) if (p := document.path.parent / n).is_file()]
 
 
-def export(studio: Studio, formats: list[str], stem: str) -> Job:
+def export(studio: Studio, formats: list[str], stem: str) -> StudioJob:
     """Write the motion in some formats once it is ready; all files are written or none."""
     if not formats:
         raise BadValue("choose at least one format to export.")
@@ -58,7 +58,7 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
     paths = [studio.folders.to_write(f"{plain}{_SUFFIX[name]}") for name in formats]
     studio.folders.check_replacing(paths, "Export")
 
-    def work(job: Job) -> tuple[Tone, str]:
+    def work(job: StudioJob) -> tuple[Tone, str]:
         motion = settled(job, studio)
         written(job, paths, motion)
         return _said_of(motion)
@@ -68,10 +68,10 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
         tone, text = said
         studio.say(f"Exported {', '.join(path.name for path in paths)}.{text}", tone)
 
-    return studio.run_files(Job("exporting", work, done))
+    return studio.run_files(StudioJob("exporting", work, done))
 
 
-def settled(job: Job, studio: Studio) -> Settled:
+def settled(job: StudioJob, studio: Studio) -> ExportedMotion:
     """Motion shown; waits for one that is being planned."""
     while studio.worker.busy or studio.drags.current is not None:
         job.tell(None, "waiting for the motion")
@@ -79,10 +79,10 @@ def settled(job: Job, studio: Studio) -> Settled:
     with studio.lock:
         proof = None if studio.live or studio.plan is None else studio.plan.certificate
         layers = {} if studio.live or studio.plan is None else studio.plan.layers
-        return Settled(studio.world, studio.verdict, proof, studio.document, studio.board.fps, layers)
+        return ExportedMotion(studio.world, studio.verdict, proof, studio.document, studio.board.fps, layers)
 
 
-def _said_of(motion: Settled) -> tuple[Tone, str]:
+def _said_of(motion: ExportedMotion) -> tuple[Tone, str]:
     """Tone and text on files that were written; frames other than the proven ones are not certified."""
     if motion.verdict == "free":
         return "plain", " No collision was found, but the motion is not proven."
@@ -93,7 +93,7 @@ def _said_of(motion: Settled) -> tuple[Tone, str]:
     return "plain", " The certificate does not cover the frames that were written: press Re-plan for one that does."
 
 
-def written(job: Job, paths: list[Path], motion: Settled) -> list[Path]:
+def written(job: StudioJob, paths: list[Path], motion: ExportedMotion) -> list[Path]:
     """Write all files one by one, with their proof, and put them in place when all are done."""
     from elbowroom.files.save import check_world, save
 
@@ -115,7 +115,7 @@ def written(job: Job, paths: list[Path], motion: Settled) -> list[Path]:
     return paths
 
 
-def _film(job: Job, path: Path, world: World, begun: float, share: float) -> None:
+def _film(job: StudioJob, path: Path, world: World, begun: float, share: float) -> None:
     from elbowroom.pictures.images import film
 
     film(path, world, size=_FILM_SIZE, progress=lambda done, all_: job.tell(begun + share * done / all_))
@@ -151,7 +151,7 @@ _ENDING = "-report.html"
 _MEASURED = 0.4
 
 
-def report_on(studio: Studio, stem: str) -> Job:
+def report_on(studio: Studio, stem: str) -> StudioJob:
     """Measure the motion once it is ready, and write NAME-report.html."""
     plain = stem.strip().removesuffix(_ENDING)
     if not Path(plain).name:
@@ -159,7 +159,7 @@ def report_on(studio: Studio, stem: str) -> Job:
     path = studio.folders.to_write(f"{plain}{_ENDING}")
     studio.folders.check_replacing([path], "Report")
 
-    def work(job: Job) -> Report:
+    def work(job: StudioJob) -> Report:
         from elbowroom.report import report, write_report  # the page opens sooner without
 
         settled(job, studio)
@@ -180,4 +180,4 @@ def report_on(studio: Studio, stem: str) -> Job:
         short, says = found.verdict
         studio.say(f"Wrote {path.name}. {short}: {says}", "bad" if found.light == "bad" else "good")
 
-    return studio.run_files(Job("reporting", work, done))
+    return studio.run_files(StudioJob("reporting", work, done))

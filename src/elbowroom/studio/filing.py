@@ -9,10 +9,10 @@ from pathlib import Path
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
 from elbowroom.gallery.scenes import FOLDER, scenario_names, storyboard_path
-from elbowroom.studio.autosave import Kept
 from elbowroom.studio.document import Document, new_document, read_document
+from elbowroom.studio.session import UnsavedWork
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.worker import Job
+from elbowroom.studio.worker import StudioJob
 
 NEW = "new storyboard"
 
@@ -22,7 +22,7 @@ def choices(studio: Studio) -> list[str]:
     return [NEW, *studio.folders.files("storyboard"), *(f"gallery: {name}" for name in scenario_names())]
 
 
-def open_choice(studio: Studio, choice: str) -> Job:
+def open_choice(studio: Studio, choice: str) -> StudioJob:
     """Open one of the choices, or a storyboard by its path."""
     if choice == NEW:
         document = new_document(studio.folders.work)
@@ -32,7 +32,7 @@ def open_choice(studio: Studio, choice: str) -> Job:
         document = read_document(studio.folders.to_read(choice))
     studio.check_files(document)
     what = f"opening {document.name}"
-    return studio.run_files(Job(what, lambda job: document.board(), lambda board: studio.open(document, board)))
+    return studio.run_files(StudioJob(what, lambda job: document.board(), lambda board: studio.open(document, board)))
 
 
 def document_of(name: str) -> Document:
@@ -95,13 +95,13 @@ def suggested_name(studio: Studio) -> str:
     return os.path.relpath(document.path, studio.folders.work)
 
 
-def restore(studio: Studio, kept: Kept) -> None:
+def restore(studio: Studio, kept: UnsavedWork) -> None:
     """Restore unsaved work; this studio autosaves it from now on."""
     studio.take_up(kept.document)
     drop(studio, kept)
 
 
-def drop(studio: Studio, kept: Kept) -> None:
+def drop(studio: Studio, kept: UnsavedWork) -> None:
     """Discard unsaved work of another session."""
     studio.autosave.discard(kept)
     studio.kept = studio.autosave.found()

@@ -18,12 +18,12 @@ from elbowroom.geometry.mesh import Mesh, highest
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.storyboard.storyboard import Storyboard
-from elbowroom.studio.document import DETECTED, Choice, Document, Imported
+from elbowroom.studio.document import DETECTED, Document, ImportChoice, Imported
 from elbowroom.studio.edits import add_character, add_object, add_static, change_character
 from elbowroom.studio.folders import check_upload
 from elbowroom.studio.messages import seconds
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.worker import Job
+from elbowroom.studio.worker import StudioJob
 from elbowroom.world.scene_floor import foot_places, scene_floor
 from elbowroom.world.world import World
 
@@ -106,10 +106,10 @@ _DIGITS = 4
 # Files with at most this extent, metres, are objects where nothing else decides.
 _LARGEST_OBJECT_M = 1.2
 
-Brought = tuple[Document, Document, Storyboard]
+ImportedDocument = tuple[Document, Document, Storyboard]
 
 
-def bring_in(studio: Studio, file: str | Path, choice: Choice) -> Job:
+def bring_in(studio: Studio, file: str | Path, choice: ImportChoice) -> StudioJob:
     """Import a file: a scene, an object's mesh, a clip, or a rig."""
     if not str(file).strip(". "):
         raise BadValue("give the path of a file to import.")
@@ -121,14 +121,14 @@ def bring_in(studio: Studio, file: str | Path, choice: Choice) -> Job:
     return _submitted(studio, f"importing {path.name}", lambda: path, choice)
 
 
-def upload(studio: Studio, name: str, content: bytes, choice: Choice) -> Job:
+def upload(studio: Studio, name: str, content: bytes, choice: ImportChoice) -> StudioJob:
     """Store an uploaded file in the working folder and import it; an unusable file is removed."""
     kind = kind_of(choice.kind)
     check_upload(name, len(content), kind)
     return _submitted(studio, f"importing {Path(name).name}", lambda: studio.folders.take(name, content, kind), choice)
 
 
-def again(studio: Studio, choice: Choice) -> Job | None:
+def again(studio: Studio, choice: ImportChoice) -> StudioJob | None:
     """Import the last file once more, read otherwise, in place of what it was; None if it was edited since."""
     last = studio.imported
     if last is None or studio.document is not last.after or choice == last.choice:
@@ -142,7 +142,7 @@ def kind_of(kind: str) -> str:
     return "scene" if kind == "object" else kind
 
 
-def detected(path: Path, choice: Choice) -> Choice:
+def detected(path: Path, choice: ImportChoice) -> ImportChoice:
     """The choice with the kind that a file's content suggests."""
     suffix = path.suffix.lower()
     if choice.kind != DETECTED:
@@ -162,12 +162,12 @@ def detected(path: Path, choice: Choice) -> Choice:
     return replace(choice, kind="object" if np.ptp(ends, axis=0).max() <= _LARGEST_OBJECT_M else "scene")
 
 
-def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: Choice) -> Job:
+def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: ImportChoice) -> StudioJob:
     file: list[Path] = []
-    chosen: list[Choice] = []
+    chosen: list[ImportChoice] = []
     notes: list[str] = []
 
-    def work(job: Job) -> Brought:
+    def work(job: StudioJob) -> ImportedDocument:
         before = studio.folders.uploads()
         path = get()
         file[:] = [path]
@@ -195,21 +195,21 @@ def _submitted(studio: Studio, what: str, get: Callable[[], Path], asked: Choice
                 raise BadValue(_about(error, path)) from None
             raise
 
-    def done(brought: Brought) -> None:
+    def done(brought: ImportedDocument) -> None:
         document, after, board = brought
         with studio.lock:
             if studio.document is not document:  # edited meanwhile: repeat with the new document
-                studio.run_files(Job(what, work, done))
+                studio.run_files(StudioJob(what, work, done))
                 return
             text = "".join([_summary(file[0], studio.original, board, chosen[0]), *notes])
             studio.imported = Imported(file[0], chosen[0], after, text)
             studio.edit(f"import {file[0].name}", after, board=board)
         studio.say(text, "good")
 
-    return studio.run_files(Job(what, work, done))
+    return studio.run_files(StudioJob(what, work, done))
 
 
-def _added(document: Document, path: Path, choice: Choice) -> Document:
+def _added(document: Document, path: Path, choice: ImportChoice) -> Document:
     """Document with the file added; an object at the origin."""
     name, stem = os.path.relpath(path, document.path.parent), path.stem[:_LONGEST_NAME]
     source: dict[str, Any] = {"file": name}
@@ -284,7 +284,7 @@ def _about(error: ElbowroomError, path: Path) -> str:
     return "Not imported: " + (text if begin < 0 else text[begin:].replace(str(path), path.name))
 
 
-def _summary(path: Path, before: World, board: Storyboard, choice: Choice) -> str:
+def _summary(path: Path, before: World, board: Storyboard, choice: ImportChoice) -> str:
     """Summary of an import: figures that reveal a wrong unit, and assumptions."""
     world, facts = board.world, ""
     meshes = [mesh for name, mesh in world.static.items() if name not in before.static]
@@ -299,13 +299,7 @@ def _summary(path: Path, before: World, board: Storyboard, choice: Choice) -> st
         facts = seconds(people[0].span[1] - people[0].span[0])
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n and ": " in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
-    kept = dict.fromkeys([*plain, *_stated(path, choice)])  # a retargeted clip has them twice
-    summary = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
-    return summary + "".join(f" {note}." for note in kept)
-
-
-def _stated(path: Path, choice: Choice) -> list[str]:
-    """Units and up axis that were chosen, or that the format or the file states."""
+    # units and up axis that were chosen, or that the format or the file states
     chosen = [name for name, units in UNITS.items() if units is not None and units == choice.units]
     chosen += [name for name, up in UP.items() if up is not None and up == choice.up]
     said = [f"{' and '.join(chosen).capitalize()}, as chosen"] if chosen else []
@@ -313,4 +307,6 @@ def _stated(path: Path, choice: Choice) -> list[str]:
         said.append("Metres and Y up, as in all glTF files")
     if not chosen and path.suffix.lower() == ".fbx":
         said.append("Units and up axis as the file states them")
-    return said
+    kept = dict.fromkeys([*plain, *said])  # a retargeted clip has them twice
+    summary = f"Imported {path.name} as {choice.kind}{', ' + facts if facts else ''}."
+    return summary + "".join(f" {note}." for note in kept)

@@ -1,9 +1,11 @@
-"""Drag of an obstacle: the motion follows without proof, and is proven on release."""
+"""Drag of an obstacle, which the motion follows without proof until release; and of the goal of a walk."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -14,13 +16,13 @@ from elbowroom.plan.repair.live import LiveRepair
 from elbowroom.plan.repair.quick import near_spans
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
-from elbowroom.plan.tasks import Repair, only
+from elbowroom.plan.tasks import Go, Repair, only
 from elbowroom.search.birrt import keeping_trees
-from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.plan import plan_storyboard, preview_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document, speaks_of
-from elbowroom.studio.entries import entry_names
-from elbowroom.studio.places import moved_world, places_of, with_place
+from elbowroom.studio.places import entry_names, moved_world, places_of, task_of, with_place
+from elbowroom.studio.reaching import Shown
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.pairs import moves
@@ -129,7 +131,11 @@ class Drag:
             certificate = certify(loose, fps, changed=changed, clearance=clearance)
             # that world is the plan's, with the dragged object in its own axes
             return _with_proof(plan, replace(certificate, digest=played(plan.world, fps).digest))
-        alone = self._alone(loose)
+        # world with moving bodies and the dragged object only: all else is as before the drag
+        objects = {n: thing for n, thing in loose.objects.items() if n in self.names or moves(loose, n, thing)}
+        known = {"floor", *objects, *loose.characters}
+        contacts = tuple(c for c in loose.contacts if {loose.split(c.who)[0], loose.split(c.on)[0]} <= known)
+        alone = loose.with_(static={}, objects=objects, floor=None, contacts=contacts)
         looks = [(loose, span) for span in self._differs(plan)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
         proven = before.continuous
@@ -140,13 +146,6 @@ class Drag:
             proven &= part.continuous
         # the allowances are those of the frames before: no file may contain them
         return _with_proof(plan, replace(before.unmeasured(), continuous=proven, digest=""))
-
-    def _alone(self, world: World) -> World:
-        """World with moving bodies and the dragged object only: all else is as before the drag."""
-        objects = {n: thing for n, thing in world.objects.items() if n in self.names or moves(world, n, thing)}
-        known = {"floor", *objects, *world.characters}
-        contacts = tuple(c for c in world.contacts if {world.split(c.who)[0], world.split(c.on)[0]} <= known)
-        return world.with_(static={}, objects=objects, floor=None, contacts=contacts)
 
     def _differs(self, plan: Plan) -> list[Interval]:
         """Intervals in which motion differs from before the drag: those of edits that are new or gone."""
@@ -182,3 +181,53 @@ class Drag:
 
 def _with_proof(plan: Plan, certificate: Certificate) -> Plan:
     return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
+
+
+class Walking:
+    """Goal or obstacle of planned walks being dragged, with document, storyboard and motion before."""
+
+    at: float | None = None
+
+    def __init__(self, name: str, document: Document, board: Storyboard, plan: Plan | None) -> None:
+        self.name, self.document, self.board, self.plan = name, document, board, plan
+        self.place = places_of(document, board)[name]
+        self.names = entry_names(board, name) if self.place.kind == "static" else ()
+
+    @staticmethod
+    def suits(name: str, document: Document, board: Storyboard) -> bool:
+        """Return whether dragging something changes where people walk: their goal, or an obstacle on the way."""
+        walks = any(task.previews_walk for task in board.tasks)
+        if not walks or any(task.repairs for task in board.tasks):
+            return False
+        number = task_of(name)
+        kind = places_of(document, board)[name].kind
+        return kind == "static" or (number is not None and "go" in document.values["tasks"][number])
+
+    def follow(self, T: Array) -> Shown:
+        """Motion with the goal or obstacle at `T` (4, 4), not proven, and why there is none."""
+        board = self.board
+        if self.place.kind == "target":
+            number = task_of(self.name)
+            assert number is not None
+            tasks = list(board.tasks)
+            (task,) = only([tasks[number]], Go)
+            tasks[number] = replace(task, to=(float(T[0, 3]), float(T[1, 3])))
+            board = replace(board, tasks=tuple(tasks))
+        else:
+            board = replace(board, world=moved_world(self.document, board, self.name, T, self.place))
+        plan = preview_storyboard(board, seed=self.document.seed)
+        if plan.why and self.plan is not None:  # keep the previous motion where there is no other
+            return Shown(self.plan.with_(status="not-certified", certificate=None, why=""), plan.why)
+        return Shown(plan.with_(why=""), plan.why)
+
+    def kept(self, T: Array, shown: Shown) -> Plan | None:
+        """Return None: everything is re-planned on release."""
+        return None
+
+    def let_go(self, T: Array) -> Document:
+        """Document with the goal or obstacle at `T`."""
+        return with_place(self.document, self.board, self.name, T)
+
+    def things_at(self, T: Array, t: float) -> dict[str, Array]:
+        """Positions of what is dragged to `T` (4, 4), by name."""
+        return dict.fromkeys(self.names, np.asarray(T))

@@ -9,22 +9,20 @@ from pathlib import Path
 import viser
 
 from elbowroom.gallery.scenes import FOLDER
-from elbowroom.studio.autosave import state_folder
 from elbowroom.studio.filing import document_of
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.headers import check_token, is_loopback, kept_token
-from elbowroom.studio.page_camera import Camera, View
-from elbowroom.studio.page_extras import Extras
+from elbowroom.studio.page_camera import BrowserView, PageCamera, PageLights
 from elbowroom.studio.page_files import Files
 from elbowroom.studio.page_gizmo import Gizmo
-from elbowroom.studio.page_lights import Lights
 from elbowroom.studio.page_scene import SceneView
-from elbowroom.studio.page_status import KeptWork, Status
+from elbowroom.studio.page_status import KeptWork, StatusBar
 from elbowroom.studio.page_tasks import Tasks
 from elbowroom.studio.page_things import Things
 from elbowroom.studio.page_timeline import Timeline
-from elbowroom.studio.page_view import Keys, ViewTab
+from elbowroom.studio.page_view import Extras, KeyCommands, ViewTab
 from elbowroom.studio.server import LOOPBACK, StudioServer, check_host
+from elbowroom.studio.session import state_folder
 from elbowroom.studio.studio import Studio, Topic
 
 
@@ -32,7 +30,7 @@ class Panel:
     """Side panel of the page."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page) -> None:
-        self.status = Status(server, studio)
+        self.status = StatusBar(server, studio)
         self.kept = KeptWork(server, studio)
         tabs = server.gui.add_tab_group(order=10.0)
         things = tabs.add_tab("Scene", viser.Icon.BOX)
@@ -64,13 +62,13 @@ class Page:
         self.theme()
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(WIDTH)
-        self.lights = Lights(server, shadows=shadows)
+        self.lights = PageLights(server, shadows=shadows)
         self.scene = SceneView(server, studio.select, shadows=shadows)
         self.gizmo = Gizmo(server, studio)
-        self.camera = Camera(server, studio, self._framed)
+        self.camera = PageCamera(server, studio, self._framed)
         self.extras = Extras(server, studio)
         self.timeline = Timeline(server, studio)
-        self.keys = Keys(server, studio, self)
+        self.keys = KeyCommands(server, studio, self)
         self.panel = Panel(server, studio, self)
         studio.listen(self.notify)
         server.on_client_connect(self._connected)
@@ -141,7 +139,7 @@ class Page:
         self.scene.lay_floor()
         self.notify("motion")
 
-    def _framed(self, view: View) -> None:
+    def _framed(self, view: BrowserView) -> None:
         """Cut walls open in front of what the camera has been turned to, and light it."""
         self.scene.cut_open(view.normal, view.limit)
         self.lights.aim(view.middle, view.radius)

@@ -1,6 +1,8 @@
-"""Camera of every browser: it frames the action, and follows a character on request.
+"""Camera of every browser, which frames the action and follows a character on request; and lights of the scene.
 
 Walls in front of the action are cut open, as in pictures, so that characters inside a house are visible from outside.
+Lights are soft ones from all around, and a lamp above the action whose shadows show where things touch: viser's own
+cast shadows only within 20 m of the camera, and houses and two motions side by side are seen from farther away.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _CURTAIN = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class BrowserView:
     """Eye, target and direction to the right, (3,) each; walls are cut open in front of normal (3,) · p = limit.
 
     What is seen lies around `middle` (3,) within `radius`.
@@ -46,14 +48,14 @@ class View:
     radius: float
 
 
-class Camera:
+class PageCamera:
     """Control of the cameras of all browsers."""
 
     def __init__(
         self,
         server: viser.ViserServer,
         studio: Studio,
-        framed: Callable[[View], None] = lambda view: None,
+        framed: Callable[[BrowserView], None] = lambda view: None,
     ) -> None:
         self._server, self._studio, self._framed = server, studio, framed
         self._whom: str | None = None
@@ -124,7 +126,7 @@ class Action:
     moving: Array
     axes: Array
 
-    def view(self, shape: float = _USUAL_SHAPE, covered: float = _COVERED) -> View:
+    def view(self, shape: float = _USUAL_SHAPE, covered: float = _COVERED) -> BrowserView:
         """View that shows all of it in a window of a shape, its width over its height, of whose height the timeline
         covers a share."""
         points, axes, slope = self.points, self.axes, float(np.tan(0.5 * FIELD_OF_VIEW))
@@ -135,7 +137,7 @@ class Action:
         normal = axes[2] * [1.0, 1.0, 0.0]
         curtain = float((self.moving @ normal).max()) + _CURTAIN
         radius = float(np.linalg.norm(points - middle, axis=1).max())
-        return View(eye, eye - axes[2] * far, axes[0], normal, curtain, middle, radius)
+        return BrowserView(eye, eye - axes[2] * far, axes[0], normal, curtain, middle, radius)
 
 
 def seen(world: World, beside: ArrayLike = (0.0, 0.0, 0.0)) -> Action:
@@ -151,3 +153,51 @@ def seen(world: World, beside: ArrayLike = (0.0, 0.0, 0.0)) -> Action:
     rise = _RISE_INSIDE if inside else _RISE
     axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
     return Action(points, moving, axes)
+
+
+_DARK_BACKGROUND = (78, 81, 85)
+# From the action to the lamp, and to the light from the same side that casts no shadows.
+_TOWARDS_LAMP = np.array([-0.25, -0.35, 1.0]) / np.linalg.norm([-0.25, -0.35, 1.0])
+# Distance of the lamp in radii of the action, and at least, metres.
+_FAR, _NEAREST_M = 4.0, 10.0
+# Share of the radius that is lit beyond it: the rim of the cone is dim.
+_BEYOND = 1.5
+# Intensities in light and dark mode; the lamp's is that of what lies in its shadow.
+_SKY, _FILL, _SIDE, _LAMP = (2.4, 3.8), (0.9, 1.6), (1.6, 1.4), (1.8, 1.6)
+
+
+class PageLights:
+    """Lights of one page; without `shadows` the lamp casts none."""
+
+    def __init__(self, server: viser.ViserServer, *, shadows: bool = True) -> None:
+        self._scene, self._shadows = server.scene, shadows
+        self._dark, self._middle, self._radius = False, np.zeros(3), 3.0
+        server.scene.set_up_direction("+z")
+        server.scene.configure_environment_map(None)  # viser's own washes colours out
+        server.scene.configure_default_lights(enabled=False)
+        self.set_dark(False)
+
+    def set_dark(self, dark: bool) -> None:
+        """Light or dark: there the background is grey as in other programs, and lights are stronger, so that dark
+        objects stand out."""
+        self._dark = dark
+        self._scene.add_light_hemisphere("/light/sky", ground_color=(178, 170, 162), intensity=_SKY[dark])
+        self._scene.add_light_directional("/light/fill", intensity=_FILL[dark], position=(-3.0, -4.0, 5.0))
+        self._scene.add_light_directional("/light/side", intensity=_SIDE[dark], position=tuple(_TOWARDS_LAMP))
+        self._scene.set_background_image(np.full((2, 2, 3), _DARK_BACKGROUND, np.uint8) if dark else None)
+        self.aim(self._middle, self._radius)
+
+    def aim(self, middle: Array, radius: float) -> None:
+        """Light an action around `middle` (3,) within a radius, metres."""
+        self._middle, self._radius = middle, radius
+        far = max(_FAR * radius, _NEAREST_M)
+        self._scene.add_light_spot(
+            "/light/lamp",
+            position=tuple(middle + far * _TOWARDS_LAMP),
+            direction=tuple(-_TOWARDS_LAMP),
+            angle=float(np.arctan(_BEYOND * radius / far)),
+            penumbra=0.5,
+            decay=0.0,
+            intensity=_LAMP[self._dark],
+            cast_shadow=self._shadows,
+        )

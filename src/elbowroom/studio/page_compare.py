@@ -30,7 +30,7 @@ _SAMPLES = 8
 _MOST = 6
 
 
-class Beside:
+class ShiftedScene:
     """Characters, moving objects and furniture of a world, drawn at a distance from where they are."""
 
     def __init__(self, server: viser.ViserServer, *, shadows: bool = True) -> None:
@@ -98,7 +98,7 @@ class Compare:
         *,
         shadows: bool = True,
     ) -> None:
-        self._studio, self._framed, self.beside = studio, framed, Beside(server, shadows=shadows)
+        self._studio, self._framed, self.beside = studio, framed, ShiftedScene(server, shadows=shadows)
         self.kept: dict[str, World] = {}
         self._made, self._of, self._right = 0, studio.document.path, np.array([1.0, 0.0, 0.0])
         gui = server.gui

@@ -9,7 +9,7 @@ from typing import Any
 import viser
 
 from elbowroom.studio import filing, importing
-from elbowroom.studio.document import DETECTED, Choice, Imported
+from elbowroom.studio.document import DETECTED, ImportChoice, Imported
 from elbowroom.studio.exporting import FORMATS, as_command, as_python, export, report_on
 from elbowroom.studio.folders import KINDS
 from elbowroom.studio.headers import DROPPED, with_copy_button
@@ -115,11 +115,13 @@ class Files:
         offer(self._whom, (_NOBODY, *self._studio.original.characters))
 
     @property
-    def _choice(self) -> Choice:
+    def _choice(self) -> ImportChoice:
         """Hints for the import of a file, from the form."""
         whom = None if self._whom.value == _NOBODY or not self._whom.visible else self._whom.value
         floor = importing.FLOORS[self._floor.value] if self._floor.visible else None
-        return Choice(self._as.value, whom, importing.UNITS[self._units.value], importing.UP[self._up.value], floor)
+        return ImportChoice(
+            self._as.value, whom, importing.UNITS[self._units.value], importing.UP[self._up.value], floor
+        )
 
     def _load(self, upload: viser.UploadedFile) -> None:
         """Import what was uploaded or dropped: as chosen, or detected where the choice was made for an earlier file."""
@@ -127,7 +129,7 @@ class Files:
         fits = choice.kind == DETECTED or Path(upload.name).suffix.lower() in KINDS[importing.kind_of(choice.kind)]
         if self._last is not None and (choice == self._last.choice or not fits):
             put(self._as, DETECTED)
-            choice = Choice()
+            choice = ImportChoice()
         importing.upload(self._studio, upload.name, upload.content, choice)
 
     def _export(self) -> None:

@@ -11,7 +11,7 @@ import viser
 
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import transform
-from elbowroom.studio.places import Place
+from elbowroom.studio.places import ScenePlace
 from elbowroom.studio.studio import Studio
 from elbowroom.world.extent import box_corners
 
@@ -25,7 +25,7 @@ class Gizmo:
         self._server, self._studio = server, studio
         self._handle: viser.TransformControlsHandle | None = None
         self._name: str | None = None
-        self._place: Place | None = None
+        self._place: ScenePlace | None = None
         self._events: queue.SimpleQueue[tuple[str, Array | None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="studio-handle", daemon=True)
         self._thread.start()
@@ -52,7 +52,7 @@ class Gizmo:
             self._handle.position, self._handle.wxyz = place.handle[:3, 3], _turn(place.T)
             self._place = place
 
-    def _add(self, place: Place) -> None:
+    def _add(self, place: ScenePlace) -> None:
         turns = any(place.axes)
         handle = self._server.scene.add_transform_controls(
             _NODE,

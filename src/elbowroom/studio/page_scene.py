@@ -19,7 +19,7 @@ from elbowroom.geometry.mesh import Mesh, cut_open
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.studio.page_gizmo import Mark
-from elbowroom.studio.places import Place
+from elbowroom.studio.places import ScenePlace
 from elbowroom.world.extent import FURNITURE, box_corners
 from elbowroom.world.world import World
 
@@ -139,7 +139,7 @@ class SceneView:
         self.ghost = True
         self.shapes = False
 
-    def build(self, world: World, places: Mapping[str, Place]) -> None:
+    def build(self, world: World, places: Mapping[str, ScenePlace]) -> None:
         """Replace the world shown."""
         scene = self._server.scene
         with self._server.atomic():
@@ -309,7 +309,7 @@ class SceneView:
         if frame is not None:
             _place(frame, T)
 
-    def put_static(self, places: Mapping[str, Place]) -> None:
+    def put_static(self, places: Mapping[str, ScenePlace]) -> None:
         """Move all static meshes to their positions."""
         for name in self._static:
             if name in places:

@@ -25,7 +25,7 @@ _TOP = "elbowroom-status"
 _REPAIR = "Re-plans limbs that collide; everything else stays unchanged."
 
 
-class Status:
+class StatusBar:
     """Status line, last message, and buttons."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:

@@ -14,10 +14,9 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.props.makers import MAKERS, made
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio import edits
-from elbowroom.studio.entries import alone, deleted, entry_of
 from elbowroom.studio.importing import free_spot, landing
 from elbowroom.studio.page_looks import Rows, asked, offer
-from elbowroom.studio.places import Place, shown_place
+from elbowroom.studio.places import ScenePlace, alone, deleted, entry_of, shown_place
 from elbowroom.studio.studio import Studio, Topic
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ class Things:
         elif self._studio.drags.current is None:
             self._show_place(place)
 
-    def _add_details(self, name: str, place: Place) -> None:
+    def _add_details(self, name: str, place: ScenePlace) -> None:
         gui, values = self._gui, shown_place(place)
         with self._place:
             self._details = gui.add_folder(name)
@@ -143,7 +142,7 @@ class Things:
         visible.on_update(asked(self._studio, hidden))
         buttons.on_click(asked(self._studio, pressed))
 
-    def _show_place(self, place: Place) -> None:
+    def _show_place(self, place: ScenePlace) -> None:
         shown = shown_place(place)
         for field, values in ((self._at, shown["at"]), (self._turn, shown["turn"])):
             if field is not None and not np.allclose(field.value, values, atol=1e-6):

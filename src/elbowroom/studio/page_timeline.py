@@ -17,10 +17,10 @@ from elbowroom.studio.studio import Studio
 from elbowroom.world.certificate_findings import Collision, Interval, Unproven
 from elbowroom.world.world import World
 
-Kind = Literal["before", "now", "planned"]
+BarKind = Literal["before", "now", "planned"]
 
-COLORS: dict[Kind, str] = {"before": "#e0a458", "now": "#c8443c", "planned": "#4a8fb5"}
-WORDS: dict[Kind, str] = {"before": "collided before", "now": "collides now", "planned": "re-planned"}
+COLORS: dict[BarKind, str] = {"before": "#e0a458", "now": "#c8443c", "planned": "#4a8fb5"}
+WORDS: dict[BarKind, str] = {"before": "collided before", "now": "collides now", "planned": "re-planned"}
 
 # The bars are below the slider's track, which is inset by so many pixels from the sides of the panel.
 _LEFT, _RIGHT = 110, 56
@@ -32,25 +32,27 @@ _LABEL, _WIDEST = 86, 1200
 
 
 @dataclass(frozen=True)
-class Bar:
+class TimelineBar:
     """Interval of one limb, or of an object if `limb` is empty."""
 
     who: str
     limb: str
-    kind: Kind
+    kind: BarKind
     during: Interval
     what: str = ""
 
 
-def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[Bar]:
+def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[TimelineBar]:
     """All bars of a plan. Collisions of a motion that is not proven yet are unknown."""
     if plan is None:
         return []
-    out = [Bar(*_row(c, world), "before", c.during, " and ".join(c.pair)) for c in plan.collisions]
-    out += [Bar(p.who, _of_limb(p.limb), "planned", p.during, p.reason) for p in plan.edits]
+    out = [TimelineBar(*_row(c, world), "before", c.during, " and ".join(c.pair)) for c in plan.collisions]
+    out += [
+        TimelineBar(p.who, p.limb.split(" ")[0].replace(",", ""), "planned", p.during, p.reason) for p in plan.edits
+    ]
     if plan.certificate is not None and not live:
         left = plan.certificate.hits
-        out += [Bar(*_row(c, world), "now", c.during, " and ".join(c.pair)) for c in left]
+        out += [TimelineBar(*_row(c, world), "now", c.during, " and ".join(c.pair)) for c in left]
     return out
 
 
@@ -63,24 +65,19 @@ def _row(found: Collision | Unproven, world: World) -> tuple[str, str]:
     return (found.who[0], found.limb) if found.who else (found.pair.a, "")
 
 
-def _of_limb(name: str) -> str:
-    """Leading limb of a linkage: 'right_arm and shoulder' is listed with 'right_arm'."""
-    return name.split(" ")[0].replace(",", "")
-
-
-def lanes(bars: list[Bar]) -> int:
+def lanes(bars: list[TimelineBar]) -> int:
     """Number of rows that the bars take."""
     return len({(bar.who, bar.limb) for bar in bars})
 
 
 def drawn(
-    bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no collisions", panel: float = _WIDEST
+    bars: list[TimelineBar], span: Interval, *, dark: bool, nothing: str = "no collisions", panel: float = _WIDEST
 ) -> str:
     """HTML of the bars, one row for each limb that has any, above a time scale and a legend.
 
     If there are none, the text `nothing` replaces the legend. `panel` is its width, pixels.
     """
-    rows: dict[tuple[str, str], list[Bar]] = {}
+    rows: dict[tuple[str, str], list[TimelineBar]] = {}
     for bar in bars:
         rows.setdefault((bar.who, bar.limb), []).append(bar)
     ink, rail = ("#c9d1d6", "#3a4147") if dark else ("#5c6870", "#e6eaec")

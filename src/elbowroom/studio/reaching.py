@@ -18,14 +18,12 @@ from elbowroom.plan.result import Plan
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.edits import tasks_of
-from elbowroom.studio.entries import entry_names
 from elbowroom.studio.messages import seconds
-from elbowroom.studio.places import moved_world, places_of, with_place
+from elbowroom.studio.places import entry_names, moved_world, places_of, with_place
 from elbowroom.studio.preview import Carrying, Reacher
 from elbowroom.studio.task_targets import TaskTarget, targets_about
 from elbowroom.world.certificate import Changed, certify
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.pairs import Part
 from elbowroom.world.paths import Still
 from elbowroom.world.world import Snapshot, World
 
@@ -64,11 +62,7 @@ class Reaching:
         if self.task is not None and plan is not None and self.task.verb == "move":
             self._reacher = Carrying(plan, self.task)
         elif self.task is not None:
-            self._reacher = Reacher(world, board.world, self.task, self._when(t))
-
-    def _when(self, t: float) -> float:
-        assert self.task is not None
-        return t if self.task.at is None else float(self.task.at)
+            self._reacher = Reacher(world, board.world, self.task, t if self.task.at is None else float(self.task.at))
 
     @property
     def at(self) -> float | None:
@@ -217,7 +211,9 @@ class DragCollisions:
         self._exact = ExactWorld(world)
         parts = self._exact.parts
         ends = ((parts[a], parts[b]) for a, b in self._exact.index)
-        self._pairs = np.flatnonzero([_meets(p, q, self._mine) for p, q in ends])
+        self._pairs = np.flatnonzero(
+            [(p.owner in self._mine) != (q.owner in self._mine) and "floor" not in (p.kind, q.kind) for p, q in ends]
+        )
         self._record = world.record(np.linspace(*world.span, _SAMPLES))
 
     def first(self, D: Array) -> str:
@@ -238,8 +234,3 @@ class DragCollisions:
         held = {h.object: D @ snapshot.things[h.object] for h in self._holds if h.during[0] <= t < h.during[1]}
         joints = {**snapshot.joints, self._who: D @ snapshot.joints[self._who]}
         return Snapshot(t, joints, {**snapshot.things, **held})
-
-
-def _meets(p: Part, q: Part, mine: set[str]) -> bool:
-    """Return whether one of two parts moves with the character and the other neither does nor is the floor."""
-    return (p.owner in mine) != (q.owner in mine) and "floor" not in (p.kind, q.kind)

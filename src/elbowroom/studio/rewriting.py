@@ -14,7 +14,7 @@ from elbowroom.storyboard.yaml_lines import parse_yaml
 _WIDTH = 118
 
 # A range of the text, and its replacement.
-_Change = tuple[int, int, str]
+_Replacement = tuple[int, int, str]
 
 
 class _Otherwise(Exception):
@@ -48,7 +48,7 @@ def rewritten(source: str, values: Mapping[str, Any]) -> str | None:
         return None
 
 
-def _changes(source: str, node: Any, before: Any, after: Any) -> Iterator[_Change]:
+def _changes(source: str, node: Any, before: Any, after: Any) -> Iterator[_Replacement]:
     """Text changes that give a node new values."""
     if before == after and type(before) is type(after):
         return
@@ -64,7 +64,7 @@ def _changes(source: str, node: Any, before: Any, after: Any) -> Iterator[_Chang
     yield _instead(source, node, after)
 
 
-def _of_mapping(source: str, node: Any, before: dict[str, Any], after: dict[str, Any]) -> Iterator[_Change]:
+def _of_mapping(source: str, node: Any, before: dict[str, Any], after: dict[str, Any]) -> Iterator[_Replacement]:
     if _renamed(before, after):
         for (key_node, value_node), old, new in zip(node.value, before, after, strict=True):
             if old != new:
@@ -93,7 +93,7 @@ def _renamed(before: dict[str, Any], after: dict[str, Any]) -> bool:
     return all(old == new or (new not in before and before[old] == after[new]) for old, new in pairs)
 
 
-def _of_sequence(source: str, node: Any, before: list[Any], after: list[Any]) -> Iterator[_Change]:
+def _of_sequence(source: str, node: Any, before: list[Any], after: list[Any]) -> Iterator[_Replacement]:
     """Text changes of a sequence: equal items at both ends stay; those between are changed, added or removed."""
     items = node.value
     head = 0
@@ -115,7 +115,7 @@ def _of_sequence(source: str, node: Any, before: list[Any], after: list[Any]) ->
         raise _Otherwise
 
 
-def _without(source: str, parent: Any, first: Any, last: Any) -> _Change:
+def _without(source: str, parent: Any, first: Any, last: Any) -> _Replacement:
     """Text change that removes the lines of an entry."""
     begin = source.rfind("\n", 0, first.start_mark.index) + 1
     lead = source[begin : first.start_mark.index]
@@ -129,7 +129,7 @@ def _without(source: str, parent: Any, first: Any, last: Any) -> _Change:
     return begin, _end_of_line(source, _end(last)), ""
 
 
-def _appended(source: str, parent: Any, new: dict[str, Any] | list[Any]) -> _Change:
+def _appended(source: str, parent: Any, new: dict[str, Any] | list[Any]) -> _Replacement:
     """Text change that appends entries."""
     last = parent.value[-1][1] if isinstance(parent, yaml.MappingNode) else parent.value[-1]
     if parent.flow_style:
@@ -153,7 +153,7 @@ def _entries(new: dict[str, Any] | list[Any], width: int) -> str:
     return out
 
 
-def _instead(source: str, node: Any, value: Any) -> _Change:
+def _instead(source: str, node: Any, value: Any) -> _Replacement:
     """Text change that replaces a node's text."""
     begin, end = node.start_mark.index, _end(node)
     text = dumped([value], flow=True)[1:-1]

@@ -19,15 +19,14 @@ from elbowroom.search.birrt import keeping_trees
 from elbowroom.stopping import Cancelled
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
-from elbowroom.studio.autosave import Autosave, Kept
 from elbowroom.studio.document import Document, Imported, named_files, sharing
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.messages import advised, sentence
-from elbowroom.studio.places import Place, places_of, task_of
+from elbowroom.studio.places import ScenePlace, places_of, task_of
 from elbowroom.studio.player import Player
-from elbowroom.studio.session import PlanCache, Session
-from elbowroom.studio.worker import Builder, Job, Worker
+from elbowroom.studio.session import Autosave, PlanCache, Session, UnsavedWork
+from elbowroom.studio.worker import BoardBuilder, StudioJob, Worker
 from elbowroom.world.world import World
 
 Topic = Literal["scene", "motion", "time", "place", "selection", "job", "said", "document"]
@@ -44,7 +43,7 @@ class Studio:
         self._listeners: list[Callable[[Topic], None]] = []
         self.autosave = Autosave(state)
         self._has_dragged = state / "has-dragged"  # there once this user knows how
-        self.kept: list[Kept] = self.autosave.found()
+        self.kept: list[UnsavedWork] = self.autosave.found()
         self.selected: str | None = None
         self.said: tuple[Tone, str] = ("plain", "")
         self._said_of: Document | None = None
@@ -52,7 +51,7 @@ class Studio:
         self.live = False  # the motion is not proven yet
         self.reweighted: Plan | None = None  # by strengths of edits, last
         self.drags = Dragging(self)
-        self.builder = Builder(lambda: self.tell("job"))
+        self.builder = BoardBuilder(lambda: self.tell("job"))
         self.worker = Worker(lambda: self.tell("job"))
         self.filer = Worker(lambda: self.tell("job"), "studio-files")  # files are handled while edits are made
         self.player = Player(lambda t: self.tell("time"))
@@ -60,7 +59,7 @@ class Studio:
         self.board: Storyboard = document.board()
         self.session = Session(document, self.autosave)
         self._cache = PlanCache(document)
-        self.places: dict[str, Place] = places_of(document, self.board)
+        self.places: dict[str, ScenePlace] = places_of(document, self.board)
         self.imported: Imported | None = None
         self.player.set_span(self.world.span)
 
@@ -116,18 +115,18 @@ class Studio:
         self.said, self._said_of = (tone, text), self.document
         self.tell("said")
 
-    def run(self, job: Job) -> Job:
+    def run(self, job: StudioJob) -> StudioJob:
         """Run a long job on the motion; errors are shown."""
         job.failed = self.failed
         return self.worker.submit(job)
 
-    def run_files(self, job: Job) -> Job:
+    def run_files(self, job: StudioJob) -> StudioJob:
         """Run a long job on files, which edits do not stop; errors are shown."""
         job.failed = self.failed
         return self.filer.submit(job)
 
     @property
-    def job(self) -> Job | None:
+    def job(self) -> StudioJob | None:
         """Current job on the document, the motion or files: the one that has run longest."""
         going = [job for job in (self.builder.current, self.worker.current, self.filer.current) if job is not None]
         return max(going, key=lambda job: job.seconds, default=None)
@@ -241,7 +240,7 @@ class Studio:
             kept: list[Plan] = []
 
             @keeping_trees()
-            def work(job: Job) -> Plan:
+            def work(job: StudioJob) -> Plan:
                 followed = instead()
                 kept.extend([followed] if followed is not None else [])
                 return followed or plan_storyboard(board, seed=document.seed, tier=document.tier)
@@ -253,7 +252,7 @@ class Studio:
                         if kept:
                             self.say("The motion followed the drag; press Re-plan to plan it from scratch.")
 
-            self.worker.submit(Job(what, work, done, self.failed))
+            self.worker.submit(StudioJob(what, work, done, self.failed))
 
     def plan_from_scratch(self) -> None:
         """Plan the whole storyboard from scratch, ignoring the cache."""

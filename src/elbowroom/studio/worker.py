@@ -44,7 +44,7 @@ State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
 @dataclass(eq=False)
-class Job:
+class StudioJob:
     """Unit of work. `work` gets the job, to report its `progress`, 0 to 1, or None if unknown.
 
     `progress_line` shows both with the time left. `lengthy` marks a job known to take long. `done` is called
@@ -52,7 +52,7 @@ class Job:
     """
 
     what: str
-    work: Callable[[Job], Any]
+    work: Callable[[StudioJob], Any]
     done: Callable[[Any], None] = lambda result: None
     failed: Callable[[BaseException], None] = lambda error: None
     state: State = "waiting"
@@ -115,10 +115,10 @@ class Worker:
     def __init__(self, changed: Callable[[], None] = lambda: None, name: str = "studio-worker") -> None:
         self._changed = changed
         self._wake = threading.Condition()
-        self._waiting: deque[Job] = deque()
-        self._live: Job | None = None
-        self._idle: Job | None = None  # the last one that yields to others
-        self._now: Job | None = None
+        self._waiting: deque[StudioJob] = deque()
+        self._live: StudioJob | None = None
+        self._idle: StudioJob | None = None  # the last one that yields to others
+        self._now: StudioJob | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -129,7 +129,7 @@ class Worker:
         return self._thread.is_alive()
 
     @property
-    def current(self) -> Job | None:
+    def current(self) -> StudioJob | None:
         """Running job, or the next one."""
         with self._wake:
             return self._now or self._live or (self._waiting[0] if self._waiting else None)
@@ -139,7 +139,7 @@ class Worker:
         """Return whether any job runs or waits."""
         return self.current is not None
 
-    def submit(self, job: Job) -> Job:
+    def submit(self, job: StudioJob) -> StudioJob:
         """Queue a job."""
         with self._wake:
             self._waiting.append(job)
@@ -148,7 +148,7 @@ class Worker:
             self._wake.notify()
         return job
 
-    def submit_live(self, job: Job) -> Job:
+    def submit_live(self, job: StudioJob) -> StudioJob:
         """Run a job as soon as the thread is free, replacing a live job that has not begun yet, or an idle one."""
         with self._wake:
             if self._live is not None:
@@ -159,7 +159,7 @@ class Worker:
             self._wake.notify()
         return job
 
-    def submit_idle(self, job: Job) -> bool:
+    def submit_idle(self, job: StudioJob) -> bool:
         """Run a job that yields to any other, if nothing else waits; returns whether it was accepted."""
         with self._wake:
             if self._waiting or self._live is not None:
@@ -194,16 +194,13 @@ class Worker:
 
     def _run(self) -> None:
         while True:
-            self._rest()
+            # wait for a job; after a while without one, return freed memory to the system
+            with self._wake:
+                asked = self._wake.wait_for(lambda: self._waiting or self._live or self._stopping, _REST)
+            if not asked:
+                give_back()
             if not self._step():
                 return
-
-    def _rest(self) -> None:
-        """Wait for a job; after a while without one, return freed memory to the system."""
-        with self._wake:
-            asked = self._wake.wait_for(lambda: self._waiting or self._live or self._stopping, _REST)
-        if not asked:
-            give_back()
 
     def _step(self) -> bool:
         """Run the next job; returns False when the worker is to end."""
@@ -240,22 +237,22 @@ class Worker:
             self._changed()
         return True
 
-    def _settle(self, job: Job, state: State) -> None:
+    def _settle(self, job: StudioJob, state: State) -> None:
         """Set the final state of a job; one cancelled at the last moment stays so, and its result is dropped."""
         with self._wake:
             job.state = state if job.state == "running" else job.state
 
 
-class Builder:
+class BoardBuilder:
     """Builder of storyboards: `current` is the build under way; `changed` is called when one begins and ends."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self.current: Job | None = None
+        self.current: StudioJob | None = None
 
     def board(self, what: str, document: Document) -> Storyboard:
         """Storyboard of a document, for a named edit; raises `Cancelled` if it was cancelled."""
-        job = self.current = Job(what, lambda job: document.board())
+        job = self.current = StudioJob(what, lambda job: document.board())
         self._changed()
         try:
             return cast(Storyboard, job.here())

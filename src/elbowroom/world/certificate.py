@@ -16,10 +16,10 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.world.allowances import RECORDED, Changed, allow, recorded_people, supports
 from elbowroom.world.certificate_clearance import Clearance, of_others, overlaps_of, smallest_clearance
 from elbowroom.world.certificate_exact import Measured, decide, spans_of
-from elbowroom.world.certificate_findings import Allowed, Collision, Hit, Unproven, collisions_of, unproven_of
+from elbowroom.world.certificate_findings import Allowed, Collision, Finding, Unproven, collisions_of, unproven_of
 from elbowroom.world.certificate_proof import Items, Proof
 from elbowroom.world.certificate_shifts import excuse
-from elbowroom.world.certificate_units import Stage, units_of
+from elbowroom.world.certificate_units import ProofStage, units_of
 from elbowroom.world.evidence import Evidence, evidence_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.own_pairs import SOFT, of_one_body
@@ -67,7 +67,7 @@ class Certificate:
         return not self.free and not self.collisions
 
     @property
-    def hits(self) -> list[Hit]:
+    def hits(self) -> list[Finding]:
         """Collisions, then what was not proven apart."""
         return [*self.collisions, *self.unproven]
 
@@ -179,7 +179,7 @@ def certify(
         raise BadValue(f"the tolerance must be a positive number of metres, not {tolerance}.")
     base = played(world, fps)
     staged = replace(base, contacts=(*base.contacts, *supports(base))) if standing else base
-    stage = Stage(staged, during, [t for c in changed for t in c.during])
+    stage = ProofStage(staged, during, [t for c in changed for t in c.during])
     exact = ExactWorld(staged)
     notes = allow(exact, recorded_people(base) if own_contacts else set(), changed)
     proof = Proof(stage, exact, units_of(exact, np.arange(len(exact.index))))

@@ -72,7 +72,7 @@ class Unproven:
 
 
 # What a proof has found or left open.
-Hit = Collision | Unproven
+Finding = Collision | Unproven
 
 
 def collisions_of(exact: ExactWorld, measured: Measured, found: Findings) -> list[Collision]:

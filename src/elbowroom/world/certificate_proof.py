@@ -18,7 +18,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
 from elbowroom.kernels.sweep import Tree
 from elbowroom.stopping import may_stop_here, report
-from elbowroom.world.certificate_units import Stage, Units, hollow_fields, movers_of
+from elbowroom.world.certificate_units import ProofStage, Units, hollow_fields, movers_of
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import holds_at
@@ -154,7 +154,7 @@ class Proof:
     needs a shift. The static scene as a whole may not be touched; where one of its meshes may, the exact test decides.
     """
 
-    def __init__(self, stage: Stage, exact: ExactWorld, units: Units) -> None:
+    def __init__(self, stage: ProofStage, exact: ExactWorld, units: Units) -> None:
         self.stage, self.exact, self.units = stage, exact, units
         self.movers = movers_of(exact)
         static = scene_field(exact.static) if (units.parts[:, 1] == sweep.STATIC).any() else None

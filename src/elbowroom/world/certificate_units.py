@@ -193,7 +193,7 @@ def _ball(points: Array) -> Array:
 SAME_S = 1e-9
 
 
-class Stage:
+class ProofStage:
     """A played world at any time, and its motion between the knots (K,) of time.
 
     With `during`, knots are those of that interval of seconds alone. `cuts` are further times of knots.

@@ -8,7 +8,7 @@ from typing import Literal
 
 from elbowroom.errors import BadValue, UnknownName
 
-Kind = Literal["support", "grip", "touch", "seat", "tissue"]
+ContactKind = Literal["support", "grip", "touch", "seat", "tissue"]
 # Reason of a contact that the user declared.
 DECLARED = "declared"
 
@@ -60,7 +60,7 @@ class Contact:
     who: str
     on: str
     during: tuple[float, float]
-    kind: Kind = "touch"
+    kind: ContactKind = "touch"
     depth: float = 0.005
     why: str = DECLARED
     shift: tuple[float, float, float] | None = None

@@ -14,7 +14,7 @@ from elbowroom.motion.layers import Layer, composed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Interval
 
-Tier = Literal["ik", "avoid", "plan", "whole-body"]
+EditTier = Literal["ik", "avoid", "plan", "whole-body"]
 Motions = Mapping[str, Motion]
 
 # Frames between two layers that count as consecutive.
@@ -75,7 +75,7 @@ class Edit:
     limb: str
     reason: str
     during: Interval
-    tier: Tier
+    tier: EditTier
     first_solution_s: float = 0.0
     smooth_s: float = 0.0
     checks: int = 0
@@ -104,6 +104,7 @@ class Edit:
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
+        blend = {} if self.blend is None else {"blend": self.blend.facts()}
         return {
             "who": [self.who],
             "limb": self.limb,
@@ -119,12 +120,7 @@ class Edit:
             "layer": list(self.layer.during),
             "strength": self.strength,
             "muted": self.muted,
-        } | self._whole_body_facts()
-
-    def _whole_body_facts(self) -> dict[str, Any]:
-        """Facts that only motions of the whole body have."""
-        blend = {} if self.blend is None else {"blend": self.blend.facts()}
-        return blend if self.zmp_m is None else {**blend, "zmp_inside_m": round(self.zmp_m, 4)}
+        } | (blend if self.zmp_m is None else {**blend, "zmp_inside_m": round(self.zmp_m, 4)})
 
 
 def motions(base: Motions, edits: Sequence[Edit]) -> dict[str, Motion]:

@@ -18,7 +18,7 @@ from elbowroom.kernels import edges, limb_world
 from elbowroom.kernels.fields import FREE, HIT, UNCERTAIN, new_room
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast_exact import Judge, Scratch
+from elbowroom.world.fast_exact import ExactJudge, ThreadScratch
 from elbowroom.world.fast_parts import Parts, packed
 from elbowroom.world.fast_tables import Looks, grips_of, held_when, joints_of, tables_of
 from elbowroom.world.pairs import Pair
@@ -144,7 +144,7 @@ class LimbCheck:
             tabled,
             (begin, end),
         )
-        self._judge = Judge(self.exact, who, joints, self._parts, T, self.around, (begin, end))
+        self._judge = ExactJudge(self.exact, who, joints, self._parts, T, self.around, (begin, end))
         self._local = threading.local()
 
     def elsewhere(self, world: World, things: Iterable[str], exact: ExactWorld | None = None) -> LimbCheck:
@@ -168,7 +168,7 @@ class LimbCheck:
         other.around = self.around._replace(
             placed=T.placed, center=T.center, slack=T.slack, near=T.near, near_count=T.near_count
         )
-        other._judge = Judge(other.exact, self.who, self._joints, self._parts, T, other.around, self._during)
+        other._judge = ExactJudge(other.exact, self.who, self._joints, self._parts, T, other.around, self._during)
         other._local = threading.local()
         return other
 
@@ -176,7 +176,9 @@ class LimbCheck:
         """The same check with a clearance of no more than this one's, which takes no time to make."""
         other = copy(self)
         other.margin, other.around = margin, self.around._replace(margin=float(margin))
-        other._judge = Judge(self.exact, self.who, self._joints, self._parts, self.tables, other.around, self._during)
+        other._judge = ExactJudge(
+            self.exact, self.who, self._joints, self._parts, self.tables, other.around, self._during
+        )
         other._local = threading.local()
         return other
 
@@ -218,7 +220,7 @@ class LimbCheck:
                 break
         return out
 
-    def _look(self, q: Array, t: float, doubts_until: int, scratch: Scratch) -> tuple[int, int]:
+    def _look(self, q: Array, t: float, doubts_until: int, scratch: ThreadScratch) -> tuple[int, int]:
         """Verdict of a posture (n, 4) at a time, and how many pairs in doubt are on the scratch; a hit is the first."""
         out = np.full(1, UNCERTAIN, np.uint8)
         doubts = edges.check_batch(
@@ -294,10 +296,10 @@ class LimbCheck:
         self._check_time(t)
         return q
 
-    def scratch(self) -> Scratch:
+    def scratch(self) -> ThreadScratch:
         """Scratch arrays of the current thread. Every query passes here and may be cancelled here."""
         may_stop_here()
-        scratch: Scratch | None = getattr(self._local, "scratch", None)
+        scratch: ThreadScratch | None = getattr(self._local, "scratch", None)
         if scratch is None:
             n, pieces = len(self.tables.parent), len(self._parts.pieces)
             buffers = limb_world.Buffers(
@@ -310,7 +312,7 @@ class LimbCheck:
                 new_room(),
                 np.zeros((pieces * (len(self._parts.items) + 2) + 1, 2), np.int64),
             )
-            scratch = self._local.scratch = Scratch(buffers, self._judge.placed())
+            scratch = self._local.scratch = ThreadScratch(buffers, self._judge.placed())
         return scratch
 
     # inner workings

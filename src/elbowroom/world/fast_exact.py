@@ -14,7 +14,7 @@ from elbowroom.kernels.limb_world import FLOOR, STATIC, Around, Buffers
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import Placed
 from elbowroom.world.fast_parts import Parts
-from elbowroom.world.fast_tables import WORLD, Joints, Tables
+from elbowroom.world.fast_tables import WORLD, LimbJoints, Tables
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import Snapshot
 
@@ -25,7 +25,7 @@ _SNAPSHOTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Scratch:
+class ThreadScratch:
     """Scratch memory of one thread; `decided`: whether postures that were in doubt are free, by rotations, root where
     that is searched, and time."""
 
@@ -34,14 +34,14 @@ class Scratch:
     decided: dict[tuple[bytes, float], bool] = field(default_factory=dict)
 
 
-class Judge:
+class ExactJudge:
     """Exact answers for a limb; the state of a query is in scratch memory, one for each thread."""
 
     def __init__(
         self,
         exact: ExactWorld,
         who: str,
-        joints: Joints,
+        joints: LimbJoints,
         parts: Parts,
         tables: Tables,
         around: Around,
@@ -71,7 +71,7 @@ class Judge:
         placed.moved(self._movers)
         return placed
 
-    def blame(self, q: Array, t: float, scratch: Scratch, count: int) -> Pair | None:
+    def blame(self, q: Array, t: float, scratch: ThreadScratch, count: int) -> Pair | None:
         """Colliding pair among uncertain ones, if any: placed by the tables, with their slack."""
         doubts = scratch.buffers.doubt[:count].tolist()
         row, share = self._row(t)
@@ -88,7 +88,7 @@ class Judge:
                         return self.exactly(q, t, scratch) if touching else self._pair(a, b)
         return None
 
-    def names(self, scratch: Scratch, e: int, m: int, t: float) -> list[Pair]:
+    def names(self, scratch: ThreadScratch, e: int, m: int, t: float) -> list[Pair]:
         """Names of the colliding pairs of a piece and an item, as in scratch memory, else of the nearest one."""
         row, share = self._row(t)
         self._place(scratch, [[e, m]], row, share)
@@ -103,7 +103,7 @@ class Judge:
                         hit.append(found[-1][1])
         return hit or [min(found)[1]] if found else []
 
-    def exactly(self, q: Array, t: float, scratch: Scratch, snapshot: Snapshot | None = None) -> Pair | None:
+    def exactly(self, q: Array, t: float, scratch: ThreadScratch, snapshot: Snapshot | None = None) -> Pair | None:
         """A colliding pair of the limb, if any, everything placed at a time and the limb by a posture."""
         exact, placed, parts = self._exact, scratch.placed, self._parts
         snapshot = snapshot or self._at(t)
@@ -180,7 +180,7 @@ class Judge:
             return own
         return own + (float(self._tables.slack[row, m]) if m < self._tables.slack.shape[1] else own)
 
-    def _others(self, scratch: Scratch, a: int, m: int, limit: float) -> list[int]:
+    def _others(self, scratch: ThreadScratch, a: int, m: int, limit: float) -> list[int]:
         """Parts that item m represents, as far as part a may be near them."""
         if m == FLOOR:
             return [self._parts.floor]
@@ -193,7 +193,7 @@ class Judge:
         boxes.gaps(pairs, scratch.placed.low, scratch.placed.high, gaps)
         return [int(b) for b in pairs[gaps <= limit, 1]]
 
-    def _place(self, scratch: Scratch, doubts: list[list[int]], row: int, share: float) -> None:
+    def _place(self, scratch: ThreadScratch, doubts: list[list[int]], row: int, share: float) -> None:
         """Place uncertain parts by the frames in the buffers and the tables."""
         placed, frames, parts, rows = scratch.placed, scratch.buffers.frames, self._parts, []
         wanted = {i for e, _ in doubts for i in parts.pieces[e].member}

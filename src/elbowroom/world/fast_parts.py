@@ -19,10 +19,9 @@ from elbowroom.kernels.cover import Balls
 from elbowroom.kernels.limb_world import COUNTS, IGNORED, TOLD
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Surface
-from elbowroom.world.fast_tables import Grip, Item, Joints, Piece
+from elbowroom.world.fast_tables import Item, LimbGrip, LimbJoints, LimbPiece
+from elbowroom.world.paths import Interval
 from elbowroom.world.scene_field import with_area
-
-Interval = tuple[float, float]
 
 
 class ContactAllowances:
@@ -92,7 +91,7 @@ class Brought(NamedTuple):
     part: int
     carrier: int
     T: Array
-    grip: Grip | None
+    grip: LimbGrip | None
     ride: Array
 
     @property
@@ -104,7 +103,9 @@ class Brought(NamedTuple):
 class Parts:
     """Pieces, items and static meshes of one limb; mode (E, items + 2): which pairs count, static and floor last."""
 
-    def __init__(self, exact: ExactWorld, who: str, joints: Joints, grips: list[Grip], span: tuple[float, float]):
+    def __init__(
+        self, exact: ExactWorld, who: str, joints: LimbJoints, grips: list[LimbGrip], span: tuple[float, float]
+    ):
         self._exact = exact
         self._made_items: dict[int, Item] = {}
         self.allowances = ContactAllowances(exact, span)
@@ -197,12 +198,12 @@ class Parts:
         assert shape is not None and shape.mesh is not None
         return hull_of(shape.mesh), None
 
-    def _pieces(self, modes: NDArray[np.int32]) -> tuple[list[Piece], NDArray[np.int32]]:
+    def _pieces(self, modes: NDArray[np.int32]) -> tuple[list[LimbPiece], NDArray[np.int32]]:
         """Parts with the same carrier and the same pairs make one piece; modes (E, items + static + floor)."""
         groups: dict[tuple, list[int]] = {}
         for n, b in enumerate(self.brought):
             groups.setdefault((b.carrier, id(b.grip), modes[n].tobytes()), []).append(n)
-        pieces: list[Piece] = []
+        pieces: list[LimbPiece] = []
         rows: list[int] = []
         for members in groups.values():
             # overlap is known for single capsules only
@@ -212,19 +213,21 @@ class Parts:
             rows += [members[0]] * len(made)
         return pieces, modes[rows]
 
-    def _made(self, members: list[Brought], apart: bool) -> list[Piece]:
+    def _made(self, members: list[Brought], apart: bool) -> list[LimbPiece]:
         shapes = [self._exact.parts[b.part].shape for b in members]
         carrier, grip = members[0].carrier, members[0].grip
         round_ = all(s is not None and s.kind in ("capsule", "sphere") for s in shapes)
         if round_ and (apart or len(members) <= _FEW):
-            return [Piece(b.carrier, (b.part,), _capsule(s, b.T), None) for b, s in zip(members, shapes, strict=True)]
+            return [
+                LimbPiece(b.carrier, (b.part,), _capsule(s, b.T), None) for b, s in zip(members, shapes, strict=True)
+            ]
         covers = [self._tree(b.part).moved(b.ride) for b in members]
         if len(members) > 1:
             whole = ball_tree(np.concatenate([c.ball for c in covers]))
-            return [Piece(carrier, tuple(b.part for b in members), None, whole, grip)]
+            return [LimbPiece(carrier, tuple(b.part for b in members), None, whole, grip)]
         item = self._item(members[0].part)
         half = item.half if item.field is None else None
-        return [Piece(carrier, (members[0].part,), None, covers[0], grip, members[0].T, half, item.field)]
+        return [LimbPiece(carrier, (members[0].part,), None, covers[0], grip, members[0].T, half, item.field)]
 
     def _tree(self, i: int) -> BallTree:
         """Balls of a part in the frame of the joint that it belongs to, of others in their own."""
@@ -239,7 +242,7 @@ def _capsule(shape: Shape | None, T: Array) -> Array:
     return np.array([*a, *b, shape.size[0]])
 
 
-def packed(pieces: Sequence[Piece]) -> tuple[Array, Array, Balls, NDArray[np.int64], NDArray[np.int64]]:
+def packed(pieces: Sequence[LimbPiece]) -> tuple[Array, Array, Balls, NDArray[np.int64], NDArray[np.int64]]:
     """Spheres (E, 4), capsules (E, 7), covers, their roots (E,) and cores (E, C) of pieces."""
     nothing = ball_tree(np.zeros((1, 5)))
     balls, roots, cores = packed_trees([p.cover or nothing for p in pieces])

@@ -34,7 +34,7 @@ _RIGID = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Joints:
+class LimbJoints:
     """Joints that place a limb, parents first.
 
     body: their indices in the body, (n,); searched: those that a posture rotates, in its order; base: the joint that
@@ -49,7 +49,7 @@ class Joints:
 
 
 @dataclass(frozen=True, eq=False)
-class Grip:
+class LimbGrip:
     """A thing in a hand of the limb for a time: the joint that carries it, and its place on that joint."""
 
     hold: Hold
@@ -59,7 +59,7 @@ class Grip:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class LimbPiece:
     """One or more parts on a joint of the limb: a capsule (7,), or a cover of balls.
 
     `member` are parts of the exact world; `grip` is set for held objects. Of a cover of one box or mesh alone, T is its
@@ -70,7 +70,7 @@ class Piece:
     member: tuple[int, ...]
     capsule: Array | None
     cover: BallTree | None
-    grip: Grip | None = None
+    grip: LimbGrip | None = None
     T: Array | None = None
     half: Array | None = None
     field: DistanceField | None = None
@@ -90,10 +90,10 @@ class Item:
     ball: Array
     carrier: int = -1
     T: Array | None = None
-    grip: Grip | None = None
+    grip: LimbGrip | None = None
 
 
-def joints_of(body: Body, searched: Sequence[int], T: Array) -> Joints:
+def joints_of(body: Body, searched: Sequence[int], T: Array) -> LimbJoints:
     """The joints that place a limb of a body that T (N, J, 4, 4) places over time.
 
     Those that do not move against their parents are left out. Where the root is searched, too, the base is `WORLD`.
@@ -124,10 +124,10 @@ def joints_of(body: Body, searched: Sequence[int], T: Array) -> Joints:
             rides[j] = (carrier, place @ np.vstack([local[0, i], [0.0, 0.0, 0.0, 1.0]]))
     order = tuple(sorted(kept))
     at = {j: i for i, j in enumerate(order)}
-    return Joints(base, order, tuple(searched), {j: (at[c], M) for j, (c, M) in rides.items() if c in at})
+    return LimbJoints(base, order, tuple(searched), {j: (at[c], M) for j, (c, M) in rides.items() if c in at})
 
 
-def grips_of(exact: ExactWorld, who: str, joints: Joints, span: tuple[float, float]) -> list[Grip]:
+def grips_of(exact: ExactWorld, who: str, joints: LimbJoints, span: tuple[float, float]) -> list[LimbGrip]:
     """Objects that hands of the limb lead during a span: they move with the limb."""
     world, body = exact.world, exact.world.body(who)
     rows = {p.owner: i for i, p in enumerate(exact.parts) if p.kind == "thing"}
@@ -139,7 +139,7 @@ def grips_of(exact: ExactWorld, who: str, joints: Joints, span: tuple[float, flo
         if joint in joints.rides and not apart:
             carrier, M = joints.rides[joint]
             T = M @ T_joint_hand @ led.grip
-            grips.append(Grip(replace(led.hold, during=led.during), rows[led.hold.object], carrier, T))
+            grips.append(LimbGrip(replace(led.hold, during=led.during), rows[led.hold.object], carrier, T))
     return grips
 
 
@@ -204,8 +204,8 @@ class Tables:
 def tables_of(
     exact: ExactWorld,
     who: str,
-    joints: Joints,
-    pieces: Sequence[Piece],
+    joints: LimbJoints,
+    pieces: Sequence[LimbPiece],
     spheres: Array,
     items: Sequence[Item],
     looks: Looks,
@@ -288,7 +288,7 @@ def _carriers(
     return out
 
 
-def held_when(times: Array, grips: Sequence[Grip | None]) -> NDArray[np.uint8]:
+def held_when(times: Array, grips: Sequence[LimbGrip | None]) -> NDArray[np.uint8]:
     """Return whether what is gripped is in the hand from each row to the next, (S, N); THERE for what is no grip."""
     begin, end = times, np.append(times[1:], times[-1])
     on = np.full((len(times), len(grips)), THERE, np.uint8)
@@ -301,7 +301,9 @@ def held_when(times: Array, grips: Sequence[Grip | None]) -> NDArray[np.uint8]:
     return on
 
 
-def _there(times: Array, pieces: Sequence[Piece], items: Sequence[Item]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _there(
+    times: Array, pieces: Sequence[LimbPiece], items: Sequence[Item]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return whether pieces (S, E) and items (S, M) are present from each row to the next; held objects are pieces."""
     begin, end = times, np.append(times[1:], times[-1])
     on = held_when(times, [piece.grip for piece in pieces])

@@ -46,7 +46,7 @@ def holds_at(during: Interval, t: float) -> bool:
     return during[0] <= t <= during[1]
 
 
-Path = Callable[[float], Array]
+PlacementPath = Callable[[float], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class Keyed:
 class Riding:
     """A place fixed to something that moves, `T_base_thing` (4, 4): a cup in a drawer."""
 
-    base: Path
+    base: PlacementPath
     T: Array
 
     def __call__(self, t: float) -> Array:
@@ -185,7 +185,7 @@ class KeyedState:
         return np.interp(np.atleast_1d(np.asarray(times, dtype=float)), self.times, self.values)
 
 
-def places(path: Path, times: ArrayLike) -> Array:
+def places(path: PlacementPath, times: ArrayLike) -> Array:
     """A path at many times, (N, 4, 4)."""
     times = np.atleast_1d(np.asarray(times, dtype=float))
     if hasattr(path, "sample"):

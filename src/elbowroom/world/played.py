@@ -24,7 +24,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.world.digests import digest_of
+from elbowroom.world.evidence import digest_of
 from elbowroom.world.extent import frame_times
 from elbowroom.world.paths import Fall, Keyed, Still, places
 from elbowroom.world.things import Hold, Thing, hands, slip

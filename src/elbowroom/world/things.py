@@ -18,7 +18,7 @@ from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, about, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Motion
-from elbowroom.world.paths import Fall, KeyedState, Path, Riding, places, states
+from elbowroom.world.paths import Fall, KeyedState, PlacementPath, Riding, places, states
 
 Freedom = Literal["free", "level", "joint"]
 
@@ -61,7 +61,7 @@ class Thing:
     """
 
     mesh: Mesh
-    path: Path
+    path: PlacementPath
     mass: float | None = None
     frames: Mapping[str, Array] = field(default_factory=dict)
     freedom: Freedom = "free"
@@ -235,7 +235,7 @@ class Led:
 class Carried:
     """Path of an object in hands of moving bodies; `holds` are in the order in which they begin."""
 
-    own: Path
+    own: PlacementPath
     holds: tuple[Hold, ...]
     bodies: Mapping[str, Motion]
 

@@ -106,7 +106,7 @@ _FACES = np.concatenate([np.eye(3), -np.eye(3)])
 
 
 @dataclass(frozen=True, eq=False)
-class _Spot:
+class _InterestPoints:
     """Points of interest: points (T, P, 3), and their normals (T, P, 3) where they have a front.
 
     `areas` (P,) are those of sides, as shares of the most that is visible at once; None for a face. `owner` is the
@@ -142,7 +142,7 @@ def seen_from(
     if only is None:
         spots, moments = _spots(world, record)
     else:
-        spots, moments = [_Spot(1.0, np.asarray(only, dtype=float)[:, None])], np.ones(len(times))
+        spots, moments = [_InterestPoints(1.0, np.asarray(only, dtype=float)[:, None])], np.ones(len(times))
     total = sum(spot.weight for spot in spots) * moments.sum()
     if not total:
         return np.ones(len(backs))
@@ -178,7 +178,7 @@ def seen_from(
     return out
 
 
-def _worth(spot: _Spot, k: int, seen: NDArray[np.bool_], backs: Array) -> Array:
+def _worth(spot: _InterestPoints, k: int, seen: NDArray[np.bool_], backs: Array) -> Array:
     """Visible share of a spot at time k from each direction (D,), given which points are in sight (P, D)."""
     if spot.fronts is None:
         return seen.mean(axis=0)
@@ -188,9 +188,9 @@ def _worth(spot: _Spot, k: int, seen: NDArray[np.bool_], backs: Array) -> Array:
     return np.minimum(_ENOUGH * spot.areas @ (seen * np.maximum(towards, 0.0)), 1.0)
 
 
-def _spots(world: World, record: Record) -> tuple[list[_Spot], Array]:
+def _spots(world: World, record: Record) -> tuple[list[_InterestPoints], Array]:
     """Spots of interest in a world, and the weight of each moment (T,)."""
-    out: list[_Spot] = []
+    out: list[_InterestPoints] = []
     hands: list[Array] = []
     chests: list[Array] = []
     away = np.zeros(len(record))
@@ -198,7 +198,11 @@ def _spots(world: World, record: Record) -> tuple[list[_Spot], Array]:
         body = world.body(name)
         chest = T[..., :3, 3][:, body.roles.get("chest", 0)]
         if "head" in body.roles:
-            out.append(_face(name, body, T))
+            head = body.roles["head"]
+            eyes = [body.roles[f"{side}_eye"] for side in ("left", "right") if f"{side}_eye" in body.roles]
+            points = T[..., :3, 3][:, eyes or [head]].mean(axis=1, keepdims=True)
+            fronts = T[:, [head], :3, :3] @ (body.T_rest[head, :3, :3].T @ body.front)
+            out.append(_InterestPoints(2.2, points + _SKIN * fronts, fronts, owner=name))
         chests.append(chest)
         for hand in _hands(body, T):
             hands.append(hand)
@@ -206,8 +210,10 @@ def _spots(world: World, record: Record) -> tuple[list[_Spot], Array]:
             away = np.maximum(away, np.linalg.norm(beside - np.median(beside, axis=0), axis=-1))
     ways = [float(np.linalg.norm(np.diff(points, axis=0), axis=-1).sum()) for points in hands]
     most = max([_BUSY, *ways])
-    out += [_Spot(0.1 + 1.9 * (way / most) ** 2, points[:, None]) for points, way in zip(hands, ways, strict=True)]
-    out += [_Spot(1.0, chest[:, None], owner=name) for name, chest in zip(record.joints, chests, strict=True)]
+    out += [
+        _InterestPoints(0.1 + 1.9 * (way / most) ** 2, points[:, None]) for points, way in zip(hands, ways, strict=True)
+    ]
+    out += [_InterestPoints(1.0, chest[:, None], owner=name) for name, chest in zip(record.joints, chests, strict=True)]
     out += _thing_spots(world, record, chests) + _scene_spots(world, chests)
     return out, 0.1 + (away / max(_TRAVELS, float(away.max()))) ** 2
 
@@ -220,15 +226,7 @@ def _hands(body: Body, T: Array) -> list[Array]:
     return [T[:, chain.end, :3, 3] for chain in body.chains.values() if chain.kind in ("arm", "6r", "numeric")]
 
 
-def _face(name: str, body: Body, T: Array) -> _Spot:
-    head = body.roles["head"]
-    eyes = [body.roles[f"{side}_eye"] for side in ("left", "right") if f"{side}_eye" in body.roles]
-    points = T[..., :3, 3][:, eyes or [head]].mean(axis=1, keepdims=True)
-    fronts = T[:, [head], :3, :3] @ (body.T_rest[head, :3, :3].T @ body.front)
-    return _Spot(2.2, points + _SKIN * fronts, fronts, owner=name)
-
-
-def _thing_spots(world: World, record: Record, chests: list[Array]) -> list[_Spot]:
+def _thing_spots(world: World, record: Record, chests: list[Array]) -> list[_InterestPoints]:
     """Sides of things, of fixtures those towards people (chests (T, 3) each); what moves matters more."""
     moved = {name: float(np.ptp(T[:, :3], axis=0).max()) > _TRAVELS for name, T in record.things.items()}
     chosen = sorted(moved, key=lambda name: not moved[name])[:_THINGS]
@@ -241,11 +239,11 @@ def _thing_spots(world: World, record: Record, chests: list[Array]) -> list[_Spo
         points, fronts = apply(T, sides), _FACES @ T[:, :3, :3].swapaxes(-1, -2)
         if isinstance(thing, Fixture) and chests:
             areas *= np.any([((chest[0] - points[0]) * fronts[0]).sum(axis=-1) > 0.0 for chest in chests], axis=0)
-        out.append(_Spot(weight, points, fronts, areas))
+        out.append(_InterestPoints(weight, points, fronts, areas))
     return out
 
 
-def _scene_spots(world: World, chests: list[Array]) -> list[_Spot]:
+def _scene_spots(world: World, chests: list[Array]) -> list[_InterestPoints]:
     """The sides that furniture turns to people (chests (T, 3) each) who stand close by: what they face is there."""
     points: list[Array] = []
     fronts: list[Array] = []
@@ -262,7 +260,7 @@ def _scene_spots(world: World, chests: list[Array]) -> list[_Spot]:
         return []
     times = (len(chests[0]), 1, 1)
     shares = np.array(areas) / max(float(np.linalg.norm(np.array(areas) @ np.array(fronts))), 1e-9)
-    return [_Spot(1.2, np.tile(points, times), np.tile(fronts, times), shares)]
+    return [_InterestPoints(1.2, np.tile(points, times), np.tile(fronts, times), shares)]
 
 
 def _sides(bounds: Array) -> tuple[Array, Array]:

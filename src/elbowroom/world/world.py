@@ -17,7 +17,7 @@ from elbowroom.geometry.transforms import placing, transform
 from elbowroom.motion.clip import Clip, Motion, still_clip
 from elbowroom.motion.retarget import retarget
 from elbowroom.world.contacts import Caps, Contact
-from elbowroom.world.paths import Keyed, KeyedState, Path, Riding, Still, places
+from elbowroom.world.paths import Keyed, KeyedState, PlacementPath, Riding, Still, places
 from elbowroom.world.things import Carried, Fixture, Freedom, GraspMark, Hold, Linked, Thing, hands
 
 
@@ -175,7 +175,7 @@ class World:
         self,
         name: str,
         mesh: Mesh,
-        path: Path,
+        path: PlacementPath,
         *,
         mass: float | None = None,
         frames: Mapping[str, Array] | None = None,

@@ -9,7 +9,7 @@ from itertools import pairwise
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
-from elbowroom.world.certificate_findings import Hit, Unproven, limb_of
+from elbowroom.world.certificate_findings import Finding, Unproven, limb_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair, Part
 from elbowroom.world.paths import Interval, merged
@@ -49,9 +49,9 @@ class CollisionEpisode:
         return f"{a} {does} {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
 
 
-def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Hit]) -> list[CollisionEpisode]:
+def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Finding]) -> list[CollisionEpisode]:
     """Collisions of one character as episodes of limbs, what carries the rest first."""
-    by_limb: dict[str, list[Hit]] = {}
+    by_limb: dict[str, list[Finding]] = {}
     parts: dict[str, Part] = {}
     for part in exact.parts:
         parts.setdefault(part.name, part)
@@ -89,7 +89,7 @@ def _outside(who: str, pair: Pair) -> bool:
     return not all(name.startswith(f"{who}.") for name in pair)
 
 
-def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Hit) -> str | None:
+def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Finding) -> str | None:
     """The limb of a character that must give way, None for collisions of others.
 
     It is the arm that holds the colliding object, otherwise that of its own part. Of two own parts, arms give way

@@ -23,7 +23,7 @@ from elbowroom.plan.repair.cost import JERK_GAIN
 from elbowroom.plan.repair.stretch import Job, Stretch
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, plan_limb
+from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
 from elbowroom.world.fast import HIT
 from elbowroom.world.world import World
 
@@ -252,7 +252,7 @@ def by_search(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     if not stretch.closed or job.hang:
         return None
     style = job.options.style
-    space = LimbSpace.over(stretch.check, job.limits, timed=True, style=style, speed=_SLOWER * stretch.pace.speed)
+    space = LimbSearchSpace.over(stretch.check, job.limits, timed=True, style=style, speed=_SLOWER * stretch.pace.speed)
     for number in range(_SEARCHES):
         done, found = _searched(job, stretch, space, seed + number * _NEXT_SEED)
         if done is not None or not found:
@@ -260,7 +260,7 @@ def by_search(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     return None
 
 
-def _searched(job: Job, stretch: Stretch, space: LimbSpace, seed: int) -> tuple[Replanned | None, bool]:
+def _searched(job: Job, stretch: Stretch, space: LimbSearchSpace, seed: int) -> tuple[Replanned | None, bool]:
     """A smooth path of one search, None without any; and whether the search itself found a path."""
     start, style, clocks = time.perf_counter(), job.options.style, job.options.clocks
     begin, end = (space.state(stretch.base[k], float(stretch.times[k])) for k in (0, -1))

@@ -14,7 +14,7 @@ from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import Style
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate import Certificate
-from elbowroom.world.certificate_findings import Hit
+from elbowroom.world.certificate_findings import Finding
 
 
 @dataclass
@@ -77,7 +77,7 @@ class RepairOptions:
     brief: bool = True
     clocks: Clocks = field(default_factory=Clocks)
 
-    def pending(self, proof: Certificate) -> list[Hit]:
+    def pending(self, proof: Certificate) -> list[Finding]:
         """Collisions of a proof that are to be resolved, and pairs too close to be proven apart."""
         return [hit for hit in proof.hits if hit.during[1] >= self.since and hit.during[0] <= self.until]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
-from elbowroom.world.certificate_findings import Hit
+from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.edit import Edit
 from elbowroom.world.paths import Interval, Still, merged
 from elbowroom.world.things import Fixture
@@ -47,12 +47,12 @@ class Piece:
     since: float
     until: float
 
-    def has(self, hit: Hit) -> bool:
+    def has(self, hit: Finding) -> bool:
         """Return whether a collision is one of this piece."""
         return hit.during[1] >= self.since and hit.during[0] <= self.until
 
 
-def pieces(world: World, hits: Sequence[Hit]) -> list[Piece]:
+def pieces(world: World, hits: Sequence[Finding]) -> list[Piece]:
     """Pieces of a take in which all of the given collisions are; those of dense collisions overlap."""
     cores: list[Interval] = []
     for begin, end in merged([hit.during for hit in hits], _BREAK_S):
@@ -64,7 +64,7 @@ def pieces(world: World, hits: Sequence[Hit]) -> list[Piece]:
     return [Piece((max(a - _AROUND_S, begin), min(b + _AROUND_S, end)), a - slack, b + slack) for a, b in cores]
 
 
-def windows(world: World, hits: Sequence[Hit]) -> list[Interval]:
+def windows(world: World, hits: Sequence[Finding]) -> list[Interval]:
     """Intervals of the pieces for some collisions; none where they make up most of a world."""
     found, (begin, end) = [piece.during for piece in pieces(world, hits)], world.span
     return found if _of_clips(world) and sum(b - a for a, b in found) < _MOST * (end - begin) else []

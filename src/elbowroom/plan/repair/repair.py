@@ -28,7 +28,7 @@ from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
 from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.world.allowances import Changed, recorded_people
 from elbowroom.world.certificate import Certificate
-from elbowroom.world.certificate_findings import Hit
+from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.edit import Edit, motions
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
@@ -171,7 +171,7 @@ def repair_planned(
     return _by_limbs(world, people, options, changed, proof)
 
 
-def repair_near(world: World, who: str, hits: Sequence[Hit], *, seed: int = 0, searches: bool = True) -> Plan:
+def repair_near(world: World, who: str, hits: Sequence[Finding], *, seed: int = 0, searches: bool = True) -> Plan:
     """Resolve the given collisions of a character, which are all since the first of them, in the time around them if
     possible, so that a long walk costs no more than a short one.
 

@@ -24,7 +24,7 @@ from elbowroom.plan.repair.options import Clocks
 from elbowroom.plan.repair.pelvis import BodyDetour, core_about
 from elbowroom.plan.walking.ground import LOW_M, Ground
 from elbowroom.world.allowances import Changed, is_foot
-from elbowroom.world.certificate_findings import Collision, Hit
+from elbowroom.world.certificate_findings import Collision, Finding
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR, Part, moves, parts_of
 from elbowroom.world.world import World
@@ -87,7 +87,7 @@ _RAISED_MARGIN_M = 0.003
 _RAISED_M_S2, _STAYS_UP_S = 1.5, 0.6
 
 
-def raised(world: World, who: str, found: Iterable[Hit]) -> BodyDetour | None:
+def raised(world: World, who: str, found: Iterable[Finding]) -> BodyDetour | None:
     """Raise a recorded clip where its feet or shins are deeper in the floor than the caps of the world allow, and onto
     carpets and sills that feet are in.
 

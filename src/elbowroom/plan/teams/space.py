@@ -21,7 +21,7 @@ from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
 from elbowroom.plan.walking.crossing import under_way
 from elbowroom.posing.limb_ik import LimbIK
-from elbowroom.spaces.team import Bearer, Floor, TeamSpace
+from elbowroom.spaces.team import Bearer, FloorCells, TeamSpace
 from elbowroom.spaces.team_scene import grouped, narrow_places, open_cells
 from elbowroom.world.columns import CELL_M, Columns, columns_of
 from elbowroom.world.exact import ExactWorld
@@ -110,7 +110,7 @@ def team_space(
             )
         )
     bearers += [_robot_bearer(robot, T, columns) for robot in robots]
-    floor = Floor(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
+    floor = FloorCells(columns.origin, CELL_M, open_cells([b.room for b in bearers], columns.origin, CELL_M),
                   narrow_places(bearers[0].room < _SHELL_M, columns.origin, CELL_M, _WIDEST_M, 1))  # fmt: skip
     lows, usual, highs = np.array(spans).T
     low, high = sorted((float(lows.max()), float(highs.min())))

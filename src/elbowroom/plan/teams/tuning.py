@@ -24,7 +24,7 @@ from elbowroom.plan.take import Take
 from elbowroom.plan.teams.animate import Bent, Blocked, Frames, held_frames, replace_frames
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
-from elbowroom.world.certificate_findings import Hit
+from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair
 
@@ -95,12 +95,12 @@ class Tuning:
         self.changes: list[list[Change]] = [[] for _ in team]
         self.parts = [_parts(carrier.actor) for carrier, _, _ in team]
         self.places = made[0].places
-        self.known: list[Hit] = []
+        self.known: list[Finding] = []
         self.exact: ExactWorld | None = None
         # seconds that were changed last, and collisions in them
-        self.changed: tuple[tuple[float, float], list[Hit]] = ((0.0, 0.0), [])
+        self.changed: tuple[tuple[float, float], list[Finding]] = ((0.0, 0.0), [])
 
-    def tune(self, during: tuple[float, float], met: Sequence[Hit]) -> None:
+    def tune(self, during: tuple[float, float], met: Sequence[Finding]) -> None:
         """Change blocks until everything is free; raises `Blocked` at the first block that cannot be freed."""
         met = _in_time(met)
         for _ in range(_BLOCKS):
@@ -128,7 +128,7 @@ class Tuning:
         mine = [self.parts[number].get(name, "trunk") for name in pair if name.startswith(f"{who}.")]
         return min(mine, key=lambda name: _CHAINS.index(name.rpartition("_")[2]), default="object")
 
-    def _left(self, met: Sequence[Hit], during: tuple[float, float]) -> list[Hit]:
+    def _left(self, met: Sequence[Finding], during: tuple[float, float]) -> list[Finding]:
         """Collisions after a change of frames: those of other frames are as before."""
         (begin, end), left = self.changed
         here = [c for c in met if c.during[0] < end and c.during[1] > begin]
@@ -137,11 +137,11 @@ class Tuning:
             left = self._met((max(span[0], during[0]), min(span[1], during[1])))
         return _in_time([*(c for c in met if c not in here), *left])
 
-    def _met(self, during: tuple[float, float]) -> list[Hit]:
+    def _met(self, during: tuple[float, float]) -> list[Finding]:
         """Everything that collides between two times, or is not proven."""
         return _in_time(hits(self.d.world, during))
 
-    def _block(self, met: Sequence[Hit]) -> tuple[int, list[Hit]]:
+    def _block(self, met: Sequence[Finding]) -> tuple[int, list[Finding]]:
         """The first block: its carrier, and consecutive collisions of the same chain."""
         names = [carrier.actor.who for carrier, _, _ in self.team]
         number = next((names.index(who) for who in met[0].who if who in names), 0)
@@ -153,7 +153,7 @@ class Tuning:
                 block.append(other)
         return number, block
 
-    def _options(self, number: int, block: Sequence[Hit]) -> Iterator[Change]:
+    def _options(self, number: int, block: Sequence[Finding]) -> Iterator[Change]:
         """Changes that may free a block, the least visible first."""
         carrier, _, began = self.team[number]
         actor = carrier.actor
@@ -181,16 +181,16 @@ class Tuning:
                 for sign in (1.0,) if kind in ("bend", "crouch") else (1.0, -1.0):
                     yield Change(kind, sign * size, first, last, fades)
 
-    def _own_arm(self, number: int, block: Sequence[Hit]) -> bool:
+    def _own_arm(self, number: int, block: Sequence[Finding]) -> bool:
         """Return whether a block is of a carrier's arm and its own body."""
         pair, who = block[0].pair, self.team[number][0].actor.who
         return self._chain(pair, number).endswith("_arm") and all(name.startswith(f"{who}.") for name in pair)
 
-    def _steps_back(self, number: int, block: Sequence[Hit]) -> bool:
+    def _steps_back(self, number: int, block: Sequence[Finding]) -> bool:
         """Return whether a block is rather solved on a path farther from the object."""
         return self._own_arm(number, block) and self.may_step_back(number)
 
-    def _solved(self, number: int, block: Sequence[Hit]) -> bool:
+    def _solved(self, number: int, block: Sequence[Finding]) -> bool:
         """Free a block by the first change that does."""
         failed: dict[tuple[str, bool], float] = {}
         for change in self._options(number, block):
@@ -200,7 +200,7 @@ class Tuning:
             failed[kind] = abs(change.size)
         return False
 
-    def _freed(self, number: int, change: Change, block: Sequence[Hit], too_little: float) -> bool:
+    def _freed(self, number: int, change: Change, block: Sequence[Finding], too_little: float) -> bool:
         """Apply a change, reduced to its minimum; return whether it frees the block. A share of it is `too_little`.
 
         Sizes are compared by the colliding pairs in some frames of the block. What is kept is proven, with the whole
@@ -270,7 +270,7 @@ class Tuning:
             return False
         return True
 
-    def _meets(self, block: Sequence[Hit]) -> bool:
+    def _meets(self, block: Sequence[Finding]) -> bool:
         """Return whether a pair of a block still collides in some of its frames."""
         if self.exact is None:
             self.exact = ExactWorld(self.d.world)
@@ -285,7 +285,7 @@ class Tuning:
                 return True
         return False
 
-    def _too_little(self, number: int, block: Sequence[Hit], chain: str) -> bool:
+    def _too_little(self, number: int, block: Sequence[Finding], chain: str) -> bool:
         """Return whether collisions of a block's chain are left in it."""
         met = self._met((block[0].during[0], max(c.during[1] for c in block)))
         return any(self._chain(c.pair, number) == chain and self._known(c) for c in met)
@@ -302,13 +302,13 @@ class Tuning:
         # an object that gives way must not meet the scene for it
         return change.kind != "object" or not any(carrier.thing in c.pair and not self._known(c) for c in met)
 
-    def _known(self, met: Hit) -> bool:
+    def _known(self, met: Finding) -> bool:
         """Return whether a collision was there before the change."""
         return any(
             met.pair == k.pair and met.during[0] <= k.during[1] and k.during[0] <= met.during[1] for k in self.known
         )
 
-    def _same(self, met: Hit, number: int, chain: str) -> bool:
+    def _same(self, met: Finding, number: int, chain: str) -> bool:
         """Return whether a collision is one that a change of this carrier's chain should have solved or has made: those
         of other chains that were there before are for blocks to come."""
         who = self.team[number][0].actor.who
@@ -318,7 +318,7 @@ class Tuning:
         return chain == "object" or (who in met.who and own in (chain, "left_leg", "right_leg", "trunk", "object"))
 
 
-def _in_time(found: Iterable[Hit]) -> list[Hit]:
+def _in_time(found: Iterable[Finding]) -> list[Finding]:
     """Findings, the earliest first."""
     return sorted(found, key=lambda hit: hit.during)
 

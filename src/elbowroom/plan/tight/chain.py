@@ -19,11 +19,11 @@ from elbowroom.plan.accept import met_between
 from elbowroom.plan.margins import BETWEEN_M
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
-from elbowroom.posing.stand import Balance
+from elbowroom.posing.stand import Balancer
 from elbowroom.search import shortcut
 from elbowroom.search.birrt import Budget, Stats
 from elbowroom.search.rrt import EFFORT, CarriedPath, plan, smooth
-from elbowroom.search.shortcut import Effort
+from elbowroom.search.shortcut import SmoothingLimits
 from elbowroom.spaces.component import Component, ComponentSpace, Edge, PosePath, components, joined
 from elbowroom.world.fast_body import BodyCheck
 
@@ -53,7 +53,7 @@ class BodyProblem:
     start: Pose
     goal: Pose
     check: BodyCheck
-    balance: Balance
+    balance: Balancer
     axes: Array
     working: str = "right_arm"
 
@@ -73,17 +73,17 @@ class BodyProblem:
         return out
 
 
-def standing_balance(body: Character, floor: float, ends: Sequence[Pose], least_m: float, **bears: Any) -> Balance:
+def standing_balance(body: Character, floor: float, ends: Sequence[Pose], least_m: float, **bears: Any) -> Balancer:
     """Balance of a body over its feet as far from the border as all postures in `ends` are, `least_m` at most.
 
-    None is kept where one of them is not balanced. `bears` are further supports and the load, see `Balance`.
+    None is kept where one of them is not balanced. `bears` are further supports and the load, see `Balancer`.
     """
-    plain = Balance(body, floor, 0.0, **bears)
+    plain = Balancer(body, floor, 0.0, **bears)
     for pose in ends:
         corners = plain.support(pose, PosePath(body, [pose, pose]).feet(0.0))
         least_m = min(least_m, plain.margin(pose, corners))
     wanted = least_m >= 0.0 and body.masses is not None
-    return Balance(body, floor, max(least_m, 0.0), wanted=wanted, **bears)
+    return Balancer(body, floor, max(least_m, 0.0), wanted=wanted, **bears)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,6 +260,6 @@ def shortened(
         inner = edge_poses(problem, poses[i], poses[j]) if 2 < j - i <= longest * len(poses) else None
         return None if inner is None or len(inner) >= j - i else [*poses[: i + 1], *inner, *poses[j + 1 :]]
 
-    effort = Effort(settings.shortcuts, vain=settings.shortcuts)
+    effort = SmoothingLimits(settings.shortcuts, vain=settings.shortcuts)
     poses: list[Pose] = shortcut.shortened(path.poses, straight, seed, effort)
     return PosePath(problem.body, poses)

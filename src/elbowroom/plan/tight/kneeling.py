@@ -29,7 +29,7 @@ from elbowroom.posing.kneeling import HEEL_RAD, Kneeling, StepBack, kneeling_pos
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.stand import shrunk
 from elbowroom.posing.whole_body import WholeBody
-from elbowroom.world.contacts import Contact, Kind
+from elbowroom.world.contacts import Contact, ContactKind
 from elbowroom.world.pairs import FLOOR
 from elbowroom.world.things import FOREVER
 
@@ -113,7 +113,7 @@ def _walk(d: Director, actor: Actor, frames: tuple[Array, Array]) -> None:
     d.world = actor.placed(d.world)
 
 
-def _contacts(actor: Actor, side: Hand, during: tuple[float, float], kind: Kind) -> list[Contact]:
+def _contacts(actor: Actor, side: Hand, during: tuple[float, float], kind: ContactKind) -> list[Contact]:
     """Contacts of a knee with the floor."""
     joints = [actor.body.role(f"{side}_{part}") for part in ("thigh", "shin")]
     names = dict.fromkeys(f"{actor.who}.{shape.name}" for shape in actor.body.shapes if shape.joint in joints)

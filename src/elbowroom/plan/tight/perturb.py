@@ -11,7 +11,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.plan.tight.criteria import Criteria
 from elbowroom.posing.whole_body_model import range_of
-from elbowroom.spaces.component import Freedom, PosePath, components
+from elbowroom.spaces.component import PosePath, SharedCoordinate, components
 from elbowroom.stopping import may_stop_here
 
 # Largest turns of a degree of freedom half-way along a path that are added at a time, radians, in turn.
@@ -84,7 +84,7 @@ def perturbed(base: PosePath, names: Sequence[str], judge: Judge, reference: Ref
     return best.rotations
 
 
-def _turned(path: PosePath, freedom: Freedom, turns: Array) -> Array:
+def _turned(path: PosePath, freedom: SharedCoordinate, turns: Array) -> Array:
     """Rotations (N, J, 4) of a path with one degree of freedom turned by (N,), within its limits."""
     q = np.array(path.rotations)
     for joint in freedom.joints:

@@ -26,7 +26,7 @@ from elbowroom.plan.tight.moving import MovingScene
 from elbowroom.plan.tight.recordings import capture_for
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.posing.kneeling import Kneeling
-from elbowroom.posing.stand import Balance
+from elbowroom.posing.stand import Balancer
 from elbowroom.posing.whole_body import Load
 from elbowroom.spaces.component import PosePath
 from elbowroom.world.allowances import supports
@@ -145,7 +145,7 @@ def axes_of(actor: Actor) -> Array:
     return np.stack([front, np.cross(up, front), up], axis=1)
 
 
-def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> Balance:
+def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> Balancer:
     """Balance of a character with its load; as far from the border as both ends are, none where one is unbalanced."""
     floor = d.world.floor or 0.0
     held = [(d.world.objects[h.object].mass or 0.0, actor.body.hand(h.hand)) for h in d.world.holds
@@ -167,7 +167,7 @@ def _balance(d: Director, actor: Actor, goal: Pose, settings: TightSettings) -> 
     return standing_balance(actor.body, floor, (actor.pose, goal), settings.balance, **bears)
 
 
-def _kneeling(knee: Kneeling, ends: tuple[Pose, Pose], least_m: float, load: Any) -> Balance:
+def _kneeling(knee: Kneeling, ends: tuple[Pose, Pose], least_m: float, load: Any) -> Balancer:
     """Balance on a knee, as far from the border as both ends are, `least_m` at most."""
     plain = knee.with_(0.0, load=load)
     corners = plain.support(knee.pose, PosePath(knee.body, [knee.pose, knee.pose]).feet(0.0))

@@ -204,7 +204,7 @@ def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: 
     """Grasps of an object, with a given name if any, without those that led to later failures."""
     if name is not None and all(g.name != name for g in grasps):
         raise UnknownName(f"grasp of {thing}", name, dict.fromkeys(g.name for g in grasps))
-    refused = d.effort.refused.get(thing, set())
+    refused = d.spent.refused.get(thing, set())
     return [g for g in grasps if name in (None, g.name) and (hand, g.name) not in refused]
 
 

@@ -20,7 +20,7 @@ from elbowroom.plan.margins import STEPS_M
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.verbs.holding import Grips, Holding
 from elbowroom.posing.grasps import closed_on, grasps_of, opposed
-from elbowroom.posing.grasps_form import Form, form_of
+from elbowroom.posing.grasps_form import GraspForm, form_of
 from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.posing.two_hands import STEEP, edge_grasps, two_hand_grasps
 from elbowroom.world.world import World
@@ -61,7 +61,7 @@ def pole_grasps(world: World, actor: Actor, thing: str, places: Sequence[Array])
     ]
 
 
-def _along(world: World, actor: Actor, hand: str, thing: str, form: Form, places: Sequence[Array]) -> list[Grasp]:
+def _along(world: World, actor: Actor, hand: str, thing: str, form: GraspForm, places: Sequence[Array]) -> list[Grasp]:
     """Grasps of a hand along a pole: those proposed for its middle, shifted, where fingers still close on it."""
     grasps = grasps_of(world, actor.who, hand, thing, actor.now)
     if not grasps:

@@ -17,7 +17,7 @@ from elbowroom.files.clip_library import posture_database
 from elbowroom.geometry.rotations import UP, Array, about, angle_between, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
-from elbowroom.motion.posture_db import Posture, PostureDatabase
+from elbowroom.motion.posture_db import MarkerPosture, PostureDatabase
 from elbowroom.motion.recorded import recorded_postures
 from elbowroom.plan.accept import met_between
 from elbowroom.plan.actor import Actor
@@ -88,13 +88,13 @@ class Grips:
 
 
 @dataclass
-class _Known:
+class _Remembered:
     """Checks of postures by what they are about, the last recorded posture that was asked for, by its hands, and
     collisions that ended steps of the object's paths.
     """
 
     postures: dict[object, Postures] = field(default_factory=dict)
-    answer: tuple[object, Posture] | None = None
+    answer: tuple[object, MarkerPosture] | None = None
     met: Counter[str] = field(default_factory=Counter)
 
 
@@ -108,14 +108,14 @@ class Holding:
         self.databases = _databases(actor, task)
         # recorded postures that guide the solver, and the weight of their markers
         self.guided: tuple[PostureDatabase | None, float] = (next(iter(self.databases), None), PULLS[0])
-        self._known = _Known()
+        self._remembered = _Remembered()
         self.support = support_of(actor.body, actor.pose, d.world.floor or 0.0) if task.balance else None
         self.T_feet = {foot: actor.body.skeleton.at(actor.pose)[actor.body.role(foot)] for foot in FEET}
 
     @property
     def met(self) -> Counter[str]:
         """Collisions that ended steps of the object's paths, in words."""
-        return self._known.met
+        return self._remembered.met
 
     @property
     def mass(self) -> float:
@@ -269,13 +269,13 @@ class Holding:
         guide, pull = self.guided
         if guide is None:
             return None, None
-        key, known = (guide, *targets, *(T.tobytes() for T in targets.values())), self._known
+        key, known = (guide, *targets, *(T.tobytes() for T in targets.values())), self._remembered
         if known.answer is None or key != known.answer[0]:  # postures are solved several times for the same hands
             known.answer = key, guide.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
         found = known.answer[1]
         return found.markers, pull * found.weights
 
-    def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, Posture]]:
+    def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, MarkerPosture]]:
         """Databases, best fit first: metres to the nearest constraints, at start and goal, and the worse answer of the
         two (Y10).
         """
@@ -306,7 +306,7 @@ class Holding:
         """
         shapes = tuple((hand, grasp.name if grips.closes else grasp.shape.name) for hand, grasp in grips.grasps.items())
         key = (shapes, closed and grips.closes, lies)
-        if key not in self._known.postures:
+        if key not in self._remembered.postures:
             d, actor = self.d, self.actor
             fingers: dict[int, Array] = {}
             contacts: list[Contact] = []
@@ -317,8 +317,8 @@ class Holding:
                 contacts += supported(self.thing, resting(d.world, self.thing, actor.now, T), (-np.inf, np.inf))
             contacts += tissue_contacts(actor.body, actor.who, (-np.inf, np.inf), d.world.caps.tissue)
             world = d.world.with_(contacts=(*d.world.contacts, *contacts))
-            self._known.postures[key] = Postures(world, actor.who, actor.now, fingers=fingers, led=self.thing)
-        return self._known.postures[key]
+            self._remembered.postures[key] = Postures(world, actor.who, actor.now, fingers=fingers, led=self.thing)
+        return self._remembered.postures[key]
 
 
 def _alike(a: Pose, b: Pose) -> bool:

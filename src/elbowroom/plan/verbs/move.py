@@ -44,7 +44,7 @@ def move(d: Director, task: Move) -> None:
     hands = [free_hands(d, actor, task.hands, what) for actor in actors]
     settings = d.settings
     d.settings = replace(settings, search_budget=_REACHES)
-    d.effort.paths_left = min(d.effort.paths_left, _BODIES)
+    d.spent.paths_left = min(d.spent.paths_left, _BODIES)
     try:
         Crew(d, [Carrier(d, actor, task, what, len(actors)) for actor in actors], hands).move()
     finally:

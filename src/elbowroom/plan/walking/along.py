@@ -10,7 +10,7 @@ import scipy
 from elbowroom.character.body import Character
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.locomotion.course import Manner
+from elbowroom.locomotion.course import WalkingManner
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.plan.walking.paths import BAND_M, DUCK, WalkPath
 
@@ -23,11 +23,11 @@ _TURNED_M = 0.35
 _SWINGS_M, _STILL_M = (0.08, 0.2), 0.5
 
 
-def manners_along(path: WalkPath) -> list[Manner]:
+def manners_along(path: WalkPath) -> list[WalkingManner]:
     """Manner of walking at each point of a path: a sideways walker has turned before the gap."""
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.points, axis=0), axis=1))])
     turned = [k for k, mode in enumerate(path.modes) if mode.manner != "forward"]
-    out: list[Manner] = ["forward"] * len(along)
+    out: list[WalkingManner] = ["forward"] * len(along)
     for j, s in enumerate(along):
         near = min(turned, key=lambda k: abs(along[k] - s), default=None)
         if near is not None and abs(along[near] - s) < _TURNED_M:

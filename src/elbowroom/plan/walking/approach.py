@@ -201,7 +201,7 @@ def _from_elsewhere(
         d.settings = replace(settings, reach=replace(settings.reach, thorough=thorough))
         at_start, places = 0, iter(untried)
         while (spot := next(places, None)) is not None:
-            if (effort != "all" and at_start >= _SAME_START) or d.effort.walks >= MOST_FAILED_WALKS:
+            if (effort != "all" and at_start >= _SAME_START) or d.spent.walks >= MOST_FAILED_WALKS:
                 break
             stuck = d.attempt(partial(_from_spot, d, actor, spot, replace(request, effort=effort), do))
             if stuck is None:
@@ -209,7 +209,7 @@ def _from_elsewhere(
                 return None
             d.take = ready
             if isinstance(stuck, Blocked):
-                d.effort.walks += 1
+                d.spent.walks += 1
                 why = why or stuck
                 blocked.append(spot)
                 end = near_an_end(stuck, stance_of(actor.body, actor.pose)[0], spot)
@@ -223,7 +223,7 @@ def _from_elsewhere(
                     request = replace(request, avoid=(*request.avoid, *stuck.discs))
             else:
                 cut_off = isinstance(stuck, NoPath) and bool(request.avoid)  # there is a path, where others failed
-                d.effort.walks += not cut_off
+                d.spent.walks += not cut_off
                 why = why or stuck if cut_off else stuck
                 (blocked if cut_off else missed).append(spot)
                 if stuck.anywhere:
@@ -254,7 +254,7 @@ def _places_to_try(d: Director, actor: Actor, task: Task, target: tuple[str, Arr
     hand = holding_hand(d, task, thing) if low and task.puts_down else task.hand
     spots = suited_first(d, actor, spots_for(d, actor, target[1], hand, ahead), _suits(d, task, seen, low))
     first = list(islice(spots, 1))
-    if task.puts_down and thing in d.effort.choosy and seen and not any(seen):
+    if task.puts_down and thing in d.spent.choosy and seen and not any(seen):
         why = f"put {thing}: with this grasp the hand cannot reach the goal or leave it"
         raise PlanningFailure("target-in-collision", why)
     return chain(first, spots)

@@ -15,7 +15,7 @@ from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.walking.along import manners_along
 from elbowroom.plan.walking.paths import Disc, WalkPath
-from elbowroom.world.certificate_findings import Hit
+from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.world import World
 
 # Distance between two people who pass each other, and half the width of a person without a gait of its own, metres.
@@ -33,7 +33,7 @@ _STAYS_M = 0.2
 _MISSING_S_M, _DETOUR_S_M = 30.0, 1.0
 
 
-def met(world: World, found: Iterable[Hit], who: str) -> tuple[list[Hit], list[Hit]]:
+def met(world: World, found: Iterable[Finding], who: str) -> tuple[list[Finding], list[Finding]]:
     """Collisions of a character: with other people who walk, and with everything else, the earliest first."""
     found = sorted(found, key=lambda hit: hit.during)
     people = [c for c in found if any(under_way(world, name, c.during[0]) for name in c.who if name != who)]

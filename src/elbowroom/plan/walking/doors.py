@@ -222,7 +222,7 @@ def step_and_open(d: Director, task: HandleTask, beyond: Array | None = None) ->
             if there is None:
                 return
             d.take = saved
-            d.effort.walks += 1
+            d.spent.walks += 1
             stuck = there if stuck.missing else stuck
             blocked += [stance] * isinstance(there, Blocked)
     raise stuck

@@ -19,7 +19,7 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
-from elbowroom.locomotion.course import Manner, facing
+from elbowroom.locomotion.course import WalkingManner, facing
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.plan.walking.bending import bent, pulled, spaced_along
 from elbowroom.world.columns import CELL_M, Columns
@@ -70,7 +70,7 @@ class Mode:
     """
 
     name: str
-    manner: Manner
+    manner: WalkingManner
     low: float = 0.0
     high: float = 1.0
     factor: float = field(default=1.0, compare=False)

@@ -45,7 +45,7 @@ from elbowroom.plan.walking.paths import (
     WalkPath,
     WalkPaths,
 )
-from elbowroom.world.certificate_findings import Hit
+from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World
@@ -277,15 +277,15 @@ def _walked(d: Director, actor: Actor, walk: Walk) -> None:
     _repair_walk(d, actor, [*things, *people], walk)
 
 
-def _collisions(d: Director, actor: Actor, walk: Walk, begin: float) -> tuple[list[Hit], ...]:
+def _collisions(d: Director, actor: Actor, walk: Walk, begin: float) -> tuple[list[Finding], ...]:
     """Collisions of a walk since its beginning with people under way, and with everything else, the earliest first.
 
     Those after a meeting are left out if the walk is given up because of it.
     """
     near = within_reach(d.world, actor.who, (begin, actor.now))
     count = 1 if walk.repair_crossings or len(near.characters) < 2 else int(np.ceil((actor.now - begin) / _PROVEN_S))
-    people: list[Hit] = []
-    things: list[Hit] = []
+    people: list[Finding] = []
+    things: list[Finding] = []
     for during in pairwise(np.linspace(begin, actor.now, max(count, 1) + 1).tolist()):
         found = met(d.world, hits(near, during), actor.who)
         people, things = [*people, *found[0]], [*things, *found[1]]
@@ -317,10 +317,10 @@ def _set_out(d: Director, actor: Actor, walk: Walk) -> Ground:
     return ground
 
 
-def _repair_walk(d: Director, actor: Actor, found: Sequence[Hit], walk: Walk) -> None:
+def _repair_walk(d: Director, actor: Actor, found: Sequence[Finding], walk: Walk) -> None:
     """Resolve the collisions of a walk by the ladder of repairs; raises `Blocked`."""
     why = f"{actor.who} collides along the path"
-    left: list[Hit] = []
+    left: list[Finding] = []
     effort = walk.request.effort
     if effort == "all" or (effort == "leans" and _little(d.world, actor, found)):
         around = within_reach(d.world, actor.who, d.world.motion(actor.who).span)
@@ -339,7 +339,7 @@ def _repair_walk(d: Director, actor: Actor, found: Sequence[Hit], walk: Walk) ->
     raise Blocked(f"{walk.request.what}: {why}", at, [Disc(at, AVOID_M, m) for m in (mode, *useless)], False)
 
 
-def _useless_instead(world: World, actor: Actor, found: Sequence[Hit]) -> list[Mode]:
+def _useless_instead(world: World, actor: Actor, found: Sequence[Finding]) -> list[Mode]:
     """Modes that do not resolve collisions of an upright walk: crouching helps heads, and stepping over helps where
     something low is met.
     """
@@ -350,7 +350,7 @@ def _useless_instead(world: World, actor: Actor, found: Sequence[Hit]) -> list[M
     return [*(() if heads & met else (DUCK, STOOP)), *(() if low else (OVER, HIGH_OVER))]
 
 
-def _little(world: World, actor: Actor, found: Sequence[Hit]) -> bool:
+def _little(world: World, actor: Actor, found: Sequence[Finding]) -> bool:
     """Return whether arm offsets may suffice: only arms, or what they hold, collide, not too often nor too long.
 
     A hand that meets a wall is one collision, not one of each finger.
@@ -372,7 +372,7 @@ def _little(world: World, actor: Actor, found: Sequence[Hit]) -> bool:
     return times <= _FEW
 
 
-def _place_of(actor: Actor, hit: Hit) -> Array:
+def _place_of(actor: Actor, hit: Finding) -> Array:
     """Position (2,) of the body in the middle of a collision."""
     return actor.root[min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1), :2]
 
