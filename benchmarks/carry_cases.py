@@ -28,8 +28,8 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.edit import place
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Carry
 from elbowroom.plan.teams import carry
 from elbowroom.plan.teams import paths as team_paths

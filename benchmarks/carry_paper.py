@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.gallery.scenes import scenario
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.state.result import PlanningFailure
 from elbowroom.plan.teams import carry, tuning, under_way
 from elbowroom.plan.teams import paths as team_paths
 from elbowroom.spaces.team import ASIDE_M, BEHIND_M, PITCH, TILT_RAD, TURNED_RAD, YAW, TeamSpace

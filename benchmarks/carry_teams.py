@@ -16,7 +16,7 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.edit import place
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Carry
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World

@@ -22,12 +22,12 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.checks.ground import standing_at
+from elbowroom.plan.checks.places import clear_of_support, resting
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.places import clear_of_support, resting
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Fetch
-from elbowroom.plan.walking.ground import standing_at
 from elbowroom.plan.walking.paths import WalkPaths
 from elbowroom.props.makers import made
 from elbowroom.world.columns import columns_of

@@ -21,7 +21,7 @@ from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Move
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World

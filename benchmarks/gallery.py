@@ -19,7 +19,7 @@ import numpy as np
 
 from elbowroom.gallery.scenes import scenarios
 from elbowroom.motion.quality import worst_quality
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Close, Open, Put
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard

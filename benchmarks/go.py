@@ -22,11 +22,11 @@ from elbowroom.files.open import read_scene
 from elbowroom.locomotion.departure import walk_from
 from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.checks.ground import standing_at
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Go
-from elbowroom.plan.walking.ground import standing_at
 from elbowroom.plan.walking.paths import WalkPaths
 from elbowroom.storyboard.storyboard import read_storyboard
 from elbowroom.world.columns import columns_of

@@ -15,10 +15,10 @@ import numpy as np
 
 from elbowroom.character.human import preset
 from elbowroom.geometry.solids import box
+from elbowroom.plan.checks.ground import standing_at
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Go
-from elbowroom.plan.walking.ground import standing_at
 from elbowroom.world.world import World
 
 FPS = 30.0

@@ -33,7 +33,7 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.props.furniture import bookshelf
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast import LimbCheck

@@ -50,21 +50,21 @@ MUTANTS = (
     ),
     Mutant(
         "require_free never raises",
-        "plan/give_way.py",
+        "plan/steps/give_way.py",
         '    if d.settings.tier == "ik":\n        return\n    found, before = hits(',
         "    return\n    found, before = hits(",
         "tests/plan/test_director.py -k collides",
     ),
     Mutant(
         "a failed attempt keeps its grips",
-        "plan/director.py",
+        "plan/steps/director.py",
         "            self.take = before\n        return done\n",
         "            self.take = replace(before, grips=self.take.grips)\n        return done\n",
         "tests/plan/test_director.py -k failed_attempt",
     ),
     Mutant(
         "the strangest of the searched paths is kept",
-        "plan/arm_paths.py",
+        "plan/repair/arm_paths.py",
         "        return min(candidates, key=lambda trajectory: self._strange(trajectory.rotations))\n",
         "        return max(candidates, key=lambda trajectory: self._strange(trajectory.rotations))\n",
         "tests/plan/test_director.py -k natural",
@@ -92,7 +92,7 @@ MUTANTS = (
     ),
     Mutant(
         "an edit owns its limb from its begin only",
-        "plan/edit.py",
+        "plan/state/edit.py",
         "            owner[begin if edit.limb in known else 0 :, own[edit.limb]] = rank\n",
         "            owner[begin:, own[edit.limb]] = rank\n",
         "tests/plan/test_edits.py -k before_its_first_edit",

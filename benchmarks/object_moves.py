@@ -30,8 +30,8 @@ from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Move
 from elbowroom.plan.verbs.holding import Holding
 from elbowroom.world.paths import Still

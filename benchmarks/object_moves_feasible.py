@@ -23,8 +23,8 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, exp, log, multiply
 from elbowroom.geometry.rotations import from_matrix as quaternion
 from elbowroom.geometry.transforms import inverse
-from elbowroom.plan.director import Director
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Move
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips

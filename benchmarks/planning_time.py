@@ -21,7 +21,7 @@ from elbowroom.gallery.scenes import scenario
 from elbowroom.kernels import birrt as kernels
 from elbowroom.kernels import edges
 from elbowroom.kernels.space import CHECKS
-from elbowroom.plan import director
+from elbowroom.plan.steps import director
 from elbowroom.search import shortcut
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.exact_placed import Placed

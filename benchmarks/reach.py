@@ -20,7 +20,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, multiply, to_matrix
 from elbowroom.locomotion.standing import idle
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.postures import Postures
+from elbowroom.plan.checks.postures import Postures
 from elbowroom.posing.reach import Reached, reach
 from elbowroom.world.world import World
 

@@ -33,8 +33,8 @@ from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import joint_jerks, worst_quality
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Carry
 from elbowroom.plan.tight.settings import TightSettings
 from elbowroom.storyboard.plan import plan_storyboard

@@ -35,7 +35,7 @@ from elbowroom.pictures.direction import Camera
 from elbowroom.pictures.images import strip, write_png
 from elbowroom.pictures.renderer import Pixels
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World

@@ -12,8 +12,8 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk
 from elbowroom.motion.stance import foot_slide
-from elbowroom.plan.accept import ABOUT, ROUGHER, speed_limits
-from elbowroom.plan.result import Plan
+from elbowroom.plan.checks.accept import ABOUT, ROUGHER, speed_limits
+from elbowroom.plan.state.result import Plan
 from elbowroom.world.certificate_findings import merged
 
 

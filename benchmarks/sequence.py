@@ -23,7 +23,7 @@ import numpy as np
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
@@ -44,7 +44,7 @@ FASTEST, FASTER = 2.0 * np.pi, 1.3
 # What the whole plan spends its time on, by function: file, name, and what it is.
 PARTS = (
     ("posing/reach.py", "reach", "postures of the body"),
-    ("plan/postures.py", "_blame", "of which: is the whole body free?"),
+    ("plan/checks/postures.py", "_blame", "of which: is the whole body free?"),
     ("world/fast.py", "__init__", "tables of what is around an arm"),
     ("spaces/limb_plan.py", "plan_limb", "searches"),
     ("search/birrt.py", "smooth", "smoothing"),

@@ -16,11 +16,11 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.stance import foot_slide
-from elbowroom.plan.director import Director
-from elbowroom.plan.settings import USUAL
+from elbowroom.plan.checks.ground import standing_at
+from elbowroom.plan.state.settings import USUAL
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.go import go
-from elbowroom.plan.walking.ground import standing_at
 from elbowroom.props.makers import made
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World

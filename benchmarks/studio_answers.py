@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.page import Page
 from studio_client import Client
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from elbowroom.geometry.rotations import from_matrix
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.page import opened
 from studio_answers import Answers, drive, quantiles, way_of
 

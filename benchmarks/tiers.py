@@ -23,8 +23,8 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.quality import ReachShape
-from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.repair.arm_paths import ArmPaths, LimbTrajectory
+from elbowroom.plan.state.settings import Settings
 from elbowroom.spaces.limb import LimbSearchSpace
 from elbowroom.world.fast import LimbCheck
 from limb_search import MARGIN, problems, scene

@@ -31,9 +31,9 @@ from elbowroom.geometry.rotations import about, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.pace import Timing
-from elbowroom.plan.director import Director
-from elbowroom.plan.settings import Settings
-from elbowroom.plan.tight import travel
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps import whole_body as travel
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path, shortened
 from elbowroom.plan.tight.criteria import component_joints, similarities, variations

@@ -15,12 +15,12 @@ import numpy as np
 from annotated_types import Ge, Le
 
 from elbowroom.geometry.rotations import UP
-from elbowroom.plan.hands import arm_length, front_of, shoulder_of
+from elbowroom.plan.checks.hands import arm_length, front_of, shoulder_of
 from elbowroom.plan.tasks import Reach, Task
 from elbowroom.plan.tasks.task import about
 
 if TYPE_CHECKING:
-    from elbowroom.plan.director import Director
+    from elbowroom.plan.steps.director import Director
 
 # Middle of the waving hand from the shoulder, ahead and up, and how far it sways to either side, arm's lengths.
 AHEAD = 0.45

@@ -73,9 +73,9 @@ _HOME = {
     "solve_markers": "posing.marker_solve",
     # tasks
     "plan_tasks": "plan.manipulate",
-    "Plan": "plan.result",
+    "Plan": "plan.state.result",
     "prove": "plan.prove",
-    "Settings": "plan.settings",
+    "Settings": "plan.state.settings",
     "Reach": "plan.tasks",
     "Support": "plan.tasks",
     "Knee": "plan.tasks",

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from elbowroom.cli import app, main
 from elbowroom.errors import BadFile
 from elbowroom.files import save
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.variants import difference
 from elbowroom.storyboard import plan as storyboard_plan
 from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard

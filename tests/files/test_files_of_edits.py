@@ -19,10 +19,10 @@ from elbowroom.geometry.rotations import about, multiply
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip, Source
-from elbowroom.plan.edit import cut
 from elbowroom.plan.prove import prove
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.edit import cut
+from elbowroom.plan.state.result import Plan
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit

@@ -1,6 +1,6 @@
 """Contacts of the gallery: what people mean to touch, they touch lightly."""
 
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 
 # The deepest overlap of an intended contact, metres.
 LIGHTLY = 0.003

@@ -11,8 +11,8 @@ from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import quality
-from elbowroom.plan.moving.timing import seen_by
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.verbs.encounters import seen_by
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.world.certificate import certify

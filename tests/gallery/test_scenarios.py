@@ -10,7 +10,7 @@ from conftest import benchmark_module
 from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario, scenarios
 from elbowroom.motion.quality import worst_quality
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Close, Grab, Open, Press, Put
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard

@@ -8,7 +8,7 @@ from test_manipulate import room
 
 from elbowroom.errors import BadValue
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Touch
 
 

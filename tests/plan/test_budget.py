@@ -17,7 +17,7 @@ from elbowroom.geometry.solids import box
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.repair import work as repairing
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.variants import repair_variants
 from elbowroom.stopping import OutOfTime

@@ -16,10 +16,10 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.motion.stance import foot_slide
-from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan, PlanningFailure
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan, PlanningFailure
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams import under_way
 from elbowroom.plan.teams.carry import TeamCarrier

@@ -19,8 +19,8 @@ from elbowroom.geometry.transforms import apply, facing, inverse, rolling, slips
 from elbowroom.motion.edit import place
 from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Carry
 from elbowroom.posing.robot_ik import RobotArmIK, arm_of
 from elbowroom.world.paths import Still

@@ -12,13 +12,13 @@ import elbowroom as er
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan import manipulate
-from elbowroom.plan.acting import wait
-from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
-from elbowroom.plan.director import Director
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.settings import Settings
-from elbowroom.plan.take import Grip
+from elbowroom.plan.repair.arm_paths import ArmPaths, LimbTrajectory
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.state.take import Grip
+from elbowroom.plan.steps.acting import wait
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.tasks import Grab, Put, Task
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World

@@ -11,17 +11,17 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import apply, transform
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import joints_of
+from elbowroom.plan.checks.ground import standing_at
+from elbowroom.plan.checks.hands import joints_of
+from elbowroom.plan.checks.places import jammed_by
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.places import jammed_by
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Go, Grab, Open
 from elbowroom.plan.verbs.fixtures import free_turns, hand_on
 from elbowroom.plan.verbs.grasp_choice import reachable_grasps
 from elbowroom.plan.verbs.leave import take
 from elbowroom.plan.walking.doors import _door_before, _stances, comes_straight_off, walk_with
-from elbowroom.plan.walking.ground import standing_at
 from elbowroom.plan.walking.walked import Spot
 from elbowroom.props.cabinets import bar_handle
 from elbowroom.world.things import Fixture, Joint

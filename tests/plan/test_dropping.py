@@ -8,13 +8,13 @@ from test_manipulate import room
 
 from elbowroom.geometry.solids import box, merge, sphere
 from elbowroom.geometry.transforms import transform
-from elbowroom.plan.director import Director
-from elbowroom.plan.falling import GRAVITY, falling, landing
-from elbowroom.plan.hands import released
+from elbowroom.plan.checks.falling import GRAVITY, falling, landing
+from elbowroom.plan.checks.hands import released
+from elbowroom.plan.checks.places import surface_at, target_of
+from elbowroom.plan.checks.postures import Postures
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.places import surface_at, target_of
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.settings import USUAL
+from elbowroom.plan.state.settings import USUAL
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Drop, Grab
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Keyed, Still

@@ -15,11 +15,11 @@ from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
-from elbowroom.plan.edit import laid_in_turn, stacked
 from elbowroom.plan.prove import prove
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.repair.whole_clip import begun_later, shifted_clips
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.edit import laid_in_turn, stacked
+from elbowroom.plan.state.result import Plan
 from elbowroom.world.edit import Edit, motions
 from elbowroom.world.world import World
 from tools.made_of_edits import assert_made_of_edits

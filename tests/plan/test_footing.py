@@ -11,7 +11,7 @@ from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Grab, Put
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World

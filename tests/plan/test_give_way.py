@@ -12,12 +12,12 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.director import Director
-from elbowroom.plan.freeing import clear_free_arm, free_arm
+from elbowroom.plan.checks.freeing import clear_free_arm, free_arm
+from elbowroom.plan.checks.postures import Postures
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Reach
 from elbowroom.plan.verbs.touch import reach_to
 from elbowroom.world.world import World

@@ -17,12 +17,12 @@ from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.edit import place
 from elbowroom.motion.quality import worst_quality
-from elbowroom.plan.director import Director
+from elbowroom.plan.checks.hands import as_it_stood
 from elbowroom.plan.footing import on_footing
-from elbowroom.plan.hands import as_it_stood
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Drop, Grab, Handover, HoldOut, Put
 from elbowroom.plan.verbs.handover_passing import alongside
 from elbowroom.storyboard.plan import plan_storyboard

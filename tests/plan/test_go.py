@@ -15,18 +15,19 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.course import through
 from elbowroom.locomotion.departure import stance_of, walk_from
 from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.modes import WALK
 from elbowroom.locomotion.walk import WalkOptions
-from elbowroom.plan.director import Director
+from elbowroom.plan.checks.places import place_for, resting
 from elbowroom.plan.manipulate import plan_tasks, preview_tasks
 from elbowroom.plan.order import ordered
-from elbowroom.plan.places import place_for, resting
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Put, Reach
 from elbowroom.plan.walking.along import still_arms_along
 from elbowroom.plan.walking.crossing import past_people
 from elbowroom.plan.walking.finding import paths_of
-from elbowroom.plan.walking.paths import WALK, WalkPath, WalkPaths
+from elbowroom.plan.walking.paths import WalkPath, WalkPaths
 from elbowroom.plan.walking.setting_down import _nearer_an_edge
 from elbowroom.plan.walking.stances import suited_first
 from elbowroom.plan.walking.walked import Spot, _little

@@ -14,11 +14,11 @@ from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, cylinder, merge, sphere, tube
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.course import facing, towards
-from elbowroom.plan.director import Director
+from elbowroom.plan.checks.places import supported, supported_until
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.places import supported, supported_until
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.grasp_choice import reachable_grasps
 from elbowroom.plan.verbs.tilt import slide_to_edge

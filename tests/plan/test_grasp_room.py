@@ -13,10 +13,10 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import apply, transform
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.director import Director
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs import grasp_choice
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, next_places

@@ -12,8 +12,8 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadFile
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.hands import bow_of
-from elbowroom.plan.result import Plan
+from elbowroom.plan.checks.hands import bow_of
+from elbowroom.plan.state.result import Plan
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import parse_storyboard
 from elbowroom.world.allowances import HELD

@@ -15,8 +15,8 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.quality import worst_quality
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.prove import prove
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Close, Grab, Open, Press, Put, Reach, Rest, Touch
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture, Joint

@@ -21,11 +21,11 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
-from elbowroom.plan.director import Director
+from elbowroom.plan.checks.postures import Postures
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Grab, Move
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.posing.whole_body import FEET, WholeBody

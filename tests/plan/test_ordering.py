@@ -10,7 +10,7 @@ from test_giving import shop
 from elbowroom.gallery.scenes import scenario
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.order import ordered, tightness
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Grab, Handover, Put, Reach, Task, Touch
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.certificate import certify

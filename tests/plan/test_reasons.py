@@ -13,11 +13,11 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.plan import manipulate
-from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.reasons import start_failure, target_failure
-from elbowroom.plan.result import ADVICE
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import ADVICE
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Grab, Move, Put, Reach, Touch
 from elbowroom.plan.walking import approach
 from elbowroom.world.paths import Keyed, Still

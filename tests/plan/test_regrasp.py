@@ -10,12 +10,12 @@ import pytest
 import elbowroom as er
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import inverse, transform
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import released
+from elbowroom.plan.checks.hands import released
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan, PlanningFailure
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import Plan, PlanningFailure
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Grab, Regrasp, Task
 from elbowroom.plan.verbs import leave
 from elbowroom.plan.verbs.fixtures import moved_along

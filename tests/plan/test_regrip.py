@@ -13,13 +13,13 @@ from elbowroom.geometry.rotations import UP
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.director import Director
-from elbowroom.plan.margins import TIGHT_M
-from elbowroom.plan.repair.find import collision_episodes
+from elbowroom.plan.checks.episodes import collision_episodes
+from elbowroom.plan.checks.margins import TIGHT_M
 from elbowroom.plan.repair.ladder import by_limbs
 from elbowroom.plan.repair.options import RepairOptions
-from elbowroom.plan.result import NoCommonGrip, PlanningFailure
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import NoCommonGrip, PlanningFailure
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Move
 from elbowroom.plan.verbs.move import move
 from elbowroom.plan.walking.regrip import by_regripping

@@ -20,14 +20,14 @@ from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.motion.quality import peak_jerk
-from elbowroom.plan.repair.allowed import feet_free, own_touches
+from elbowroom.plan.checks.allowed import feet_free, own_touches
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of, collision_episodes, linkages
 from elbowroom.plan.repair.cost import cost
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, linkages
 from elbowroom.plan.repair.ladder import by_limbs
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.repair.whole_clip import raised
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Repair
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE

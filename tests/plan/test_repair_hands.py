@@ -12,7 +12,7 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.repair.allowed import at_work, hands_free
+from elbowroom.plan.checks.allowed import at_work, hands_free
 from elbowroom.plan.repair.repair import repair
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World

@@ -12,7 +12,7 @@ from elbowroom.cli.options import limb_kept
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk_along
-from elbowroom.plan.repair.allowed import Pin
+from elbowroom.plan.checks.allowed import Pin
 from elbowroom.plan.repair.repair import repair
 from elbowroom.storyboard.storyboard import parse_storyboard
 from elbowroom.world.world import World

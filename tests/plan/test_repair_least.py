@@ -19,11 +19,11 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.quality import rms_jerk
 from elbowroom.motion.recorded import recorded_postures
-from elbowroom.plan.hands import shifted
+from elbowroom.plan.checks.episodes import clip_of, collision_episodes, in_gaps
+from elbowroom.plan.checks.hands import shifted
 from elbowroom.plan.repair import ladder
 from elbowroom.plan.repair.cost import JERK_GAIN, LARGE, SMALL, cost, unlike_recorded
 from elbowroom.plan.repair.detours import postures
-from elbowroom.plan.repair.find import clip_of, collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairResult, by_limbs
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pelvis import PelvisOffset

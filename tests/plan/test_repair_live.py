@@ -13,11 +13,11 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.repair.allowed import freeze_grips
+from elbowroom.plan.checks.allowed import freeze_grips
 from elbowroom.plan.repair.live import CollisionSampler, LiveRepair
 from elbowroom.plan.repair.quick import meetings, near_spans, repair_quickly
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck

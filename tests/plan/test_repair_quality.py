@@ -16,10 +16,10 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import joint_jerks
 from elbowroom.motion.stance import foot_slide
-from elbowroom.plan.accept import Smooth, speed_limits
+from elbowroom.plan.checks.accept import Smooth, speed_limits
 from elbowroom.plan.repair.pelvis import PelvisOffset
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.world import World
 

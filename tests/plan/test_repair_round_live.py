@@ -11,9 +11,9 @@ from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.repair.allowed import at_work
+from elbowroom.plan.checks.allowed import at_work
 from elbowroom.plan.repair.live import LiveRepair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Still

@@ -14,7 +14,7 @@ from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.spaces.styles import STYLES, Style
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.world import World

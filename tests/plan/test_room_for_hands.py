@@ -10,10 +10,10 @@ from elbowroom.character.hands import grip_frame
 from elbowroom.geometry.solids import box, cylinder, merge
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import hand_of
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.checks.hands import hand_of
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.verbs.carry import grip_of
 from elbowroom.plan.verbs.put import _opening, hangs_free
 from elbowroom.plan.walking.setting_down import on_open_floor

@@ -12,8 +12,8 @@ import pytest
 import elbowroom as er
 from elbowroom.motion.edit import place
 from elbowroom.plan.repair import in_turn as sequence
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Repair, Task
 from elbowroom.search.birrt import Budget
 from elbowroom.storyboard.plan import plan_in_turn

@@ -15,7 +15,7 @@ from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.quality import worst_quality
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Press, Reach, Touch
 from elbowroom.posing.balance import balance_margin
 from elbowroom.world.exact import ExactWorld

@@ -17,7 +17,7 @@ from elbowroom.geometry.cover import mesh_cover
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.teams.paths import TeamPaths
 from elbowroom.plan.teams.trajectory import trajectory
 from elbowroom.search.roadmap import Roadmap

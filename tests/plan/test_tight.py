@@ -19,7 +19,7 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import about, angle_between, continuous, exp, multiply, slerp, to_matrix
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.postures import Postures
+from elbowroom.plan.checks.postures import Postures
 from elbowroom.plan.repair import ladder
 from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, body_path

@@ -24,8 +24,8 @@ from elbowroom.motion.edit import place
 from elbowroom.motion.quality import quality
 from elbowroom.motion.retarget import retarget
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Grab, Put, Reach, Task, Touch
 from elbowroom.posing.reach import ReachStyle
 from elbowroom.props.wardrobe import hat

@@ -14,16 +14,16 @@ from elbowroom.finish.settle import between_free
 from elbowroom.geometry.rotations import about, angle_between
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
-from elbowroom.plan.accept import angular_accelerations
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import ArmPaths
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import hand_of
-from elbowroom.plan.moving.passage import Tracking, freed
-from elbowroom.plan.moving.timing import Moments, frames_for, moments
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.checks.accept import angular_accelerations
+from elbowroom.plan.checks.hands import hand_of
+from elbowroom.plan.repair.arm_paths import ArmPaths
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Grab
+from elbowroom.plan.verbs.encounters import Moments, frames_for, moments
+from elbowroom.plan.verbs.passage import Tracking, freed
 from elbowroom.world.fast import LimbCheck
 
 K = 120

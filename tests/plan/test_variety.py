@@ -8,7 +8,7 @@ import pytest
 
 from elbowroom.errors import BadValue
 from elbowroom.gallery.scenes import scenario
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.variants import ALIKE_M, difference
 from elbowroom.storyboard.plan import plan_variants
 

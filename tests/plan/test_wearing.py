@@ -7,9 +7,9 @@ from elbowroom.character.human import preset
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.locomotion.standing import idle
-from elbowroom.plan.director import Director
-from elbowroom.plan.places import CLEAR_ABOVE, worn_place
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.checks.places import CLEAR_ABOVE, worn_place
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.verbs.touch import surface_of
 from elbowroom.props.wardrobe import hat
 from elbowroom.world.exact import ExactWorld

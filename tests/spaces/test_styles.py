@@ -5,7 +5,7 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Repair
 from elbowroom.spaces.styles import CLOSE, STYLES, Style, style_of
 from elbowroom.storyboard.storyboard import parse_storyboard

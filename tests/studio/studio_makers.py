@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elbowroom.gallery.scenes import FOLDER, scenario
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.document import Document, read_document
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.studio import Studio

@@ -10,7 +10,7 @@ from studio_makers import planned_studio, restore, settled
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.document import Document
 from elbowroom.studio.places import target_name
 from elbowroom.studio.studio import Studio

@@ -13,7 +13,7 @@ from studio_makers import planned_studio, restore, settled, studio_of, umbrella
 
 from elbowroom.files.npz import read_played_npz
 from elbowroom.geometry.transforms import transform
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio import filing
 from elbowroom.studio.document import new_document
 from elbowroom.studio.exporting import export

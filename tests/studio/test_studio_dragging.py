@@ -14,7 +14,7 @@ from studio_makers import planned_studio, restore, settled
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.stopping import may_stop_here
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import rename

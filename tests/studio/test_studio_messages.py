@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elbowroom.geometry.solids import box
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.messages import nearest
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_clearance import Clearance

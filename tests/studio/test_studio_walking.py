@@ -14,7 +14,7 @@ from elbowroom.gallery.scenes import FOLDER
 from elbowroom.geometry.rotations import UP, about, multiply
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.standing import at_ease
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.document import Document
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.places import target_name

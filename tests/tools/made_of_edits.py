@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.world.edit import motions
 
 

@@ -16,7 +16,7 @@ from elbowroom.cli.results import exit_code, plan_facts, print_free, print_plans
 from elbowroom.errors import BadFile
 
 if TYPE_CHECKING:
-    from elbowroom.plan.result import Plan
+    from elbowroom.plan.state.result import Plan
     from elbowroom.world.certificate import Certificate
     from elbowroom.world.world import World
 
@@ -101,7 +101,7 @@ def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | No
 
 def _as_it_stands(world: World, rate: float | None, own_contacts: bool, clock: StageTimer) -> Plan:
     """Certify a world without planning anything."""
-    from elbowroom.plan.result import Plan
+    from elbowroom.plan.state.result import Plan
     from elbowroom.world.certificate import certify
 
     with clock("certify", "proving"):

@@ -49,11 +49,11 @@ def go(
     from elbowroom.files.clip_library import read_clip_library
     from elbowroom.files.open import read_scene
     from elbowroom.files.save import check_outputs
+    from elbowroom.plan.checks.ground import standing_at
+    from elbowroom.plan.checks.places import inside_of
     from elbowroom.plan.manipulate import plan_tasks
-    from elbowroom.plan.places import inside_of
-    from elbowroom.plan.settings import Settings
+    from elbowroom.plan.state.settings import Settings
     from elbowroom.plan.walking.go import standing_points
-    from elbowroom.plan.walking.ground import standing_at
 
     tasks = _tasks(to, facing, gait)
     begin = options.point(start)
@@ -87,8 +87,8 @@ def go(
 
 def _tasks(to: list[str], facing: float | None, gait: str) -> list[Go]:
     """Walks to places in turn; the last one ends with the heading."""
+    from elbowroom.locomotion.modes import Gait
     from elbowroom.plan.tasks import Go
-    from elbowroom.plan.walking.paths import Gait
 
     if gait not in get_args(Gait):
         raise BadValue(f"--gait must be one of {', '.join(get_args(Gait))}, not '{gait}'.")

@@ -15,8 +15,8 @@ from elbowroom.errors import BadFile, BadValue, UnknownName
 if TYPE_CHECKING:
     from elbowroom.character.body import Character
     from elbowroom.files.open import ImportHints, Opened
-    from elbowroom.plan.edit import EditChange
-    from elbowroom.plan.settings import Tier
+    from elbowroom.plan.state.edit import EditChange
+    from elbowroom.plan.state.settings import Tier
     from elbowroom.storyboard.storyboard import Storyboard
     from elbowroom.world.world import World
 
@@ -105,7 +105,7 @@ def with_allowances(world: World, given: list[str] | None) -> World:
 
 def edit_changes(strength: list[str] | None, mute: list[str] | None, variants: int | None) -> list[EditChange]:
     """Changes of edits requested by --strength and --mute."""
-    from elbowroom.plan.edit import EditChange
+    from elbowroom.plan.state.edit import EditChange
 
     changes = []
     for entry in strength or []:
@@ -174,7 +174,7 @@ def world_of(opened: Opened, clip: str | None, onto: str | None, scenes: list[Pa
 
 def tier_named(name: str) -> Tier:
     """A tier of planning by its name."""
-    from elbowroom.plan.settings import Tier
+    from elbowroom.plan.state.settings import Tier
 
     found: Tier | None = next((tier for tier in get_args(Tier) if tier == name), None)
     if found is None:

@@ -86,8 +86,8 @@ def repair(
     """
     from elbowroom.files.open import ImportHints
     from elbowroom.files.save import check_outputs, save
+    from elbowroom.plan.checks.allowed import Pin
     from elbowroom.plan.prove import changed_edits
-    from elbowroom.plan.repair.allowed import Pin
     from elbowroom.plan.repair.repair import repair as bring_out
 
     if not (0.0 <= max_aside <= 1.0 and 0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):

@@ -11,7 +11,7 @@ from rich.table import Table
 from elbowroom.cli.console import out, print_notes
 
 if TYPE_CHECKING:
-    from elbowroom.plan.result import Plan
+    from elbowroom.plan.state.result import Plan
     from elbowroom.world.certificate import Certificate
     from elbowroom.world.world import World
 

@@ -17,7 +17,7 @@ from elbowroom.errors import BadValue
 from elbowroom.stopping import checked_budget
 
 if TYPE_CHECKING:
-    from elbowroom.plan.result import Plan
+    from elbowroom.plan.state.result import Plan
     from elbowroom.plan.variants import Variant, Variants
 
 

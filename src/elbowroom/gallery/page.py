@@ -16,7 +16,7 @@ from elbowroom.files.save import save
 from elbowroom.gallery.scenes import Scenario
 from elbowroom.geometry.rotations import Array
 from elbowroom.pictures.images import strip, write_png
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.storyboard.plan import plan_storyboard
 
 _STYLE = """

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arms_of
-from elbowroom.plan.places import moves, target_of
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.hands import arms_of
+from elbowroom.plan.checks.places import moves, target_of
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Rest, Task
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.posing.limb_ik import LimbIK

@@ -11,18 +11,18 @@ import numpy as np
 
 from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
-from elbowroom.plan import acting
-from elbowroom.plan.actor import stands
-from elbowroom.plan.director import ESCALATES, MOST_FAILED_WALKS, Director, PlanMode
+from elbowroom.plan.checks.places import moves, moving_until
 from elbowroom.plan.footing import finished, on_footing
-from elbowroom.plan.give_way import proven
 from elbowroom.plan.order import BLOCKED, layers, ordered
-from elbowroom.plan.places import moves, moving_until
 from elbowroom.plan.reasons import remedy, start_failure, target_failure
 from elbowroom.plan.repair.in_turn import ORDERS, repaired
-from elbowroom.plan.result import Plan, PlanningFailure, Status, tried
-from elbowroom.plan.settings import USUAL, Settings
-from elbowroom.plan.take import Take
+from elbowroom.plan.state.actor import stands
+from elbowroom.plan.state.result import Plan, PlanningFailure, Status, tried
+from elbowroom.plan.state.settings import USUAL, Settings
+from elbowroom.plan.state.take import Take
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import ESCALATES, MOST_FAILED_WALKS, Director, PlanMode
+from elbowroom.plan.steps.give_way import proven
 from elbowroom.plan.tasks import Repair, Rest, Task
 from elbowroom.stopping import OutOfTime, deadline, report
 from elbowroom.world.world import World
@@ -278,7 +278,7 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
     actor = d.actors.get(task.who)
     bears = actor is not None and (actor.support, actor.knee) != (None, None)
     if task.support is not None or bears or d.whole_body != "never":
-        from elbowroom.plan.tight.supports import supported, waiting
+        from elbowroom.plan.verbs.supports import supported, waiting
 
         supported(d, task, partial(waiting, d, do=lambda one: one.carry_out(d)))
     else:

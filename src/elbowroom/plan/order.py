@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from elbowroom.plan.places import target_of
-from elbowroom.plan.result import Status
+from elbowroom.plan.checks.places import target_of
+from elbowroom.plan.state.result import Status
 from elbowroom.plan.tasks import Task
 from elbowroom.world.world import World
 

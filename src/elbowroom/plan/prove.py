@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from elbowroom.plan.edit import EditChange, changed_by, with_edit_contacts
-from elbowroom.plan.result import Plan, Status
+from elbowroom.plan.state.edit import EditChange, changed_by, with_edit_contacts
+from elbowroom.plan.state.result import Plan, Status
 from elbowroom.stopping import OutOfTime
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.edit import motions

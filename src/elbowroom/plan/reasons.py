@@ -15,15 +15,14 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
-from elbowroom.plan.hands import shifted
-from elbowroom.plan.obstructions import length_text
-from elbowroom.plan.places import resting, target_of
-from elbowroom.plan.result import Folded, NoCommonGrip, Plan, PlanningFailure
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.checks.hands import shifted
+from elbowroom.plan.checks.obstructions import length_text
+from elbowroom.plan.checks.places import resting, target_of
+from elbowroom.plan.state.result import Folded, NoCommonGrip, Plan, PlanningFailure
+from elbowroom.plan.state.settings import Settings
 from elbowroom.plan.tasks import Hand, Task
 from elbowroom.stopping import report
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
-from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld, Hit
 from elbowroom.world.pairs import FLOOR
 from elbowroom.world.paths import Still
@@ -118,13 +117,6 @@ def _overlap(exact: ExactWorld, who: str, hits: Sequence[Hit]) -> str:
     if b.startswith(f"{who}."):
         return f"{a} and {b} already overlap at the start{deep}{more}"
     return f"{a} is already inside {b} at the start{deep}{more}"
-
-
-def collision_text(collision: Collision) -> str:
-    """A collision of a motion in a sentence."""
-    a, b = collision.pair
-    deep = "" if collision.depth_m is None else f" by {length_text(collision.depth_m)}"
-    return f"{a} and {b} overlap{deep} at {collision.during[0]:.2f}–{collision.during[1]:.2f} s"
 
 
 def remedy(

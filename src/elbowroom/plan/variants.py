@@ -12,7 +12,7 @@ import scipy
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.stopping import deadline
 from elbowroom.world.world import World
 

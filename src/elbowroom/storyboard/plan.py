@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import resample
-from elbowroom.plan.edit import numbers_of
 from elbowroom.plan.prove import changed_edits, prove
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import USUAL, Settings, Tier
+from elbowroom.plan.state.edit import numbers_of
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import USUAL, Settings, Tier
 from elbowroom.plan.tasks import Task
 from elbowroom.spaces.styles import StyleLike
 from elbowroom.stopping import deadline

@@ -19,8 +19,8 @@ from elbowroom.files.open import on_floor
 from elbowroom.geometry.transforms import inverse
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.motion.clip import Clip, Motion, frames_in
-from elbowroom.plan.edit import EditChange
-from elbowroom.plan.places import worn_place
+from elbowroom.plan.checks.places import worn_place
+from elbowroom.plan.state.edit import EditChange
 from elbowroom.plan.tasks import Task
 from elbowroom.plan.tight.recordings import checked_recording
 from elbowroom.posing.held import carried_upright

@@ -13,8 +13,8 @@ from elbowroom.character.body import Character
 from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time
+from elbowroom.plan.state.actor import stands
 from elbowroom.plan.tasks import Knee, Support, Task
 from elbowroom.plan.tasks.repair import Kept
 from elbowroom.posing.robot_ik import arm_of

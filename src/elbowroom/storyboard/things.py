@@ -17,7 +17,7 @@ from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
-from elbowroom.plan.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far
+from elbowroom.plan.checks.places import jammed_by, onto_support, out_of_wall, resting, shut_and_far
 from elbowroom.props.makers import FITTING, fitted, made
 from elbowroom.storyboard.model import FixturePart, Object, SceneMesh, StateKey
 from elbowroom.storyboard.values import Frame, GraspPart, Handle, MeshPiece, MeshSource

@@ -7,10 +7,10 @@ from typing import Any
 
 from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import EditChange
 from elbowroom.plan.prove import prove
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Tier
+from elbowroom.plan.state.edit import EditChange
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Tier
 from elbowroom.plan.variants import ALIKE_M, difference
 from elbowroom.search.birrt import keeping_trees
 from elbowroom.storyboard.plan import plan_storyboard

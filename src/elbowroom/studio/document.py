@@ -17,7 +17,7 @@ from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, Motion
-from elbowroom.plan.settings import Tier
+from elbowroom.plan.state.settings import Tier
 from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
 from elbowroom.storyboard.yaml_lines import parse_yaml, read_yaml
 from elbowroom.studio.rewriting import dumped, rewritten

@@ -10,7 +10,7 @@ import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.document import sharing
 from elbowroom.studio.live import Drag, Walking
 from elbowroom.studio.places import places_of

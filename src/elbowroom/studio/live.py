@@ -11,11 +11,11 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import changed_by
 from elbowroom.plan.repair.live import LiveRepair
 from elbowroom.plan.repair.quick import near_spans
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.edit import changed_by
+from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Go, Repair, only
 from elbowroom.search.birrt import keeping_trees
 from elbowroom.storyboard.plan import plan_storyboard, preview_storyboard

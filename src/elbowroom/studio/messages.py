@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from elbowroom.plan.result import ADVICE, Plan, Status
+from elbowroom.plan.state.result import ADVICE, Plan, Status
 from elbowroom.world.pairs import FLOOR
 
 # Advice by status that refers to the page's own buttons.

@@ -9,7 +9,7 @@ import viser
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.report.parts import drawn_sources
 from elbowroom.studio.actions import set_strength
 from elbowroom.studio.page_looks import Rows, asked, heed, offer, put

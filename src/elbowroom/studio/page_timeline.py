@@ -10,7 +10,7 @@ from typing import Literal
 
 import viser
 
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.messages import limb, seconds
 from elbowroom.studio.player import SPEEDS
 from elbowroom.studio.studio import Studio

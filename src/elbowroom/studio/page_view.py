@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.messages import millimetres, part, seconds
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.edit import Edit

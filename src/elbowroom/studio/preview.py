@@ -15,14 +15,14 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, from_matrix, multiply, slerp
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.actor import Actor, Track
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arms_of, joints_of, shoulder_of
-from elbowroom.plan.moving.passage import with_posture
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.checks.hands import arms_of, joints_of, shoulder_of
+from elbowroom.plan.state.actor import Actor, Track
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Point
 from elbowroom.plan.verbs.grasp_choice import ranked
+from elbowroom.plan.verbs.passage import with_posture
 from elbowroom.plan.verbs.touch import place_of, pointing
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import LimbIK

@@ -11,10 +11,10 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import changed_by, laid_in_turn
-from elbowroom.plan.hands import shifted
-from elbowroom.plan.places import surface_at
-from elbowroom.plan.result import Plan
+from elbowroom.plan.checks.hands import shifted
+from elbowroom.plan.checks.places import surface_at
+from elbowroom.plan.state.edit import changed_by, laid_in_turn
+from elbowroom.plan.state.result import Plan
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.edits import tasks_of

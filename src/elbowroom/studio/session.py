@@ -15,7 +15,7 @@ from types import ModuleType
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.studio.document import Document, from_json, named_files
 from elbowroom.studio.folders import Folders
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.result import Plan
 from elbowroom.search.birrt import keeping_trees
 from elbowroom.stopping import Cancelled
 from elbowroom.storyboard.plan import plan_storyboard

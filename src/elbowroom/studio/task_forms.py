@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elbowroom.errors import BadValue
-from elbowroom.plan.hands import holder_of
+from elbowroom.plan.checks.hands import holder_of
 from elbowroom.plan.tasks import Task, verbs
 from elbowroom.world.extent import facing, joint_transforms
 from elbowroom.world.things import Fixture

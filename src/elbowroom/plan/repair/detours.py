@@ -11,9 +11,9 @@ import numpy as np
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.margins import USUAL_M
-from elbowroom.plan.repair.allowed import at_work, with_contacts
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of
+from elbowroom.plan.checks.allowed import at_work, with_contacts
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
+from elbowroom.plan.checks.margins import USUAL_M
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour, Offset, OffsetClip, PelvisOffset, core_about
 from elbowroom.plan.repair.stretch import touches_in

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from elbowroom.plan.repair.allowed import Pin
+from elbowroom.plan.checks.allowed import Pin
 from elbowroom.plan.repair.repair import ASIDE, repair
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
-from elbowroom.plan.result import Plan
-from elbowroom.plan.settings import USUAL, Settings
+from elbowroom.plan.state.result import Plan
+from elbowroom.plan.state.settings import USUAL, Settings
 from elbowroom.plan.tasks import Repair, Task, only
 from elbowroom.world.world import World
 

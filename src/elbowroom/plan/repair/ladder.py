@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import laid
-from elbowroom.plan.margins import TIGHT_M
-from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
+from elbowroom.plan.checks.allowed import FeetFree, feet_free, hands_free
+from elbowroom.plan.checks.episodes import CollisionEpisode, Linkage, clip_of, linkages
+from elbowroom.plan.checks.margins import TIGHT_M
 from elbowroom.plan.repair.cost import LARGE, SMALL, cost
 from elbowroom.plan.repair.detours import pelvis_detours, postures
-from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
 from elbowroom.plan.repair.limb import Replanned, by_foot, by_offset, by_search, hopeless, spliced
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour
 from elbowroom.plan.repair.stretch import GROWTHS, Job, Stretch, stance, stretches
 from elbowroom.plan.repair.whole_body import by_whole_body
 from elbowroom.plan.repair.whole_clip import retimed
+from elbowroom.plan.state.edit import laid
 from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.edit import Edit
 from elbowroom.world.world import World

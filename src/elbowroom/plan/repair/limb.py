@@ -18,7 +18,7 @@ from elbowroom.finish.offsets import FootOffsets, Hanging, JointOffsets
 from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.arm_paths import LimbTrajectory
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
 from elbowroom.plan.repair.cost import JERK_GAIN
 from elbowroom.plan.repair.stretch import Job, Stretch
 from elbowroom.posing.limb_ik import LimbIK

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.edit import laid
-from elbowroom.plan.repair.allowed import OwnTouches, at_work, freeze_grips, own_touches, with_contacts
+from elbowroom.plan.checks.allowed import OwnTouches, at_work, freeze_grips, own_touches, with_contacts
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of, collision_episodes
 from elbowroom.plan.repair.detours import ROUND, CollisionSampler, left_of, legs_of, offset_text
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes
 from elbowroom.plan.repair.pelvis import PelvisOffset, core_about
 from elbowroom.plan.repair.quick import (
     RATE,
@@ -34,7 +33,8 @@ from elbowroom.plan.repair.quick import (
     meetings,
     repair_quickly,
 )
-from elbowroom.plan.result import Plan, Status
+from elbowroom.plan.state.edit import laid
+from elbowroom.plan.state.result import Plan, Status
 from elbowroom.spaces.styles import StyleLike
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.contacts import Contact

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.margins import USUAL_M
-from elbowroom.plan.repair.allowed import Pin
+from elbowroom.plan.checks.allowed import Pin
+from elbowroom.plan.checks.margins import USUAL_M
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import Style
 from elbowroom.stopping import may_stop_here

@@ -17,8 +17,8 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.kernels.limb_ik import REACHED
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Flags, runs
-from elbowroom.plan.accept import Smooth
-from elbowroom.plan.repair.allowed import planted
+from elbowroom.plan.checks.accept import Smooth
+from elbowroom.plan.checks.allowed import planted
 from elbowroom.posing.limb_ik import Keep, LimbIK, Solution
 from elbowroom.world.allowances import Changed
 from elbowroom.world.contacts import Contact

@@ -18,14 +18,14 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import composed
-from elbowroom.plan.edit import laid
-from elbowroom.plan.margins import ladder
-from elbowroom.plan.repair.allowed import OwnTouches, at_work
-from elbowroom.plan.repair.find import clip_of, collision_episodes
+from elbowroom.plan.checks.allowed import OwnTouches, at_work
+from elbowroom.plan.checks.episodes import clip_of, collision_episodes
+from elbowroom.plan.checks.margins import ladder
 from elbowroom.plan.repair.ladder import by_limbs, repair_episode
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.repair import ASIDE, USUAL
-from elbowroom.plan.result import Plan
+from elbowroom.plan.state.edit import laid
+from elbowroom.plan.state.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
 from elbowroom.world.certificate_findings import Collision, who_and_limb

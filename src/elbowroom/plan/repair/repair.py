@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from elbowroom.motion.layers import held
-from elbowroom.plan.edit import laid
-from elbowroom.plan.repair.allowed import Pin, freeze_grips
-from elbowroom.plan.repair.cost import balance
-from elbowroom.plan.repair.find import (
+from elbowroom.plan.checks.allowed import Pin, freeze_grips
+from elbowroom.plan.checks.episodes import (
     CollisionEpisode,
     clip_of,
     clips_of,
@@ -17,12 +15,14 @@ from elbowroom.plan.repair.find import (
     in_gaps,
     people_to_repair,
 )
+from elbowroom.plan.repair.cost import balance
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import Piece, clips_in, fits, is_long, piece_of, pieces, windows
 from elbowroom.plan.repair.whole_clip import raised, shifted_clips
 from elbowroom.plan.repair.work import Work, key_of, took
-from elbowroom.plan.result import Plan, Status
+from elbowroom.plan.state.edit import laid
+from elbowroom.plan.state.result import Plan, Status
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, StyleLike, style_of
 from elbowroom.stopping import OutOfTime, deadline

@@ -17,9 +17,9 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
-from elbowroom.plan.accept import Apart, Smooth
-from elbowroom.plan.repair.allowed import own_touches, with_contacts
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of
+from elbowroom.plan.checks.accept import Apart, Smooth
+from elbowroom.plan.checks.allowed import own_touches, with_contacts
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld

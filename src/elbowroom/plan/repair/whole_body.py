@@ -11,12 +11,12 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, nearest
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
-from elbowroom.plan.accept import Smooth, hits
-from elbowroom.plan.edit import laid
-from elbowroom.plan.repair.allowed import hands_free, with_contacts
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of
+from elbowroom.plan.checks.accept import Smooth, hits
+from elbowroom.plan.checks.allowed import hands_free, with_contacts
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.stretch import touches_in, within_reach
+from elbowroom.plan.state.edit import laid
 from elbowroom.plan.tight.chain import BodyPath, BodyProblem, body_path, shortened, standing_balance
 from elbowroom.plan.tight.frames import frames_of
 from elbowroom.plan.tight.settings import TightSettings

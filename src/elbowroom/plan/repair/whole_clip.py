@@ -18,11 +18,11 @@ from elbowroom.motion.contacts import Flags, runs
 from elbowroom.motion.edit import place, without_lead
 from elbowroom.motion.retarget_pose import has_feet
 from elbowroom.motion.soles import soles
-from elbowroom.plan.repair.allowed import at_work
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of
+from elbowroom.plan.checks.allowed import at_work
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
+from elbowroom.plan.checks.ground import LOW_M, Ground
 from elbowroom.plan.repair.options import Clocks
 from elbowroom.plan.repair.pelvis import BodyDetour, core_about
-from elbowroom.plan.walking.ground import LOW_M, Ground
 from elbowroom.world.allowances import Changed, is_foot
 from elbowroom.world.certificate_findings import Collision, Finding
 from elbowroom.world.exact import ExactWorld

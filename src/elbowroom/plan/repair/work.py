@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elbowroom.plan.edit import changed_by, with_edit_contacts
-from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.checks.episodes import CollisionEpisode
 from elbowroom.plan.repair.ladder import RepairResult
 from elbowroom.plan.repair.options import RepairOptions
+from elbowroom.plan.state.edit import changed_by, with_edit_contacts
 from elbowroom.stopping import OutOfTime, overtime, report
 from elbowroom.world.allowances import Changed
 from elbowroom.world.certificate import Certificate, certify

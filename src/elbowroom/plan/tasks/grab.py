@@ -25,6 +25,6 @@ class Grab(ObjectTask):
     grasp: str | None = field(default=None, metadata=about("Name of a grasp; default: chosen by the planner.", "grasp"))
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
-        from elbowroom.plan.obstructions import wedged
+        from elbowroom.plan.checks.obstructions import wedged
 
         return wedged(world, self.object)

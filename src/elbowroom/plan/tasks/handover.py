@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from elbowroom.plan.tasks.task import Name, ObjectTask, about
 
 if TYPE_CHECKING:
-    from elbowroom.plan.director import Director
+    from elbowroom.plan.steps.director import Director
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,8 @@ from elbowroom.plan.tasks.task import FOR_BOTH_HANDS, TIMES, Footprint, Name, Pl
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
-    from elbowroom.plan.actor import Actor
-    from elbowroom.plan.director import Director
+    from elbowroom.plan.state.actor import Actor
+    from elbowroom.plan.steps.director import Director
     from elbowroom.plan.walking.walked import Spot
 
 

@@ -26,8 +26,8 @@ class Press(FixtureTask):
     foot: Hand | None = field(default=None, metadata=about("Use this foot instead of a hand."))
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
-        from elbowroom.plan.obstructions import inside
-        from elbowroom.plan.places import FACE_M
+        from elbowroom.plan.checks.obstructions import inside
+        from elbowroom.plan.checks.places import FACE_M
 
         thing = world.objects.get(self.fixture)
         if thing is None or "handle" not in thing.frames:

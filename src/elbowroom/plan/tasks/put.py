@@ -12,8 +12,8 @@ from elbowroom.world.pairs import FLOOR
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
-    from elbowroom.plan.actor import Actor
-    from elbowroom.plan.director import Director
+    from elbowroom.plan.state.actor import Actor
+    from elbowroom.plan.steps.director import Director
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +29,12 @@ class Put(PlacingTask):
     puts_down: ClassVar = True
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
-        from elbowroom.plan.obstructions import goal_filled
+        from elbowroom.plan.checks.obstructions import goal_filled
 
         return goal_filled(world, self)
 
     def instead(self, world: World) -> Iterator[tuple[str, Task]]:
-        from elbowroom.plan.places import wearer_of
+        from elbowroom.plan.checks.places import wearer_of
 
         if self.onto is None or wearer_of(world, self.onto) is not None or self.at is not None or self.to is not None:
             return

@@ -28,7 +28,7 @@ class Reach(Task):
     foot: Hand | None = field(default=None, metadata=about("Use this foot instead of a hand."))
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
-        from elbowroom.plan.obstructions import IN_HAND_M, inside
+        from elbowroom.plan.checks.obstructions import IN_HAND_M, inside
 
         found = inside(world, self.to, IN_HAND_M) if self.foot is None else None
         return found and (f"reach: the target is {found[0]}", found[1])

@@ -15,8 +15,8 @@ from elbowroom.spaces.styles import NATURAL, StyleLike, style_of
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
-    from elbowroom.plan.actor import Actor
-    from elbowroom.plan.director import Director
+    from elbowroom.plan.state.actor import Actor
+    from elbowroom.plan.steps.director import Director
     from elbowroom.plan.walking.walked import Spot
 
 Point = tuple[float, float, float]

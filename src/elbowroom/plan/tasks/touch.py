@@ -27,7 +27,7 @@ class Touch(Task):
     foot: Hand | None = field(default=None, metadata=about("Use this foot instead of a hand."))
 
     def obstruction(self, world: World) -> tuple[str, float] | None:
-        from elbowroom.plan.obstructions import BEHIND_M, inside
+        from elbowroom.plan.checks.obstructions import BEHIND_M, inside
 
         found = inside(world, self.target, BEHIND_M)
         return found and (f"touch: the target is {found[0]}; move it out", found[1])

@@ -35,15 +35,15 @@ from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import STANDS_S, WalkOptions, landed, walk_course
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import joints_of
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.ground import Ground
+from elbowroom.plan.checks.hands import joints_of
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.teams.trajectory import Trajectory
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips
-from elbowroom.plan.walking.ground import Ground
 from elbowroom.posing.whole_body import FEET
 from elbowroom.spaces.team import TeamSpace
 from elbowroom.world.things import FOREVER

@@ -14,11 +14,11 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import facing
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.walk import STANDS_S
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.places import place_for
-from elbowroom.plan.result import PlanningFailure, tried
+from elbowroom.plan.checks.places import place_for
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, tried
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.paths import TeamPaths

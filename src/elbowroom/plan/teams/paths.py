@@ -14,7 +14,7 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import smoothed
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.state.result import PlanningFailure
 from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.stances import MOST_BACK_M
 from elbowroom.search.roadmap import Learning, Roadmap, lazy_path, shortened

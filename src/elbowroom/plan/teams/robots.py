@@ -14,11 +14,11 @@ from elbowroom.geometry.rotations import UP, Array, about, from_matrix
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.pace import Timing
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.plan.accept import hits
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import released
-from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.checks.accept import hits
+from elbowroom.plan.checks.hands import released
+from elbowroom.plan.checks.postures import PRESS, hand_contacts
+from elbowroom.plan.state.result import PlanningFailure, blamed
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.teams.animate import Blocked
 from elbowroom.plan.teams.arm_space import ArmSpace
 from elbowroom.plan.teams.stances import footprint

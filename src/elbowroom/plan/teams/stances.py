@@ -12,10 +12,10 @@ from elbowroom.geometry.transforms import facing
 from elbowroom.locomotion.course import towards
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.room import gap, part
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.teams.animate import Blocked, held_frames
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips

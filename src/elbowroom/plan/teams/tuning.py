@@ -15,12 +15,12 @@ import numpy as np
 
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply
-from elbowroom.plan.accept import hits
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import front_of
-from elbowroom.plan.result import blamed
-from elbowroom.plan.take import Take
+from elbowroom.plan.checks.accept import hits
+from elbowroom.plan.checks.hands import front_of
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import blamed
+from elbowroom.plan.state.take import Take
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.teams.animate import Bent, Blocked, Frames, held_frames, replace_frames
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.holding import Grips

@@ -15,9 +15,9 @@ from elbowroom.geometry.transforms import rolling
 from elbowroom.locomotion.departure import headings_of
 from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.motion.clip import Clip
-from elbowroom.plan import acting
-from elbowroom.plan.accept import hits
-from elbowroom.plan.director import Director
+from elbowroom.plan.checks.accept import hits
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.teams.animate import (
     Frames,
     add_frames,

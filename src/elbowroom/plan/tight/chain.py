@@ -15,8 +15,8 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, slerp
-from elbowroom.plan.accept import met_between
-from elbowroom.plan.margins import BETWEEN_M
+from elbowroom.plan.checks.accept import met_between
+from elbowroom.plan.checks.margins import BETWEEN_M
 from elbowroom.plan.tight.settings import USUAL, Decomposition, TightSettings
 from elbowroom.posing.stance import between
 from elbowroom.posing.stand import Balancer

@@ -12,10 +12,10 @@ from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, about, conjugate, from_matrix, multiply, normalize, to_matrix
 from elbowroom.geometry.transforms import inverse, transform
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.freeing import clear_free_arm, freed
-from elbowroom.plan.hands import front_of
-from elbowroom.plan.postures import Postures
+from elbowroom.plan.checks.freeing import clear_free_arm, freed
+from elbowroom.plan.checks.hands import front_of
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
 from elbowroom.plan.tight.settings import USUAL, TightSettings
 from elbowroom.posing.balance import feet_of
 from elbowroom.posing.stand import shrunk

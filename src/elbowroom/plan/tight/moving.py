@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.margins import BETWEEN_M
-from elbowroom.plan.places import moves
+from elbowroom.plan.checks.margins import BETWEEN_M
+from elbowroom.plan.checks.places import moves
 from elbowroom.spaces.component import PosePath
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast_body import BodyCheck

@@ -15,14 +15,14 @@ from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import UP, Array, angle_between, normalize, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.posture_db import PostureDatabase
-from elbowroom.plan import acting
-from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.hands import hand_of, joints_of, released, shifted
-from elbowroom.plan.limb_path import GAZE_ARRIVES, GAZE_ROLES
-from elbowroom.plan.margins import BETWEEN_M
-from elbowroom.plan.places import resting, supported, supported_until
-from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure, blamed, first_of, tried
+from elbowroom.plan.checks.hands import hand_of, joints_of, released, shifted
+from elbowroom.plan.checks.margins import BETWEEN_M
+from elbowroom.plan.checks.places import resting, supported, supported_until
+from elbowroom.plan.checks.postures import PRESS, hand_contacts
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
+from elbowroom.plan.state.result import PlanningFailure, blamed, first_of, tried
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.limb_path import GAZE_ARRIVES, GAZE_ROLES
 from elbowroom.plan.verbs.carry_path import FREED_RAD, CarriedFrames
 from elbowroom.plan.verbs.grips import edge_grips, grips_on, ranked_grips
 from elbowroom.plan.verbs.holding import PULLS, Grips, Holding

@@ -16,10 +16,7 @@ from elbowroom.errors import BadValue
 from elbowroom.finish.settle import between_free
 from elbowroom.geometry.rotations import UP, Array, about, angle, from_matrix, multiply, normalize
 from elbowroom.geometry.transforms import inverse
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import (
+from elbowroom.plan.checks.hands import (
     arm_to,
     arms_of,
     as_it_stood,
@@ -33,12 +30,15 @@ from elbowroom.plan.hands import (
     shifted,
     shoulder_of,
 )
-from elbowroom.plan.moving.timing import Moments
-from elbowroom.plan.places import moving_until, target_of, turned
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.take import Grip
+from elbowroom.plan.checks.places import moving_until, target_of, turned
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.state.take import Grip
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Hand, Rest, Task
+from elbowroom.plan.verbs.encounters import Moments
 from elbowroom.posing.grasps import held_grasp
 from elbowroom.world.fast import LimbCheck
 

@@ -21,11 +21,11 @@ from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.pace import Timing
 from elbowroom.motion.recorded import recorded_carries
 from elbowroom.motion.speed_profiles import CLEAR_M, path_times
-from elbowroom.plan.hands import front_of
-from elbowroom.plan.margins import BETWEEN_M, LIFTED_M, STEPS_M
-from elbowroom.plan.places import resting
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure, blamed, tried
+from elbowroom.plan.checks.hands import front_of
+from elbowroom.plan.checks.margins import BETWEEN_M, LIFTED_M, STEPS_M
+from elbowroom.plan.checks.places import resting
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.result import PlanningFailure, blamed, tried
 from elbowroom.plan.verbs.detours import arms_height, clear, detours, ends_above
 from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget

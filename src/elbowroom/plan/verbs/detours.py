@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.kernels.space import CHECKS
-from elbowroom.plan.hands import front_of, shifted
-from elbowroom.plan.places import resting
-from elbowroom.plan.result import PlanningFailure, tried
+from elbowroom.plan.checks.hands import front_of, shifted
+from elbowroom.plan.checks.places import resting
+from elbowroom.plan.state.result import PlanningFailure, tried
 from elbowroom.plan.verbs.holding import Grips, Holding, Team
 from elbowroom.search.birrt import Budget
 from elbowroom.search.rrt import plan

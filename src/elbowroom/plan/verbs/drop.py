@@ -6,18 +6,18 @@ import numpy as np
 
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.geometry.transforms import apply, inverse
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.falling import landing, let_fall
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import hand_of, joints_of, shifted
-from elbowroom.plan.moving.timing import in_motion
-from elbowroom.plan.places import surface_at
-from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.falling import landing, let_fall
+from elbowroom.plan.checks.hands import hand_of, joints_of, shifted
+from elbowroom.plan.checks.places import surface_at
+from elbowroom.plan.checks.postures import PRESS, hand_contacts
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.tasks import Drop, Put
 from elbowroom.plan.verbs.carry import grip_of, holding_hand
+from elbowroom.plan.verbs.encounters import in_motion
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.put import put_in_motion
 from elbowroom.plan.verbs.touch import place_of

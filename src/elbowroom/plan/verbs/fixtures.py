@@ -15,15 +15,15 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, about, angle
 from elbowroom.geometry.transforms import inverse, transform
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.director import Director, varied
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import hand_of, joints_of, shifted
-from elbowroom.plan.places import shut_and_far
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.hands import hand_of, joints_of, shifted
+from elbowroom.plan.checks.places import shut_and_far
+from elbowroom.plan.checks.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director, varied
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.tasks import FixtureTask, Grab, HandleTask, Press
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
 from elbowroom.plan.verbs.leave import let_go, take

@@ -16,18 +16,18 @@ import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import UP, Array, normalize
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, varied
-from elbowroom.plan.hands import hand_of, holder_of, joints_of, released, shifted
-from elbowroom.plan.moving.passage import Encounter, Passage
-from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_motion, in_reach, lingers, paces, speed_past
-from elbowroom.plan.places import CLEAR_ABOVE, frames_of, resting, supported, supported_until, under_cover
-from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure, tried
+from elbowroom.plan.checks.hands import hand_of, holder_of, joints_of, released, shifted
+from elbowroom.plan.checks.places import CLEAR_ABOVE, frames_of, resting, supported, supported_until, under_cover
+from elbowroom.plan.checks.postures import PRESS, hand_contacts
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, tried
+from elbowroom.plan.steps.director import Director, varied
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.carry import homes, on_top
+from elbowroom.plan.verbs.encounters import ContactTiming, frames_for, in_motion, in_reach, lingers, paces, speed_past
 from elbowroom.plan.verbs.grasp_choice import Manner, ReachableGrasp, holdable, lies_low, reachable_grasps
 from elbowroom.plan.verbs.leave import depart, departures, hold, take
+from elbowroom.plan.verbs.passage import Encounter, Passage
 from elbowroom.plan.verbs.tilt import slide_to_edge, tilt_up
 from elbowroom.posing.grasps import closed_on, edge_grasps
 from elbowroom.posing.grasps_settle import Grasp

@@ -15,14 +15,14 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arm_to, discomfort, effort, holder_of, shifted
-from elbowroom.plan.moving.timing import frames_for, helpful
-from elbowroom.plan.places import turned
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.checks.hands import arm_to, discomfort, effort, holder_of, shifted
+from elbowroom.plan.checks.places import turned
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, blamed
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Grab
+from elbowroom.plan.verbs.encounters import frames_for, helpful
 from elbowroom.plan.verbs.next_places import Place, easiest_turns, next_places
 from elbowroom.posing.grasps import closed_on, grasps_of, opposed
 from elbowroom.posing.grasps_settle import Grasp

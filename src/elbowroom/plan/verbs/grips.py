@@ -14,10 +14,10 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, transform
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.hands import effort, front_of, shoulder_of
-from elbowroom.plan.margins import STEPS_M
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.hands import effort, front_of, shoulder_of
+from elbowroom.plan.checks.margins import STEPS_M
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
 from elbowroom.plan.verbs.holding import Grips, Holding
 from elbowroom.posing.grasps import closed_on, grasps_of, opposed
 from elbowroom.posing.grasps_form import GraspForm, form_of

@@ -16,11 +16,7 @@ from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.transforms import inverse
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, varied
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import (
+from elbowroom.plan.checks.hands import (
     arms_of,
     as_it_stood,
     effort,
@@ -31,10 +27,14 @@ from elbowroom.plan.hands import (
     released,
     shoulder_of,
 )
-from elbowroom.plan.places import turned
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure, tried
-from elbowroom.plan.take import Grip
+from elbowroom.plan.checks.places import turned
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, tried
+from elbowroom.plan.state.take import Grip
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director, varied
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.tasks import Grab, Handover, Regrasp, Rest
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, reachable_grasps

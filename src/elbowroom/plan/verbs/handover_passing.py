@@ -11,18 +11,18 @@ import scipy
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import UP, Array, normalize
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, varied
-from elbowroom.plan.hands import released
-from elbowroom.plan.moving.passage import Encounter, Passage
-from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_reach, shoulders
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.hands import released
+from elbowroom.plan.checks.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps.director import Director, varied
 from elbowroom.plan.tasks import Grab, Handover
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, homes, on_top
+from elbowroom.plan.verbs.encounters import ContactTiming, frames_for, in_reach, shoulders
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp, failure, reachable_grasps
 from elbowroom.plan.verbs.handover import BOTH_S, EARLY_S, Beside, any_of, hand_over_standing, meetings
 from elbowroom.plan.verbs.leave import departures, hold
+from elbowroom.plan.verbs.passage import Encounter, Passage
 from elbowroom.posing.grasps import closed_on
 
 # Seconds in which the taker's fingers close after contact, and in which those of the giver open.

@@ -7,12 +7,12 @@ import numpy as np
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import effort, front_of, hand_of, joints_of, shoulder_of
-from elbowroom.plan.places import turned
-from elbowroom.plan.postures import Postures
+from elbowroom.plan.checks.hands import effort, front_of, hand_of, joints_of, shoulder_of
+from elbowroom.plan.checks.places import turned
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import HoldOut
 from elbowroom.plan.verbs.carry import carry_to, holding_hand
 from elbowroom.plan.verbs.grasp_choice import failure

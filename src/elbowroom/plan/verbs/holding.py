@@ -19,15 +19,15 @@ from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import MarkerPosture, PostureDatabase
 from elbowroom.motion.recorded import recorded_postures
-from elbowroom.plan.accept import met_between
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.freeing import freed
-from elbowroom.plan.hands import front_of, shifted
-from elbowroom.plan.margins import STEPS_M
-from elbowroom.plan.places import place_for, resting, supported
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import Folded, PlanningFailure, Status, blamed, tried
+from elbowroom.plan.checks.accept import met_between
+from elbowroom.plan.checks.freeing import freed
+from elbowroom.plan.checks.hands import front_of, shifted
+from elbowroom.plan.checks.margins import STEPS_M
+from elbowroom.plan.checks.places import place_for, resting, supported
+from elbowroom.plan.checks.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import Folded, PlanningFailure, Status, blamed, tried
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Move
 from elbowroom.posing.grasps import closed_on
 from elbowroom.posing.grasps_settle import Grasp

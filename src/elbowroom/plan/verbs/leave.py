@@ -11,14 +11,14 @@ from elbowroom.character.hand_shapes import FLAT, finger_joints, finger_rotation
 from elbowroom.geometry.rotations import UP, Array, continuous, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.layers import held
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import arm_to, hand_of, joints_of, shifted
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.take import Grip
+from elbowroom.plan.checks.hands import arm_to, hand_of, joints_of, shifted
+from elbowroom.plan.checks.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.state.take import Grip
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.grasps import closed_on
 from elbowroom.world.fast import LimbCheck

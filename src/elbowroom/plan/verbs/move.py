@@ -10,13 +10,13 @@ from itertools import chain, islice, product
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import arms_of, held_by
-from elbowroom.plan.margins import STEPS_M
-from elbowroom.plan.places import resting
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.hands import arms_of, held_by
+from elbowroom.plan.checks.margins import STEPS_M
+from elbowroom.plan.checks.places import resting
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.tasks import Carry, Move
 from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.carry_path import CarriedFrames, carried

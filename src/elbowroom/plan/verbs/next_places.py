@@ -8,11 +8,11 @@ from itertools import takewhile
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import effort, may_step, shoulder_of
-from elbowroom.plan.places import goals_of, on_oneself, target_of, turned, wearer_of
-from elbowroom.plan.postures import Postures, at_rest
+from elbowroom.plan.checks.hands import effort, may_step, shoulder_of
+from elbowroom.plan.checks.places import goals_of, on_oneself, target_of, turned, wearer_of
+from elbowroom.plan.checks.postures import Postures, at_rest
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Go, Put, only
 from elbowroom.posing.limb_ik import LimbIK
 

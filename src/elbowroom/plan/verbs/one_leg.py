@@ -11,9 +11,9 @@ from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, about, arc, conjugate, from_matrix, multiply, normalize, to_matrix
 from elbowroom.motion.soles import Sole
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.hands import front_of
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.hands import front_of
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
 from elbowroom.posing.balance import feet_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import OrbitRange, search_orbit

@@ -11,23 +11,9 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import UP, Array, normalize, slerp
 from elbowroom.geometry.transforms import inverse
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.falling import let_fall
-from elbowroom.plan.hands import beyond_reach, discomfort, hand_of, holder_of, joints_of, released, shifted
-from elbowroom.plan.moving.passage import Encounter, Passage
-from elbowroom.plan.moving.timing import (
-    ContactTiming,
-    at_speed,
-    far_away,
-    frames_for,
-    helpful,
-    in_motion,
-    lingers,
-    speed_past,
-)
-from elbowroom.plan.places import (
+from elbowroom.plan.checks.falling import let_fall
+from elbowroom.plan.checks.hands import beyond_reach, discomfort, hand_of, holder_of, joints_of, released, shifted
+from elbowroom.plan.checks.places import (
     CLEAR_ABOVE,
     frames_of,
     goals_of,
@@ -40,13 +26,27 @@ from elbowroom.plan.places import (
     under_cover,
     wearer_of,
 )
-from elbowroom.plan.postures import PRESS, Postures, at_rest, hand_contacts
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.checks.postures import PRESS, Postures, at_rest, hand_contacts
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, blamed
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
+from elbowroom.plan.verbs.encounters import (
+    ContactTiming,
+    at_speed,
+    far_away,
+    frames_for,
+    helpful,
+    in_motion,
+    lingers,
+    speed_past,
+)
 from elbowroom.plan.verbs.grasp_choice import Failed, failure
 from elbowroom.plan.verbs.leave import let_go, relax
 from elbowroom.plan.verbs.next_places import easiest_turns
+from elbowroom.plan.verbs.passage import Encounter, Passage
 from elbowroom.world.pairs import Pair
 from elbowroom.world.things import FOREVER
 from elbowroom.world.world import World

@@ -12,15 +12,15 @@ from elbowroom.finish.settle import between_free
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import UP, Array, about, from_matrix, normalize, rotate, slerp
 from elbowroom.geometry.transforms import inverse, transform
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.director import Director, varied
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import shifted
-from elbowroom.plan.limb_path import body_frames, find_limb_path
-from elbowroom.plan.postures import PRESS, Postures
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.checks.hands import shifted
+from elbowroom.plan.checks.postures import PRESS, Postures
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, blamed
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director, varied
+from elbowroom.plan.steps.give_way import require_free
+from elbowroom.plan.steps.limb_path import body_frames, find_limb_path
 from elbowroom.plan.tasks import Point, Press, Reach, Touch
 from elbowroom.plan.verbs.fixtures import fixture_of, goal_of, moved_along
 from elbowroom.plan.verbs.one_leg import Footing, footing

@@ -20,14 +20,14 @@ from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.mesh import Mesh, highest
 from elbowroom.geometry.rotations import UP, Array, about, from_matrix, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse, transform
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import arms_of, discomfort, hand_of, joints_of, released, shifted
-from elbowroom.plan.places import resting, supported
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.checks.hands import arms_of, discomfort, hand_of, joints_of, released, shifted
+from elbowroom.plan.checks.places import resting, supported
+from elbowroom.plan.checks.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, blamed
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs.grasp_choice import (
     Failed,

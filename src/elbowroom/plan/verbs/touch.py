@@ -18,19 +18,19 @@ from elbowroom.geometry.rotations import UP, Array, about, normalize
 from elbowroom.geometry.shapes import shape_mesh
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.transforms import inverse, transform
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, varied
-from elbowroom.plan.hands import hand_of, joints_of, shoulder_of
-from elbowroom.plan.moving.passage import Encounter, Passage
-from elbowroom.plan.moving.timing import ContactTiming, frames_for, helpful, in_motion, in_reach, paces
-from elbowroom.plan.places import FACE_M, frames_of, inside_of
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.checks.hands import hand_of, joints_of, shoulder_of
+from elbowroom.plan.checks.places import FACE_M, frames_of, inside_of
+from elbowroom.plan.checks.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director, varied
 from elbowroom.plan.tasks import Point, Reach, Touch
 from elbowroom.plan.verbs.carry import on_top
+from elbowroom.plan.verbs.encounters import ContactTiming, frames_for, helpful, in_motion, in_reach, paces
 from elbowroom.plan.verbs.grasp_choice import Failed, ReachableGrasp, failure, first_reachable, fitting, reach_grasp
 from elbowroom.plan.verbs.leave import let_go, take
 from elbowroom.plan.verbs.next_places import Place
+from elbowroom.plan.verbs.passage import Encounter, Passage
 from elbowroom.posing.grasps import press_target
 from elbowroom.posing.grasps_form import spread_over
 

@@ -12,7 +12,8 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.locomotion.course import WalkingManner
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.plan.walking.paths import BAND_M, DUCK, WalkPath
+from elbowroom.locomotion.modes import DUCK
+from elbowroom.plan.walking.paths import BAND_M, WalkPath
 
 # Metres before and after a low place in crouch, those of the transition, and between samples.
 _CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05

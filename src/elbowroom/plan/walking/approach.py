@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.course import towards, wrapped
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import MOST_FAILED_WALKS, Director
-from elbowroom.plan.hands import (
+from elbowroom.plan.checks.hands import (
     BOW_RAD,
     arm_length,
     arms_of,
@@ -26,9 +24,11 @@ from elbowroom.plan.hands import (
     may_step,
     shoulder_of,
 )
-from elbowroom.plan.places import frames_of, moving_until, on_oneself, target_of
-from elbowroom.plan.result import PlanningFailure, Status, tried
-from elbowroom.plan.take import Take
+from elbowroom.plan.checks.places import frames_of, moving_until, on_oneself, target_of
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, Status, tried
+from elbowroom.plan.state.take import Take
+from elbowroom.plan.steps.director import MOST_FAILED_WALKS, Director
 from elbowroom.plan.tasks import Rest, Task
 from elbowroom.plan.verbs.carry import holding_hand, rest
 from elbowroom.plan.walking.doors import walk_through

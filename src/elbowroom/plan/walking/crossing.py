@@ -12,7 +12,7 @@ from elbowroom.locomotion.course import Course, from_rest_to_rest, route
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.walk import STANDS_S
-from elbowroom.plan.actor import Actor
+from elbowroom.plan.state.actor import Actor
 from elbowroom.plan.walking.along import manners_along
 from elbowroom.plan.walking.paths import Disc, WalkPath
 from elbowroom.world.certificate_findings import Finding

@@ -19,17 +19,18 @@ from elbowroom.locomotion import blend
 from elbowroom.locomotion.course import faced_route, from_rest_to_rest, towards, ways_along
 from elbowroom.locomotion.departure import footprints_of, led_over, stance_of
 from elbowroom.locomotion.figure import figure
+from elbowroom.locomotion.modes import Gait
 from elbowroom.locomotion.walk import RATE_WALK, STANDS_S, WalkOptions, inner_rate, landed, walk_course
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.director import Director
-from elbowroom.plan.give_way import clear_elbow, require_free
-from elbowroom.plan.hands import arms_of, beyond_reach, held_by, joints_of, may_step
-from elbowroom.plan.places import jammed_by
-from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.hands import arms_of, beyond_reach, held_by, joints_of, may_step
+from elbowroom.plan.checks.places import jammed_by
+from elbowroom.plan.checks.postures import PRESS, hand_contacts
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.steps.give_way import clear_elbow, require_free
 from elbowroom.plan.tasks import Hand, HandleTask, Open, Rest
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.verbs.fixtures import (
@@ -45,7 +46,7 @@ from elbowroom.plan.verbs.fixtures import (
 )
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.plan.walking.finding import NoPath, paths_of
-from elbowroom.plan.walking.paths import Gait, WalkPaths
+from elbowroom.plan.walking.paths import WalkPaths
 from elbowroom.plan.walking.walked import Blocked, Effort, Spot, WalkRequest, stepped_back, walk_to
 from elbowroom.posing.grasps import handles_of
 from elbowroom.posing.whole_body import FEET, WholeBody

@@ -13,11 +13,12 @@ from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.departure import stance_of, standing_height
 from elbowroom.locomotion.envelope import envelope
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.walking.ground import LOW_M
-from elbowroom.plan.walking.paths import AVOID_M, HIGH_OVER, STOOP, WALK, Gait, Mode, WalkPaths, modes_of
+from elbowroom.locomotion.modes import HIGH_OVER, STOOP, WALK, Gait, Mode, modes_of
+from elbowroom.plan.checks.ground import LOW_M
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.walking.paths import AVOID_M, WalkPaths
 from elbowroom.world.columns import LAYER_M, columns_of
 from elbowroom.world.world import World
 

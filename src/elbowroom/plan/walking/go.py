@@ -12,15 +12,16 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import towards
 from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.modes import WALK
 from elbowroom.locomotion.walk import STANDS_S
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.places import inside_of
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.places import inside_of
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Follow, Go
 from elbowroom.plan.walking.doors import walk_through
 from elbowroom.plan.walking.finding import ground_at, no_path, paths_of, paths_to, point_text
-from elbowroom.plan.walking.paths import WALK, WalkPath
+from elbowroom.plan.walking.paths import WalkPath
 from elbowroom.plan.walking.stances import suited_first
 from elbowroom.plan.walking.walked import Spot, Walk, WalkRequest, until_end, walked
 from elbowroom.world.world import World

@@ -8,9 +8,9 @@ import numpy as np
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
-from elbowroom.plan.accept import hits
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
+from elbowroom.plan.checks.accept import hits
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.steps.director import Director
 
 # Seconds before the end of a walk at which an arm starts, tried one after another.
 _EARLY_S = (0.7, 0.4)

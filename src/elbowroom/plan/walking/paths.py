@@ -6,25 +6,22 @@ along it is checked with the whole body afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.grid_path import cheapest_path, costs_from, line_cost
-from elbowroom.locomotion.course import WalkingManner, facing
+from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.envelope import envelope
+from elbowroom.locomotion.modes import BACK, Gait, Mode, modes_of
 from elbowroom.plan.walking.bending import bent, pulled, spaced_along
 from elbowroom.world.columns import CELL_M, Columns
-
-Gait = Literal["any", "walk", "brisk", "run", "crouch", "sidle", "back"]
 
 # Clearance beside the arms that is as good as open floor, metres, and the cost factor without any. Tuned on 150 paths
 # in three scenes: with 3.0 19 of them are longer than the shortest one by more than a tenth, with 0.7 five.
@@ -60,53 +57,6 @@ BAND_M = 0.1
 _TRUNK_M, _PRESSED = 0.04, 60.0
 # Cost of a metre per metre of missing width, in the search for the narrowest place.
 _SQUEEZED = 200.0
-
-
-@dataclass(frozen=True)
-class Mode:
-    """A mode of passing obstacles: manner of the body, band of its height in shares, cost per metre.
-
-    Modes of different costs are the same.
-    """
-
-    name: str
-    manner: WalkingManner
-    low: float = 0.0
-    high: float = 1.0
-    factor: float = field(default=1.0, compare=False)
-
-
-WALK = Mode("walk", "forward")
-SIDLE = Mode("sidle", "left", factor=3.0)
-DUCK = Mode("duck", "forward", high=0.8, factor=3.0)
-STOOP = Mode("stoop", "forward", high=0.645, factor=6.0)
-OVER = Mode("step over", "forward", low=0.19, factor=6.0)
-HIGH_OVER = Mode("step high over", "forward", low=0.3, factor=12.0)
-BACK = Mode("back", "back", factor=1.0)
-_MODES: dict[str, tuple[Mode, ...]] = {
-    "any": (WALK, SIDLE, DUCK, STOOP, OVER, HIGH_OVER),
-    "walk": (WALK,),
-    "brisk": (WALK,),
-    "run": (WALK,),
-    "crouch": (replace(DUCK, factor=1.0), STOOP),
-    "sidle": (replace(SIDLE, factor=1.0),),
-    "back": (BACK,),
-}
-
-
-def modes_of(gait: Gait, costs: Mapping[str, float]) -> tuple[Mode, ...]:
-    """Modes of a gait, those that are named with other costs per metre."""
-    return tuple(replace(mode, factor=costs.get(mode.name, mode.factor)) for mode in _MODES[gait])
-
-
-def check_mode_costs(costs: Mapping[str, float]) -> None:
-    """Raise `BadValue` unless all are costs above 0 of modes that exist."""
-    known = list(dict.fromkeys(mode.name for modes in _MODES.values() for mode in modes))
-    for name, cost in costs.items():
-        if name not in known:
-            raise BadValue(f"mode_costs has '{name}', which is not a mode of walking; modes are {', '.join(known)}.")
-        if not 0.0 < cost < np.inf:
-            raise BadValue(f"the cost of '{name}' in mode_costs is {cost:g}; give a number above 0.")
 
 
 # Radius around a failed place that the next path avoids, metres.
@@ -152,7 +102,7 @@ class WalkPaths:
     def __init__(
         self, columns: Columns, character: Character, gait: Gait = "any", modes: tuple[Mode, ...] = ()
     ) -> None:
-        self.columns, self.character, self.modes = columns, character, modes or _MODES[gait]
+        self.columns, self.character, self.modes = columns, character, modes or modes_of(gait, {})
         self._room: dict[tuple[float, float], Array] = {}
         spare = [self._spare(mode) for mode in self.modes]
         # finite, since paths interpolate them

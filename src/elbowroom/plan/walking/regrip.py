@@ -12,12 +12,12 @@ import numpy as np
 from elbowroom.geometry.mesh import highest
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import may_step
-from elbowroom.plan.places import place_for, resting
-from elbowroom.plan.result import NoCommonGrip, PlanningFailure, Status
-from elbowroom.plan.take import Take
+from elbowroom.plan.checks.hands import may_step
+from elbowroom.plan.checks.places import place_for, resting
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import NoCommonGrip, PlanningFailure, Status
+from elbowroom.plan.state.take import Take
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Move
 from elbowroom.plan.walking.approach import stepping_up
 from elbowroom.plan.walking.doors import walk_through

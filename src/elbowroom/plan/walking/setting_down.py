@@ -14,10 +14,10 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.departure import stance_of
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.actor import Actor, stands
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import BOW_RAD, bow_of, may_step
-from elbowroom.plan.places import surface_at
+from elbowroom.plan.checks.hands import BOW_RAD, bow_of, may_step
+from elbowroom.plan.checks.places import surface_at
+from elbowroom.plan.state.actor import Actor, stands
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Put
 from elbowroom.plan.verbs.put import posture_to_put
 from elbowroom.plan.walking.approach import WORTH_IT, spots_for

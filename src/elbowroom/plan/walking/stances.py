@@ -16,11 +16,11 @@ from elbowroom.locomotion.departure import footprints_of, stance_of, stance_on
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.motion.layers import held
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.places import place_for
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure, Status, tried
+from elbowroom.plan.checks.places import place_for
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, Status, tried
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Footprint, Move
 from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.plan.verbs.carry_path import carried

@@ -16,35 +16,24 @@ from elbowroom.locomotion.course import wrapped
 from elbowroom.locomotion.departure import footprints_of, stance_of, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
+from elbowroom.locomotion.modes import DUCK, HIGH_OVER, OVER, STOOP, WALK, Gait, Mode
 from elbowroom.locomotion.steps import Footprints
 from elbowroom.locomotion.walk import WalkOptions
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.accept import hits
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arms_of, held_by, joints_of
+from elbowroom.plan.checks.accept import hits
+from elbowroom.plan.checks.ground import Ground
+from elbowroom.plan.checks.hands import arms_of, held_by, joints_of
 from elbowroom.plan.repair.repair import repair_near
 from elbowroom.plan.repair.stretch import within_reach
-from elbowroom.plan.result import Plan, PlanningFailure
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import Plan, PlanningFailure
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Rest
 from elbowroom.plan.verbs.carry import lower_idle_hands, rest, sways_free
 from elbowroom.plan.walking.along import crouching_along, manners_along, still_arms_along, trodden
 from elbowroom.plan.walking.crossing import discs_at_rest, discs_of, met, past_people
 from elbowroom.plan.walking.finding import no_path, paths_of
-from elbowroom.plan.walking.ground import Ground
-from elbowroom.plan.walking.paths import (
-    AVOID_M,
-    DUCK,
-    HIGH_OVER,
-    OVER,
-    STOOP,
-    WALK,
-    Disc,
-    Gait,
-    Mode,
-    WalkPath,
-    WalkPaths,
-)
+from elbowroom.plan.walking.paths import AVOID_M, Disc, WalkPath, WalkPaths
 from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.things import FOREVER

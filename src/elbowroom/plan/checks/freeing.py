@@ -10,9 +10,9 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between, slerp
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.hands import held_by, joints_of
-from elbowroom.plan.postures import Postures
+from elbowroom.plan.checks.hands import held_by, joints_of
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World

@@ -17,22 +17,22 @@ from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.quality import BEYOND
-from elbowroom.plan.accept import in_range, limb_meets
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.director import Director
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import joints_of
-from elbowroom.plan.margins import ladder
-from elbowroom.plan.moving.timing import ContactTiming, moments
-from elbowroom.plan.repair.allowed import FeetFree
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of
+from elbowroom.plan.checks.accept import in_range, limb_meets
+from elbowroom.plan.checks.allowed import FeetFree
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
+from elbowroom.plan.checks.hands import joints_of
+from elbowroom.plan.checks.margins import ladder
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
 from elbowroom.plan.repair.ladder import replanned
 from elbowroom.plan.repair.limb import by_search, spliced
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.stretch import Job, stretches
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, blamed
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.tasks import Task
+from elbowroom.plan.verbs.encounters import ContactTiming, moments
 from elbowroom.plan.verbs.grasp_choice import ReachableGrasp
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.limb_ik import LimbIK

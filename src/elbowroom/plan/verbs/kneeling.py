@@ -15,13 +15,13 @@ from elbowroom.finish.settle import interpolate, rounded
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array, about, continuous
 from elbowroom.geometry.transforms import apply
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.freeing import clear_free_arm
-from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import front_of, joints_of
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.freeing import clear_free_arm
+from elbowroom.plan.checks.hands import front_of, joints_of
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure
+from elbowroom.plan.steps.director import Director
+from elbowroom.plan.steps.give_way import require_free
 from elbowroom.plan.tasks import Hand, Knee, Rest, Task
 from elbowroom.plan.verbs.carry import rest
 from elbowroom.posing.balance import contact_points, feet_of, margin_inside

@@ -13,16 +13,16 @@ import numpy as np
 from elbowroom.geometry.mesh import highest
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion.departure import stance_of
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arms_of, front_of, held_by, holder_of
-from elbowroom.plan.places import target_of
-from elbowroom.plan.result import Status
+from elbowroom.plan.checks.hands import arms_of, front_of, held_by, holder_of
+from elbowroom.plan.checks.places import target_of
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import Status
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Hand, Support, Task
-from elbowroom.plan.tight.kneeling import kneel
-from elbowroom.plan.tight.leaning import lean_on
 from elbowroom.plan.tight.moving import MovingScene
+from elbowroom.plan.verbs.kneeling import kneel
+from elbowroom.plan.verbs.leaning import lean_on
 
 # Failures that a hand which bears weight may resolve. A reach that ends where balance does is out of reach to limbs,
 # and of several grasps only the reason of the first is reported.

@@ -17,13 +17,13 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free, joined
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, slerp
-from elbowroom.plan.actor import Actor, HandSupport
-from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.director import ESCALATES, Director
-from elbowroom.plan.give_way import give_way, require_free
-from elbowroom.plan.limb_path import body_frames, find_limb_path
-from elbowroom.plan.result import PlanningFailure, tried
-from elbowroom.plan.tight.travel import whole_body_frames
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
+from elbowroom.plan.state.actor import Actor, HandSupport
+from elbowroom.plan.state.result import PlanningFailure, tried
+from elbowroom.plan.steps.director import ESCALATES, Director
+from elbowroom.plan.steps.give_way import give_way, require_free
+from elbowroom.plan.steps.limb_path import body_frames, find_limb_path
+from elbowroom.plan.steps.whole_body import whole_body_frames
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.own_pairs import tissue_contacts

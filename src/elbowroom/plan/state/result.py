@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.plan.edit import numbers_of, stacked
+from elbowroom.plan.state.edit import numbers_of, stacked
 from elbowroom.plan.tasks import Task
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision

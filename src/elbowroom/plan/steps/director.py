@@ -14,16 +14,16 @@ import numpy as np
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.actor import Actor, Track
-from elbowroom.plan.arm_paths import LimbTrajectory
-from elbowroom.plan.freeing import clear_free_arm, free_arm
-from elbowroom.plan.hands import arm_to, arms_of, longest_reach, may_step, shoulder_of, touches_itself
-from elbowroom.plan.places import target_of
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.repair.allowed import Pin
-from elbowroom.plan.result import PlanningFailure, Status, tried
-from elbowroom.plan.settings import Settings
-from elbowroom.plan.take import Take
+from elbowroom.plan.checks.allowed import Pin
+from elbowroom.plan.checks.freeing import clear_free_arm, free_arm
+from elbowroom.plan.checks.hands import arm_to, arms_of, longest_reach, may_step, shoulder_of, touches_itself
+from elbowroom.plan.checks.places import target_of
+from elbowroom.plan.checks.postures import Postures
+from elbowroom.plan.repair.arm_paths import LimbTrajectory
+from elbowroom.plan.state.actor import Actor, Track
+from elbowroom.plan.state.result import PlanningFailure, Status, tried
+from elbowroom.plan.state.settings import Settings
+from elbowroom.plan.state.take import Take
 from elbowroom.plan.tasks import Task
 from elbowroom.plan.tight.goals import whole_body_reach
 from elbowroom.plan.tight.settings import BRIEF, USUAL

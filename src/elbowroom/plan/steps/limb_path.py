@@ -13,13 +13,13 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import rounded
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import UP, Array, arc, continuous, slerp, to_matrix
-from elbowroom.plan.accept import rougher
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import held_by
-from elbowroom.plan.margins import ladder
-from elbowroom.plan.result import Blocked, PlanningFailure, why_not
+from elbowroom.plan.checks.accept import rougher
+from elbowroom.plan.checks.hands import held_by
+from elbowroom.plan.checks.margins import ladder
+from elbowroom.plan.repair.arm_paths import ArmPaths, LimbTrajectory
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import Blocked, PlanningFailure, why_not
+from elbowroom.plan.steps.director import Director
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.stance import between
 from elbowroom.world.fast import LimbCheck

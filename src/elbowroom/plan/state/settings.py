@@ -9,6 +9,7 @@ from typing import Literal
 from elbowroom.errors import BadValue
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.library_arrays import recorded_cycles
+from elbowroom.locomotion.modes import check_mode_costs
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.reach import ReachStyle
 from elbowroom.search.birrt import Budget
@@ -64,8 +65,6 @@ class Settings:
             if getattr(self, name) < 0:
                 raise BadValue(f"the {name} of a plan must be a whole number, 0 or more, not {getattr(self, name)}.")
         if self.mode_costs:
-            from elbowroom.plan.walking.paths import check_mode_costs  # which is above this file
-
             check_mode_costs(self.mode_costs)
         style_of(self.style, NATURAL)
 

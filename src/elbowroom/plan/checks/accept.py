@@ -22,7 +22,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk, velocity_jerks
-from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.checks.episodes import CollisionEpisode
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.fast import LimbCheck
@@ -54,7 +54,7 @@ def limb_meets(check: LimbCheck, limb: str, q: Array, times: Array) -> Collision
 def met_between(
     root: Array, q: Array, counts: NDArray[np.int64], refuse: Callable[[Pose, int, float], Cause | None]
 ) -> Cause | None:
-    """First cause to refuse a posture between frames, roots (N, 3) and rotations (N, J, 4), in counts (N - 1,) of pieces.
+    """First cause against a posture between frames, roots (N, 3) and rotations (N, J, 4), in counts (N - 1,) of steps.
 
     `refuse` gets the posture, the frame before it, and the share of the way from that to the next.
     """

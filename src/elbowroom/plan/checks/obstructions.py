@@ -9,8 +9,9 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-from elbowroom.plan.places import alone, inside_of, place_for, turned
+from elbowroom.plan.checks.places import alone, inside_of, place_for, turned
 from elbowroom.plan.tasks import PlacingTask
+from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Still
 from elbowroom.world.world import Snapshot, World
@@ -100,3 +101,10 @@ def inside_text(name: str, depth: float) -> str:
 def length_text(metres: float) -> str:
     """A length in words."""
     return f"{1000.0 * metres:.0f} mm" if metres < _SHORT_M else f"{100.0 * metres:.0f} cm"
+
+
+def collision_text(collision: Collision) -> str:
+    """A collision of a motion in a sentence."""
+    a, b = collision.pair
+    deep = "" if collision.depth_m is None else f" by {length_text(collision.depth_m)}"
+    return f"{a} and {b} overlap{deep} at {collision.during[0]:.2f}–{collision.during[1]:.2f} s"

@@ -14,7 +14,7 @@ from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, runs
-from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.checks.episodes import CollisionEpisode
 from elbowroom.world.allowances import cap_of, supports
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.exact import ExactWorld

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arms_of, beyond_reach, hand_of, held_by, shoulder_of
-from elbowroom.plan.places import moves, moving_until
-from elbowroom.plan.result import PlanningFailure, tried
+from elbowroom.plan.checks.hands import arms_of, beyond_reach, hand_of, held_by, shoulder_of
+from elbowroom.plan.checks.places import moves, moving_until
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, tried
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.limb_ik import LimbIK
 

@@ -10,19 +10,19 @@ import numpy as np
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import continuous
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.accept import hits, limb_meets
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import ArmPaths
-from elbowroom.plan.director import Director
-from elbowroom.plan.edit import changed_by
-from elbowroom.plan.freeing import free_arm
-from elbowroom.plan.margins import TIGHT_M
-from elbowroom.plan.reasons import collision_text
-from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
+from elbowroom.plan.checks.accept import hits, limb_meets
+from elbowroom.plan.checks.episodes import CollisionEpisode, collision_episodes
+from elbowroom.plan.checks.freeing import free_arm
+from elbowroom.plan.checks.margins import TIGHT_M
+from elbowroom.plan.checks.obstructions import collision_text
+from elbowroom.plan.repair.arm_paths import ArmPaths
 from elbowroom.plan.repair.ladder import RepairResult, by_limbs
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.repair import repair_planned
-from elbowroom.plan.result import Plan, PlanningFailure, blamed
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.edit import changed_by
+from elbowroom.plan.state.result import Plan, PlanningFailure, blamed
+from elbowroom.plan.steps.director import Director
 from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld

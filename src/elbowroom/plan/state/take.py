@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.layers import held
-from elbowroom.plan.actor import Track
-from elbowroom.plan.edit import laid_in_turn, stacked
+from elbowroom.plan.state.actor import Track
+from elbowroom.plan.state.edit import laid_in_turn, stacked
 from elbowroom.world.edit import Edit, Motions
 from elbowroom.world.world import World
 

@@ -12,9 +12,9 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, about, angle, rotate
 from elbowroom.geometry.transforms import inverse, transform
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.places import moves, moving_until
-from elbowroom.plan.repair.allowed import own_touches
+from elbowroom.plan.checks.allowed import own_touches
+from elbowroom.plan.checks.places import moves, moving_until
+from elbowroom.plan.state.actor import Actor
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import search_orbit, search_orbits

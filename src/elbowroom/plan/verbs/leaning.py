@@ -14,12 +14,12 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import UP, Array, about, to_matrix
 from elbowroom.geometry.transforms import inverse
-from elbowroom.plan import acting
-from elbowroom.plan.actor import Actor, HandSupport
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arm_to, front_of, hand_of, held_by, joints_of, shifted
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.checks.hands import arm_to, front_of, hand_of, held_by, joints_of, shifted
+from elbowroom.plan.checks.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.state.actor import Actor, HandSupport
+from elbowroom.plan.state.result import PlanningFailure, blamed
+from elbowroom.plan.steps import acting
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tasks import Rest, Support, Task
 from elbowroom.plan.verbs.carry import carry_places, rest
 from elbowroom.posing.reach import Reached

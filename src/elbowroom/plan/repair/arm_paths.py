@@ -26,10 +26,10 @@ from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.quality import BEYOND, JERK, ReachShape, joint_jerks, reach_shape
-from elbowroom.plan.accept import limb_meets, rougher
-from elbowroom.plan.elbow_angles import HandPath
-from elbowroom.plan.result import Blocked, Status
-from elbowroom.plan.settings import Settings
+from elbowroom.plan.checks.accept import limb_meets, rougher
+from elbowroom.plan.checks.elbow_angles import HandPath
+from elbowroom.plan.state.result import Blocked, Status
+from elbowroom.plan.state.settings import Settings
 from elbowroom.posing.limb_ik import Keep, LimbIK
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSearchSpace, plan_limb

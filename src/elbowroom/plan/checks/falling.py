@@ -8,9 +8,9 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-from elbowroom.plan.hands import holder_of
-from elbowroom.plan.places import alone, supported
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.checks.hands import holder_of
+from elbowroom.plan.checks.places import alone, supported
+from elbowroom.plan.state.result import PlanningFailure
 from elbowroom.world.paths import Fall
 from elbowroom.world.world import Snapshot, World
 

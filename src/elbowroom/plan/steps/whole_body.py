@@ -12,11 +12,11 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import UP, Array, angle_between
 from elbowroom.motion.pace import Timing
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director
-from elbowroom.plan.hands import front_of
-from elbowroom.plan.margins import ladder
-from elbowroom.plan.result import PlanningFailure, Status, blamed
+from elbowroom.plan.checks.hands import front_of
+from elbowroom.plan.checks.margins import ladder
+from elbowroom.plan.state.actor import Actor
+from elbowroom.plan.state.result import PlanningFailure, Status, blamed
+from elbowroom.plan.steps.director import Director
 from elbowroom.plan.tight.capture import refined
 from elbowroom.plan.tight.chain import BodyProblem, standing_balance
 from elbowroom.plan.tight.criteria import blended_components

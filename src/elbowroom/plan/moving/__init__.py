@@ -1,1 +1,0 @@
-"""Tasks of moving characters, and tasks at moving targets."""

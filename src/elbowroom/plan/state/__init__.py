@@ -1,0 +1,1 @@
+"""Verbs of standing characters, one file each."""
