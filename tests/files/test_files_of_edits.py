@@ -21,7 +21,7 @@ from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.plan.prove import prove
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.state.edit import cut
+from elbowroom.plan.state.edit import laid_in_turn
 from elbowroom.plan.state.result import Plan
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
@@ -42,8 +42,10 @@ def planned(strength: float = 1.0, fps: float = 30.0) -> Plan:
     root[8:20] += (0.05, 0.02, 0.0)
     after = bent.with_(root=root)
     at = [float(base.times[k]) for k in (5, 11, 8, 19)]
-    first = cut(base, bent, [Edit("ann", "right_arm", "clear of post", (at[0], at[1]), "plan", 0.1, 0.2, 30, 4)])
-    second = cut(bent, after, [Edit("ann", "whole body", "5 cm aside", (at[2], at[3]), "avoid")])
+    first = laid_in_turn(
+        [Edit("ann", "right_arm", "clear of post", (at[0], at[1]), "plan", 0.1, 0.2, 30, 4)], base, bent
+    )
+    second = laid_in_turn([Edit("ann", "whole body", "5 cm aside", (at[2], at[3]), "avoid")], bent, after)
     world = World().with_character("ann", after)
     return Plan("found", world, (*first, *second), base={"ann": base}).with_edits({1: strength})
 
