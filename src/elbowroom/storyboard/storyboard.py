@@ -23,7 +23,7 @@ from elbowroom.plan.checks.places import worn_place
 from elbowroom.plan.state.edit import EditChange
 from elbowroom.plan.tasks import Task
 from elbowroom.plan.tight.recordings import checked_recording
-from elbowroom.posing.held import carried_upright
+from elbowroom.posing.upright import carried_upright
 from elbowroom.spaces.styles import StyleLike
 from elbowroom.storyboard import things
 from elbowroom.storyboard.cast import ClipSource
