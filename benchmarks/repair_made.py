@@ -133,7 +133,7 @@ def made(draw: Draw) -> Case | None:
     """The case of a draw; None if its clip collides near its ends, with itself or with the floor."""
     clip, side = clip_of(draw.path, draw.kind), (-1.0) ** draw.number
     world = _made(draw.kind, draw.number, clip, draw.share, draw.depth, side)
-    return Case(draw.kind, draw.path, draw.depth, world) if _counts(world) else None
+    return Case(draw.kind, draw.path, draw.depth, world) if counts(world) else None
 
 
 def cases() -> Iterator[Case]:
@@ -147,12 +147,12 @@ def clip_of(path: str, kind: str) -> Clip:
     begin, end = clip.span
     middle = 0.5 * (begin + end)
     if kind == "sit":
-        middle = float(clip.times[int(np.argmin(_role(clip, "head", clip.times)[:, 2]))])
+        middle = float(clip.times[int(np.argmin(role_path(clip, "head", clip.times)[:, 2]))])
     low = min(max(begin, middle - 0.5 * _LONGEST), max(end - _LONGEST, begin))
     return place(cut(clip, low, min(low + _LONGEST, end)))
 
 
-def _role(clip: Clip, role: str, times: Array) -> Array:
+def role_path(clip: Clip, role: str, times: Array) -> Array:
     return np.asarray(clip.positions(times)[:, clip.character.role(role)])
 
 
@@ -160,53 +160,53 @@ def _made(kind: str, number: int, clip: Clip, share: float, depth: float, side: 
     """The clip with what it is to run into about a share of its time; `side` is 1 or -1."""
     t = clip.start + share * clip.duration
     world = World(floor=0.0).with_character(WHO, clip)
-    heading = _heading(clip, t)
-    head = _role(clip, "head", np.array([t]))[0]
+    heading = heading_at(clip, t)
+    head = role_path(clip, "head", np.array([t]))[0]
     across = np.array([-heading[1], heading[0], 0.0])
     if kind == "bar" or (kind == "run" and number % 2):
-        bar = _turned(box((0.08, 1.6, 0.08)), heading)
-        return _pushed(world, "bar", bar, head, np.array([0.0, 0.0, -1.0]), depth)
+        bar = turned_towards(box((0.08, 1.6, 0.08)), heading)
+        return pushed(world, "bar", bar, head, np.array([0.0, 0.0, -1.0]), depth)
     if kind == "door":
         for name, sign in (("left wall", 1.0), ("right wall", -1.0)):
-            wall = _turned(box((0.12, 1.0, 2.2), (0.0, 0.5 * sign, 1.1)), heading)
-            at = np.array([*_role(clip, "pelvis", np.array([t]))[0, :2], 0.0])
-            world = _pushed(world, name, wall, at, -sign * across, depth)
+            wall = turned_towards(box((0.12, 1.0, 2.2), (0.0, 0.5 * sign, 1.1)), heading)
+            at = np.array([*role_path(clip, "pelvis", np.array([t]))[0, :2], 0.0])
+            world = pushed(world, name, wall, at, -sign * across, depth)
         return world
     if kind == "run":
         post = box((0.1, 0.1, 1.6), (0.0, 0.0, 0.8))
-        at = np.array([*_role(clip, "pelvis", np.array([t]))[0, :2], 0.0])
-        return _pushed(world, "post", post, at, -side * across, depth)
+        at = np.array([*role_path(clip, "pelvis", np.array([t]))[0, :2], 0.0])
+        return pushed(world, "post", post, at, -side * across, depth)
     # who bends or sits: a board before the head, or a block beside a hand on its way
-    low = float(clip.times[int(np.argmin(_role(clip, "head", clip.times)[:, 2]))])
+    low = float(clip.times[int(np.argmin(role_path(clip, "head", clip.times)[:, 2]))])
     if number % 2:
         role = "left_hand" if side > 0.0 else "right_hand"
         t = max(low - 0.5, clip.start + 0.4)
-        hand = _role(clip, role, np.array([t]))[0]
-        out = hand - _role(clip, "pelvis", np.array([t]))[0]
+        hand = role_path(clip, role, np.array([t]))[0]
+        out = hand - role_path(clip, "pelvis", np.array([t]))[0]
         out[2] = 0.0
-        return _pushed(world, "block", box((0.12, 0.12, 0.12)), hand, -out / np.linalg.norm(out), depth)
-    head = _role(clip, "head", np.array([low]))[0]
-    up = head - _role(clip, "pelvis", np.array([low]))[0]
-    board = _turned(box((0.04, 0.8, 0.3)), up)
-    return _pushed(world, "board", board, head, -up / np.linalg.norm(up), depth)
+        return pushed(world, "block", box((0.12, 0.12, 0.12)), hand, -out / np.linalg.norm(out), depth)
+    head = role_path(clip, "head", np.array([low]))[0]
+    up = head - role_path(clip, "pelvis", np.array([low]))[0]
+    board = turned_towards(box((0.04, 0.8, 0.3)), up)
+    return pushed(world, "board", board, head, -up / np.linalg.norm(up), depth)
 
 
-def _heading(clip: Clip, t: float) -> Array:
+def heading_at(clip: Clip, t: float) -> Array:
     """Where somebody goes at a time, level, (3,); where they look who stand."""
-    a, b = (_role(clip, "pelvis", np.array([s]))[0] for s in np.clip([t - 0.3, t + 0.3], *clip.span))
+    a, b = (role_path(clip, "pelvis", np.array([s]))[0] for s in np.clip([t - 0.3, t + 0.3], *clip.span))
     way = (b - a) * (1.0, 1.0, 0.0)
     if np.linalg.norm(way) < 0.1:
-        left, right = (_role(clip, f"{side}_thigh", np.array([t]))[0] for side in ("left", "right"))
+        left, right = (role_path(clip, f"{side}_thigh", np.array([t]))[0] for side in ("left", "right"))
         way = np.cross(left - right, (0.0, 0.0, 1.0)) * (1.0, 1.0, 0.0)
     return way / np.linalg.norm(way)
 
 
-def _turned(mesh: Mesh, towards: Array) -> Mesh:
+def turned_towards(mesh: Mesh, towards: Array) -> Mesh:
     """A mesh with its x axis turned towards a direction, about the vertical."""
     return mesh.moved(transform((0.0, 0.0, 0.0), about((0.0, 0.0, 1.0), float(np.arctan2(towards[1], towards[0])))))
 
 
-def _pushed(world: World, name: str, mesh: Mesh, at: Array, direction: Array, depth: float) -> World:
+def pushed(world: World, name: str, mesh: Mesh, at: Array, direction: Array, depth: float) -> World:
     """The world with a mesh that comes along a direction to a place until it touches, and goes on by a depth."""
 
     def there(away: float) -> World:
@@ -215,11 +215,11 @@ def _pushed(world: World, name: str, mesh: Mesh, at: Array, direction: Array, de
     low, high = 0.0, _FAR
     while high - low > _CLOSELY:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if len(_hits(there(middle), name)) else (low, middle)
+        low, high = (middle, high) if len(hit_times(there(middle), name)) else (low, middle)
     return there(high - depth)
 
 
-def _hits(world: World, name: str = "") -> Array:
+def hit_times(world: World, name: str = "") -> Array:
     """Times at which somebody hits the scene, or one mesh of it."""
     exact = ExactWorld(world)
     pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
@@ -234,9 +234,9 @@ def _hit(exact: ExactWorld, among: Array) -> bool:
     return any(exact.hit(int(k)) for k in exact.near(0.0, among))
 
 
-def _counts(world: World) -> bool:
+def counts(world: World) -> bool:
     """Whether somebody hits the scene amid the clip alone, and nothing else."""
-    times = _hits(world)
+    times = hit_times(world)
     begin, end = world.span
     amid = bool(len(times)) and bool(times[0] > begin + _ENDS and times[-1] < end - _ENDS)
     return amid and certify(World(floor=world.floor).with_character(WHO, world.characters[WHO])).free

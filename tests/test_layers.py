@@ -34,7 +34,7 @@ ROOMS = (
     "errors",
 )
 # Rooms of planning, from the roof down: tasks say what is asked; what plans them they name, and load it when they do.
-PLAN_ROOMS = ("", "teams", "walking", "verbs", "steps", "repair", "tight", "checks", "state", "tasks")
+PLAN_ROOMS = ("", "teams", "walking", "verbs", "steps", "repair", "tight", "optimise", "checks", "state", "tasks")
 FILES = sorted(SOURCE.rglob("*.py"))
 
 

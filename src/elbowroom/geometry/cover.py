@@ -13,6 +13,7 @@ from elbowroom.geometry.kept import kept, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape, hull_of
+from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import apply
 from elbowroom.kernels import cover as kernels
 from elbowroom.kernels.fields import Fields
@@ -104,6 +105,90 @@ def _large_balls(field: Fields, low: Array, high: Array, more: float) -> Array:
     count = kernels.choose(centers, inner + more - cell, np.ascontiguousarray(samples), picked)
     chosen = picked[:count]
     return np.column_stack([centers[chosen], inner[chosen] + more, inner[chosen]])
+
+
+# How far a ball of `few_balls` may stand out from a convex shape, metres.
+_STANDS_OUT_M = 0.01
+# Triangles from which a surface is not divided further for `few_balls`.
+_MOST_TRIANGLES = 600
+
+
+def few_balls(shape: Shape, most: int) -> Array:
+    """At most `most` balls (N, 4) about a convex hull, capsule, box or ball, in its joint's frame: centre, radius.
+
+    They stand out from it by at most a centimetre, and may leave gaps of some millimetres: for searches, not for proofs.
+    """
+
+    def make() -> Array:
+        if shape.kind in ("sphere", "capsule"):
+            half = float(shape.size[1]) if shape.kind == "capsule" else 0.0
+            return _along(float(shape.size[0]), half, most)
+        hull = hull_of(shape.mesh) if shape.mesh is not None else box(2.0 * shape.size)
+        surface = _samples(hull)
+        found = _clusters(np.concatenate([surface, 0.5 * (surface + surface.mean(axis=0))]), most)
+        a, b, c = (hull.vertices[hull.faces[:, k]] for k in range(3))
+        out = np.cross(b - a, c - a)
+        out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-12)
+        inside = ((a[:, None] - found[:, :3]) * out[:, None]).sum(axis=2)
+        found[:, 3] = np.minimum(found[:, 3], np.maximum(inside.min(axis=0), 0.0) + _STANDS_OUT_M)
+        return found
+
+    balls = kept(shape, ("few balls", most), make)
+    return np.column_stack([apply(shape.T_joint_shape, balls[:, :3]), balls[:, 3]])
+
+
+def few_balls_of(mesh: Mesh, most: int) -> Array:
+    """At most `most` balls (N, 4) about the surface of a mesh."""
+    return kept(mesh, ("few balls", most), lambda: _clusters(_samples(mesh), most))
+
+
+def _along(radius: float, half: float, most: int) -> Array:
+    """Balls (N, 4) that cover a capsule along z."""
+    count = int(min(np.ceil(2.0 * half / (0.9 * radius)) + 1, most)) if half > 0.0 else 1
+    z = np.linspace(-half, half, count) if count > 1 else np.zeros(1)
+    gap = half / max(count - 1, 1)
+    return np.column_stack([0 * z, 0 * z, z, np.full(count, np.hypot(radius, gap))])
+
+
+def _samples(mesh: Mesh) -> Array:
+    """Points (N, 3) all over a surface, a tenth of its longest side apart or, of large meshes, its corners."""
+    triangles = mesh.vertices[mesh.faces]
+    longest = 0.1 * float(np.ptp(mesh.vertices, axis=0).max())
+    while len(triangles) < _MOST_TRIANGLES:
+        edges = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2)
+        long = edges.max(axis=1) > longest
+        if not long.any():
+            break
+        a, b, c = (triangles[long][:, k] for k in range(3))
+        ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
+        parts = [np.stack(t, axis=1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+        triangles = np.concatenate([triangles[~long], *parts])
+    return np.unique(triangles.reshape(-1, 3), axis=0)
+
+
+def _clusters(points: Array, most: int) -> Array:
+    """At most `most` balls (N, 4) that hold points (M, 3): the largest is divided across its longest side in turn."""
+    groups = [points]
+    balls = [_ball_around(points)]
+    while len(balls) < most:
+        k = int(np.argmax([ball[3] for ball in balls]))
+        group = groups[k]
+        if len(group) < 2:
+            break
+        away = group - group.mean(axis=0)
+        side = away @ np.linalg.svd(away, full_matrices=False)[2][0]
+        low = side <= 0.5 * (side.min() + side.max())
+        groups[k : k + 1] = [group[low], group[~low]]
+        balls[k : k + 1] = [_ball_around(group[low]), _ball_around(group[~low])]
+    return np.array(balls)
+
+
+def _ball_around(points: Array) -> Array:
+    """A ball (4,) that holds points (M, 3), a few per cent larger than the smallest (Badoiu and Clarkson 2003)."""
+    center = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    for k in range(1, 13):
+        center = center + (points[np.argmax(((points - center) ** 2).sum(axis=1))] - center) / (k + 1.0)
+    return np.array([*center, float(np.linalg.norm(points - center, axis=1).max())])
 
 
 @dataclass(frozen=True, eq=False)

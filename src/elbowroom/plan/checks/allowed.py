@@ -110,7 +110,7 @@ def at_work(world: World, who: str, span: Interval, joints: Iterable[int] = (0,)
     """Return whether parts moved by some joints take, leave or touch something during a span; by default the whole
     body.
     """
-    return any((a < span[1] and span[0] < b) or span[0] < a == b < span[1] for a, b in _works(world, who, joints))
+    return any((a < span[1] and span[0] < b) or span[0] < a == b < span[1] for a, b in works(world, who, joints))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def hands_free(
     body, joints = clip.character, tuple(joints)
     moved = {k for j in joints for k in body.subtree(j)}
     pinned = [pin.during for pin in pins if pin.who == who and pin.joint(body) in moved]
-    for begin, end in [*_works(world, who, joints), *pinned]:
+    for begin, end in [*works(world, who, joints), *pinned]:
         if end <= during[0]:
             low = max(low, int(np.searchsorted(clip.times, end - 1e-9)))
         elif begin >= during[1]:
@@ -154,7 +154,7 @@ def hands_free(
     return low, high
 
 
-def _works(world: World, who: str, joints: Iterable[int]) -> list[Interval]:
+def works(world: World, who: str, joints: Iterable[int]) -> list[Interval]:
     """Times at which parts moved by joints take or leave something, and intervals in which they touch it.
 
     Mostly hands, but a hat is taken off a head, and a foot presses a button.

@@ -32,6 +32,9 @@ _PER_M2, _PER_UNUSUAL2, _PER_GAZE2, _PER_S, _PER_JERK = 6.0, 6.0, 2.0, 0.2, 0.5
 # second. Tuned on strips of benchmarks/repair_made.py.
 _PER_UNLIKE2 = 0.25
 _POSTURES_HZ = 10.0
+# Weight of a metre that the joints of a body are moved on average: leaving one's path by 10 cm counts as much as a joint
+# that is a radian away.
+_PER_M = 10.0
 # Weight of leg joints: foot paths count separately, and knees bend far for a body that sinks a little.
 _LEGS = 0.25
 # Largest RMS jerk of a repair, relative to the clip's.
@@ -69,7 +72,13 @@ def cost(source: Clip, new: Clip) -> float:
     legs = [j for chain in body.chains.values() if chain.kind == "leg" for j in chain.joints]
     shares = np.ones(turned.shape[1])
     shares[legs] = _LEGS
-    total = np.sum(turned**2 * shares) + _PER_M2 * np.sum(away**2) + _PER_UNUSUAL2 * np.sum(np.maximum(more, 0.0) ** 2)
+    moved = np.linalg.norm((T_new - T_old)[..., :3, 3], axis=-1).mean(axis=1)
+    total = (
+        np.sum(turned**2 * shares)
+        + _PER_M * np.sum(moved)
+        + _PER_M2 * np.sum(away**2)
+        + _PER_UNUSUAL2 * np.sum(np.maximum(more, 0.0) ** 2)
+    )
     if "head" in body.roles:
         head = body.roles["head"]
         was, is_now = (rot.from_matrix(T[:, head, :3, :3]) for T in (T_old, T_new))

@@ -15,6 +15,7 @@ from elbowroom.plan.checks.episodes import (
     in_gaps,
     people_to_repair,
 )
+from elbowroom.plan.repair.clearing import cleared, near_in_time
 from elbowroom.plan.repair.cost import balance
 from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.options import Clocks, RepairOptions
@@ -332,11 +333,9 @@ def _raised(work: Work, people: Sequence[str], proof: Certificate) -> bool:
 
 
 def _pending_collisions(work: Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
-    """Episodes of a character that have not failed yet, of the first rank only."""
+    """Episodes of a character that have not failed yet."""
     found = collision_episodes(exact, who, work.options.pending(certificate))
-    found = [t for t in found if key_of(t) not in work.failed]
-    trunk = [t for t in found if t.limb in ("spine", "neck")]
-    return trunk[:1] or found
+    return [t for t in found if key_of(t) not in work.failed]
 
 
 def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
@@ -349,7 +348,13 @@ def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
 def _repair_all(work: Work, found: Sequence[CollisionEpisode]) -> bool:
     """Repair episodes one after another, those of both arms in a gap together; return whether any succeeded."""
     left, repaired = list(found), False
-    for gap in in_gaps(found):
+    for group in near_in_time(found):
+        work.tell(f"repairing: {group[0].text}")
+        if took(work, cleared(work.world, group, work.options)):
+            left, repaired = [episode for episode in left if episode not in group], True
+    # what a trunk does decides what is left to the limbs
+    left = [episode for episode in left if episode.limb in ("spine", "neck")][:1] or left
+    for gap in in_gaps(left):
         work.tell(f"repairing: {gap[0].text}")
         if took(work, repair_gap(work.world, gap, work.options)):
             left, repaired = [episode for episode in left if episode not in gap], True

@@ -1,0 +1,1 @@
+"""One optimiser of motion: the least change of a base motion over a window of frames."""

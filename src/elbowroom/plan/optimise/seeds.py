@@ -1,0 +1,91 @@
+"""Seeds of the optimiser: what people do about something that is in the way. Each decides which way to go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import UP, Array
+from elbowroom.motion.contacts import runs
+from elbowroom.plan.checks.episodes import CollisionEpisode, linkages
+from elbowroom.plan.optimise.solve import Answer, Seed
+from elbowroom.plan.optimise.window import Window
+
+# Share of a stance beside the ends of a window: one that goes on beyond them cannot be moved.
+_STAND_M = 0.01
+
+
+def limbs(window: Window, episode: CollisionEpisode) -> list[Seed]:
+    """A limb alone, with its girdle, and with the trunk, all else as it is."""
+    found = linkages(window.clip.character, episode.limb, episode.joints)
+    return [Seed(one.name, tuple(j for j in one.joints if j in window.whole), False) for one in found if not one.hang]
+
+
+def both(window: Window, episodes: Sequence[CollisionEpisode]) -> list[Seed]:
+    """Limbs that collide at the same time, alone and with the trunk; nothing for one limb."""
+    by_limb = {episode.limb: limbs(window, episode) for episode in episodes}
+    if len(by_limb) < 2 or not all(by_limb.values()):
+        return []
+    out = []
+    for some in ([found[0] for found in by_limb.values()], [found[-1] for found in by_limb.values()]):
+        name = " and ".join(dict.fromkeys(seed.name for seed in some))
+        out.append(Seed(name, tuple(dict.fromkeys(j for seed in some for j in seed.joints)), False))
+    return out
+
+
+def unpushed(window: Window) -> Seed:
+    """The whole body, which goes where distances lead."""
+    return Seed("whole body", window.whole, True)
+
+
+def pushed(window: Window, seed: Seed) -> Iterator[Seed]:
+    """A seed whose parts in collision are pushed down, up, to both sides, back and ahead at first."""
+    ahead = window.clip.character.facing(window.T[len(window.T) // 2])
+    left = np.cross(UP, ahead)
+    for way in (-UP, UP, left, -left, -ahead, ahead):
+        yield replace(seed, way=(float(way[0]), float(way[1]), float(way[2])))
+
+
+def footloose(window: Window, seed: Seed) -> Seed:
+    """A seed whose feet may leave where they stand."""
+    feet = tuple(j for j in window.pinned if j in _feet(window))
+    return replace(seed, loose=feet)
+
+
+def stepped(window: Window, answer: Answer) -> Seed | None:
+    """Feet that stand where an answer with loose feet had them on average; None where no stance can be moved."""
+    seed = answer.seed
+    root, q = window.moved(answer.x, seed.joints, seed.rooted, window.rows)
+    T, shifts = window.clip.character.transforms(root, q), {}
+    for joint in seed.loose:
+        away = T[:, joint, :3, 3] - window.T[:, joint, :3, 3]
+        shift = np.zeros_like(away)
+        for first, last in runs(window.pinned[joint][window.rows]):
+            if first > 0 and last < len(window.rows) - 1:  # what stands beyond the window stays
+                shift[first : last + 1, :2] = away[first : last + 1, :2].mean(axis=0)
+        if np.linalg.norm(shift, axis=1).max() > _STAND_M:
+            shifts[joint] = shift
+    if not shifts:
+        return None
+    return Seed("whole body, in other footholds", seed.joints, seed.rooted, shifts=shifts, start=answer.x)
+
+
+def _feet(window: Window) -> set[int]:
+    roles = window.clip.character.roles
+    return {roles[role] for role in ("left_foot", "right_foot") if role in roles}
+
+
+def at_all_frames(window: Window, shifts: dict[int, Array] | None, rows: NDArray[np.int64]) -> dict[int, Array]:
+    """Shifts (N, 3) of joints at frames of the clip, from those at the rows of a window."""
+    known = window.clip.times[window.rows]
+    out = {}
+    for joint, shift in (shifts or {}).items():
+        # a stance has one shift: that of the row before
+        at = np.clip(np.searchsorted(known, window.clip.times[rows] + 1e-9) - 1, 0, len(known) - 1)
+        after = np.minimum(at + 1, len(known) - 1)
+        here, there = shift[at], shift[after]
+        out[joint] = np.where(np.linalg.norm(here, axis=1, keepdims=True) > 0.0, here, there)
+    return out

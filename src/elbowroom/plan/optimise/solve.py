@@ -1,0 +1,201 @@
+"""The optimiser: Gauss-Newton on splines of all joints and the root, from a seed that decides which way to go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.limits import JointLimit
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import windows as kernels
+from elbowroom.kernels.bands import solve
+from elbowroom.plan.optimise.window import Window
+from elbowroom.stopping import may_stop_here
+
+# Of a metre in an obstacle, and in one's own body, squared and a second. Beside a forearm's radian: a hand that is 2 cm
+# too near is worth half a radian.
+_HIT, _OWN = 3000.0, 1500.0
+# What remains after some rounds is worth more by this factor in each.
+_HARDER, _HARDER_AFTER = 1.6, 5
+# Of a metre of the centre of mass over the floor, and of the head's turn: people keep their balance and look where
+# they go.
+_BALANCE, _GAZE = 60.0, 2.0
+# Of a radian beyond a joint's range; and the range that is left for what the weight does not hold, of the slack of
+# 0.02 rad that a motion may have.
+_RANGE, _SPARE_RAD, _SLACK_RAD = 2000.0, 0.008, 0.02
+# Largest turn of a joint in one round, radians, and rounds at most, and those in which a seed pushes.
+_STEP_RAD, ROUNDS, _PUSHES = 0.3, 16, 5
+# What a part may lack of its room when the search ends, and the change then, metres and radians.
+_DONE_M, _DONE_RAD = 0.002, 0.01
+# Added to the diagonal, as a share of the stiffness.
+_DAMPING = 1e-3
+_TINY_RAD = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Seed:
+    """A way to begin: joints that may turn, whether the root may move, and the way (3,) that is pushed at first.
+
+    Feet in `loose` leave where they stand; `shifts` (F, 3) put them elsewhere. `start` are knots to begin from.
+    """
+
+    name: str
+    joints: tuple[int, ...]
+    rooted: bool
+    way: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    loose: tuple[int, ...] = ()
+    shifts: dict[int, Array] | None = None
+    start: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Knots x (C, n) found from a seed; what the worst part lacks of its room, metres; and the cost of the change."""
+
+    seed: Seed
+    x: Array
+    lack: float
+    cost: float
+    lacks: Array
+
+
+def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
+    """The least change of a window that a seed leads to."""
+    body, joints, rooted = window.clip.character, seed.joints, seed.rooted
+    rig, scene, pins = window.rig(joints, rooted), window.scene, window.pins(seed.shifts, seed.loose)
+    base, count = window.rest(joints, rooted)
+    n, rows, dt = base.shape[-1], window.rows, window.seconds
+    knot, value, _, _ = window.splines_at(window.times)
+    stiff = np.diagonal(base, axis1=2, axis2=3)
+    ranges = [_Range(body.limits[j], window.clip.rotations[window.first : window.last + 1, j]) for j in joints]
+    balance = _BALANCE * dt if body.masses is not None and rooted else 0.0
+    com = _centers(window)
+    x = np.zeros((count, n)) if seed.start is None else np.array(seed.start)
+    pinned = kernels.Pins(pins.joint, pins.at, pins.target, pins.weight * dt)
+    hit, own, bend, lacks, cost = _HIT * dt, _OWN * dt, _RANGE * dt, np.zeros(len(window.parts)), 0.0
+    for k in range(rounds + 1):
+        may_stop_here()
+        v = window.changes(x, window.times)
+        root, q = window.moved(x, joints, rooted, rows)
+        T = body.transforms(root, q)
+        axes = _axes(window, T, v, joints)
+        A, b, lacks = np.zeros((len(rows), n, n)), np.zeros((len(rows), n)), np.zeros(len(window.parts))
+        way = np.array(seed.way if k < _PUSHES else (0.0, 0.0, 0.0))
+        kernels.terms(
+            rig, scene, window.around.distance.grids, pinned, T, axes, hit, own, balance, com, way, A, b, lacks
+        )
+        for i, limit in enumerate(ranges):
+            limit.add(A, b, q[:, joints[i]], v[:, 3 * i : 3 * i + 3], i, bend)
+        _look_ahead(window, T, axes, joints, rig.moves, A, b, dt)
+        H, g = np.array(base), np.zeros((count, n))
+        for d in range(4):
+            g[d:] -= stiff[: count - d, d] * x[: count - d]
+            if d:
+                g[: count - d] -= stiff[: count - d, d] * x[d:]
+        kernels.gather(A, b, knot, value, H, g)
+        cost = _change(stiff, x)
+        if k == rounds:
+            break
+        H[:, 0] += np.diag(_DAMPING * dt * 4.0 * window.stiffness(joints, rooted))
+        step = solve(H, g)
+        size = float(np.abs(step[:, : 3 * len(joints)]).max(initial=0.0))
+        if lacks.max(initial=0.0) < _DONE_M and size < _DONE_RAD and not way.any():
+            break
+        x = x + step * min(1.0, _STEP_RAD / max(size, 1e-9))
+        if k >= _HARDER_AFTER and lacks.max(initial=0.0) > _DONE_M:
+            hit, own, bend = _HARDER * hit, _HARDER * own, _HARDER * bend
+    return Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks)
+
+
+def _change(stiff: Array, x: Array) -> float:
+    """Cost of the change of knots x (C, n): of turns, shifts and their accelerations."""
+    total = 0.0
+    for d in range(4):
+        both = float((stiff[: len(x) - d, d] * x[: len(x) - d] * x[d:]).sum())
+        total += both if d == 0 else 2.0 * both
+    return total
+
+
+def _centers(window: Window) -> Array:
+    """Where the centre of mass is over the floor (F, 2)."""
+    body = window.clip.character
+    if body.masses is None:
+        return np.zeros((len(window.rows), 2))
+    R, p = window.T[..., :3, :3], window.T[..., :3, 3]
+    places = np.einsum("fjab,jb->fja", R, body.masses.center) + p
+    return np.ascontiguousarray(np.einsum("j,fja->fa", body.masses.mass / body.masses.total, places)[:, :2])
+
+
+def _axes(window: Window, T: Array, v: Array, joints: Sequence[int]) -> Array:
+    """Directions (F, K, 3, 3) in the world, in columns, about which small changes of variables v turn joints."""
+    parents = [int(window.clip.character.parents[j]) for j in joints]
+    above = np.stack(
+        [T[:, p, :3, :3] if p >= 0 else np.broadcast_to(np.eye(3), (len(T), 3, 3)) for p in parents], axis=1
+    )
+    return np.ascontiguousarray(above @ _slopes(v[:, : 3 * len(joints)].reshape(len(T), len(joints), 3)))
+
+
+def _slopes(v: Array) -> Array:
+    """Matrices (..., 3, 3) from small changes of rotation vectors (..., 3) to the rotations that they add on the left."""
+    angle = np.linalg.norm(v, axis=-1)[..., None, None]
+    cross = np.zeros((*v.shape, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        cross[..., j, k], cross[..., k, j] = -v[..., i], v[..., i]
+    small = angle < 1e-4
+    safe = np.where(small, 1.0, angle)
+    once = np.where(small, 0.5, (1.0 - np.cos(safe)) / safe**2)
+    twice = np.where(small, 1.0 / 6.0, (safe - np.sin(safe)) / safe**3)
+    return np.asarray(np.eye(3) + once * cross + twice * (cross @ cross))
+
+
+def _look_ahead(
+    window: Window, T: Array, axes: Array, joints: Sequence[int], moves: Array, A: Array, b: Array, dt: float
+) -> None:
+    """Add the weight of the head's turn in the world."""
+    head = window.clip.character.roles.get("head", -1)
+    turning = [k for k in range(len(joints)) if head >= 0 and moves[head, k]]
+    if not turning:
+        return
+    now, was = (rot.from_matrix(M[:, head, :3, :3]) for M in (T, window.T))
+    off = rot.log(rot.multiply(was, rot.conjugate(now)))
+    rows = np.zeros((len(T), 3, A.shape[1]))
+    for k in turning:
+        rows[:, :, 3 * k : 3 * k + 3] = axes[:, k]
+    A += _GAZE * dt * (rows.transpose(0, 2, 1) @ rows)
+    b += _GAZE * dt * np.einsum("fan,fa->fn", rows, off)
+
+
+class _Range:
+    """The range of a joint, or what its clip has beyond it."""
+
+    def __init__(self, limit: JointLimit | None, was: Array) -> None:
+        self.limit = limit
+        self.most = 0.0 if limit is None else max(float(limit.excess(was).max()), _SLACK_RAD) - _SPARE_RAD
+
+    def add(self, A: Array, b: Array, q: Array, v: Array, k: int, weight: float) -> None:
+        """Add what brings rotations q (F, 4), changed by v (F, 3), back into the range: joint number k."""
+        if self.limit is None:
+            return
+        c = self.limit.coordinates(q)
+        out = c - self.limit.clamp_coordinates(c)
+        excess = np.linalg.norm(out, axis=-1)
+        rows = np.flatnonzero(excess > self.most)
+        if not len(rows):
+            return
+        along = out[rows] / excess[rows, None]
+        slope = np.stack(
+            [
+                ((self.limit.coordinates(rot.multiply(rot.exp(_TINY_RAD * axis), q[rows])) - c[rows]) * along).sum(
+                    axis=1
+                )
+                for axis in np.eye(3)
+            ],
+            axis=1,
+        )
+        row = np.einsum("fa,fab->fb", slope / _TINY_RAD, _slopes(v[rows]))
+        own = slice(3 * k, 3 * k + 3)
+        A[rows, own, own] += weight * row[:, :, None] * row[:, None, :]
+        b[rows, own] += weight * (self.most - excess[rows])[:, None] * row
