@@ -70,12 +70,16 @@ class Scene(NamedTuple):
 
 
 class Pins(NamedTuple):
-    """Points (E, 3) fixed to joints (E,), where they are to be, (F, E, 3), and weights (F, E), 1/(m² s)."""
+    """Points (E, 3) fixed to joints (E,), where they are to be, (F, E, 3), and weights (F, E), 1/(m² s).
+
+    Of those that are `level` (E,) the height alone counts.
+    """
 
     joint: NDArray[np.int64]
     at: Array
     target: Array
     weight: Array
+    level: NDArray[np.bool_]
 
 
 @inner()
@@ -240,7 +244,7 @@ def terms(rig, scene, grids, pins, T, axes, hit_weight, own_weight, balance_weig
             if weight <= 0.0:
                 continue
             x, y, z = _place(T[f, pins.joint[e]], pins.at, e)
-            for c in range(3):
+            for c in range(2 if pins.level[e] else 0, 3):
                 off = pins.target[f, e, c] - (x if c == 0 else y if c == 1 else z)
                 cost += weight * off * off
                 _row(

@@ -8,12 +8,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.motion.contacts import runs
 from elbowroom.plan.checks.episodes import CollisionEpisode, linkages
 from elbowroom.plan.optimise.solve import Answer, Seed
 from elbowroom.plan.optimise.window import Window
 
+# Distances of steps to the side that are tried, metres: a hand's, a forearm's and a body's width.
+_ASIDE_M = (0.12, 0.28, 0.5)
+# Seconds before and after a collision for which a body stays aside.
+_BESIDE_S = 0.2
 # Share of a stance beside the ends of a window: one that goes on beyond them cannot be moved.
 _STAND_M = 0.01
 
@@ -49,10 +54,37 @@ def pushed(window: Window, seed: Seed) -> Iterator[Seed]:
         yield replace(seed, way=(float(way[0]), float(way[1]), float(way[2])))
 
 
+def sidesteps(window: Window, most_m: float) -> Iterator[Seed]:
+    """The whole body stepping to either side of what it collides with, by up to so many metres."""
+    spans = [span for some in window.blame.values() for span in some]
+    begin, end = min(a for a, _ in spans) - _BESIDE_S, max(b for _, b in spans) + _BESIDE_S
+    times, (first, last) = window.times, (float(window.times[0]), float(window.times[-1]))
+    into, out = (times - first) / max(begin - first, 1e-6), (last - times) / max(last - end, 1e-6)
+    share = smootherstep(np.clip(np.minimum(into, out), 0.0, 1.0))
+    knot, value, _, count = window.splines_at(times)
+    basis = np.zeros((len(times), count))
+    for d in range(4):
+        inside = (knot + d >= 0) & (knot + d < count)
+        basis[np.flatnonzero(inside), knot[inside] + d] += value[inside, d]
+    knots = np.linalg.lstsq(basis, share, rcond=None)[0]
+    left = np.cross(UP, window.clip.character.facing(window.T[len(window.T) // 2]))
+    for metres in (m for m in _ASIDE_M if m <= most_m):
+        for way in (metres * left, -metres * left):
+            start = np.zeros((count, 3 * len(window.whole) + 3))
+            start[:, -3:] = knots[:, None] * way
+            shifts = {}
+            for joint in _feet(window) & set(window.pinned):
+                shifts[joint] = np.zeros((len(times), 3))
+                for a, b in runs(window.pinned[joint][window.rows]):
+                    if a > 0 and b < len(times) - 1:
+                        shifts[joint][a : b + 1] = share[(a + b) // 2] * way
+            yield Seed("whole body, stepping aside", window.whole, True, shifts=shifts, start=start)
+
+
 def footloose(window: Window, seed: Seed) -> Seed:
     """A seed whose feet may leave where they stand."""
     feet = tuple(j for j in window.pinned if j in _feet(window))
-    return replace(seed, loose=feet)
+    return replace(seed, loose=feet, shifts=None)
 
 
 def stepped(window: Window, answer: Answer) -> Seed | None:

@@ -18,8 +18,9 @@ from elbowroom.stopping import may_stop_here
 # Of a metre in an obstacle, and in one's own body, squared and a second. Beside a forearm's radian: a hand that is 2 cm
 # too near is worth half a radian.
 _HIT, _OWN = 3000.0, 1500.0
-# What remains after some rounds is worth more by this factor in each.
-_HARDER, _HARDER_AFTER = 1.6, 5
+# What remains after some rounds is worth more by this factor in each; what is then so deep in something stays there.
+_HARDER, _SOFT = 1.6, 5
+_HOPELESS_M, _HOPELESS_AFTER = 0.12, 10
 # Of a metre of the centre of mass over the floor, and of the head's turn: people keep their balance and look where
 # they go.
 _BALANCE, _GAZE = 60.0, 2.0
@@ -49,6 +50,7 @@ class Seed:
     loose: tuple[int, ...] = ()
     shifts: dict[int, Array] | None = None
     start: Array | None = None
+    calm: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,7 @@ def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
     """The least change of a window that a seed leads to."""
     body, joints, rooted = window.clip.character, seed.joints, seed.rooted
     rig, scene, pins = window.rig(joints, rooted), window.scene, window.pins(seed.shifts, seed.loose)
-    base, count = window.rest(joints, rooted)
+    base, count = window.rest(joints, rooted, seed.calm)
     n, rows, dt = base.shape[-1], window.rows, window.seconds
     knot, value, _, _ = window.splines_at(window.times)
     stiff = np.diagonal(base, axis1=2, axis2=3)
@@ -74,8 +76,9 @@ def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
     balance = _BALANCE * dt if body.masses is not None and rooted else 0.0
     com = _centers(window)
     x = np.zeros((count, n)) if seed.start is None else np.array(seed.start)
-    pinned = kernels.Pins(pins.joint, pins.at, pins.target, pins.weight * dt)
+    pinned = pins._replace(weight=pins.weight * dt)
     hit, own, bend, lacks, cost = _HIT * dt, _OWN * dt, _RANGE * dt, np.zeros(len(window.parts)), 0.0
+    soft = _SOFT if seed.start is None else 0
     for k in range(rounds + 1):
         may_stop_here()
         v = window.changes(x, window.times)
@@ -87,8 +90,9 @@ def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
         kernels.terms(
             rig, scene, window.around.distance.grids, pinned, T, axes, hit, own, balance, com, way, A, b, lacks
         )
+        over = 0.0
         for i, limit in enumerate(ranges):
-            limit.add(A, b, q[:, joints[i]], v[:, 3 * i : 3 * i + 3], i, bend)
+            over = max(over, limit.add(A, b, q[:, joints[i]], v[:, 3 * i : 3 * i + 3], i, bend))
         _look_ahead(window, T, axes, joints, rig.moves, A, b, dt)
         H, g = np.array(base), np.zeros((count, n))
         for d in range(4):
@@ -97,16 +101,18 @@ def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
                 g[: count - d] -= stiff[: count - d, d] * x[d:]
         kernels.gather(A, b, knot, value, H, g)
         cost = _change(stiff, x)
-        if k == rounds:
+        if k == rounds or (k >= _HOPELESS_AFTER and lacks.max(initial=0.0) > _HOPELESS_M):
             break
         H[:, 0] += np.diag(_DAMPING * dt * 4.0 * window.stiffness(joints, rooted))
         step = solve(H, g)
         size = float(np.abs(step[:, : 3 * len(joints)]).max(initial=0.0))
-        if lacks.max(initial=0.0) < _DONE_M and size < _DONE_RAD and not way.any():
+        if lacks.max(initial=0.0) < _DONE_M and over < _SPARE_RAD and size < _DONE_RAD and not way.any():
             break
         x = x + step * min(1.0, _STEP_RAD / max(size, 1e-9))
-        if k >= _HARDER_AFTER and lacks.max(initial=0.0) > _DONE_M:
-            hit, own, bend = _HARDER * hit, _HARDER * own, _HARDER * bend
+        if k >= soft and lacks.max(initial=0.0) > _DONE_M:
+            hit, own = _HARDER * hit, _HARDER * own
+        if k >= soft and over > 0.5 * _SPARE_RAD:
+            bend = _HARDER * bend
     return Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks)
 
 
@@ -173,18 +179,26 @@ class _Range:
 
     def __init__(self, limit: JointLimit | None, was: Array) -> None:
         self.limit = limit
+        self.held = np.zeros(0, bool)
         self.most = 0.0 if limit is None else max(float(limit.excess(was).max()), _SLACK_RAD) - _SPARE_RAD
 
-    def add(self, A: Array, b: Array, q: Array, v: Array, k: int, weight: float) -> None:
-        """Add what brings rotations q (F, 4), changed by v (F, 3), back into the range: joint number k."""
+    def add(self, A: Array, b: Array, q: Array, v: Array, k: int, weight: float) -> float:
+        """Add what brings rotations q (F, 4), changed by v (F, 3), back into the range: joint number k.
+
+        Returns by how much they are beyond it, radians.
+        """
         if self.limit is None:
-            return
+            return 0.0
         c = self.limit.coordinates(q)
         out = c - self.limit.clamp_coordinates(c)
         excess = np.linalg.norm(out, axis=-1)
-        rows = np.flatnonzero(excess > self.most)
+        if not len(self.held):
+            self.held = np.zeros(len(excess), bool)
+        # what has been beyond the range stays at its end, so that rounds do not go to and fro
+        self.held |= excess > self.most
+        rows = np.flatnonzero(self.held & (excess > 1e-6))
         if not len(rows):
-            return
+            return 0.0
         along = out[rows] / excess[rows, None]
         slope = np.stack(
             [
@@ -199,3 +213,4 @@ class _Range:
         own = slice(3 * k, 3 * k + 3)
         A[rows, own, own] += weight * row[:, :, None] * row[:, None, :]
         b[rows, own] += weight * (self.most - excess[rows])[:, None] * row
+        return float(excess.max()) - self.most

@@ -217,20 +217,20 @@ class Window:
     def pins(self, shifts: Mapping[int, Array] | None = None, loose: Sequence[int] = ()) -> Pins:
         """Points to keep: ends at a low weight, pinned joints at a high one.
 
-        `shifts` (F, 3) moves the targets of joints by metres; pins of `loose` joints do not count.
+        `shifts` (F, 3) moves the targets of joints by metres; of `loose` joints the height alone counts.
         """
-        joints, at, targets, weights = [], [], [], []
+        joints, at, targets, weights, level = [], [], [], [], []
         for joint in self.ends:
             joints.append(joint)
             at.append(np.zeros(3))
             weights.append(np.full(len(self.rows), _ENDS))
+            level.append(False)
         for joint, mask in self.pinned.items():
-            if joint in loose:
-                continue
             for axis in np.eye(3):
                 joints.append(joint)
                 at.append(_LEVER_M * axis)
                 weights.append(np.where(mask[self.rows], _PINNED, 0.0))
+                level.append(joint in loose)
         for joint, point in zip(joints, at, strict=True):
             moved = (shifts or {}).get(joint, 0.0)
             targets.append(self.T[:, joint, :3, :3] @ point + self.T[:, joint, :3, 3] + moved)
@@ -239,6 +239,7 @@ class Window:
             np.array(at).reshape(-1, 3),
             np.ascontiguousarray(np.stack(targets, axis=1)),
             np.ascontiguousarray(np.stack(weights, axis=1)),
+            np.array(level, bool),
         )
 
     @cached_property
@@ -259,14 +260,14 @@ class Window:
         root = [_ASIDE, _ASIDE, _DOWN] if rooted else []
         return np.array([w for j in joints for w in 3 * [_HIPS if j == 0 else stiff[j]]] + root)
 
-    def rest(self, joints: Sequence[int], rooted: bool) -> tuple[Array, int]:
-        """Blocks (C, 4, n, n) of the cost of a change and of its accelerations, and the number of knots."""
+    def rest(self, joints: Sequence[int], rooted: bool, calm: float) -> tuple[Array, int]:
+        """Blocks (C, 4, n, n) of the cost of a change and, times `calm`, its accelerations; and the number of knots."""
         knot, value, bend, count = self.splines_at(self.times)
         blocks = np.zeros((count, 4))
         for d in range(4):
             for e in range(d, 4):
                 inside = (knot + d >= 0) & (knot + e < count)
-                both = value[:, d] * value[:, e] + _SMOOTH_S4 * bend[:, d] * bend[:, e]
+                both = value[:, d] * value[:, e] + calm * _SMOOTH_S4 * bend[:, d] * bend[:, e]
                 np.add.at(blocks, (knot[inside] + d, e - d), self.seconds * both[inside])
         return blocks[..., None, None] * np.diag(self.stiffness(joints, rooted)), count
 

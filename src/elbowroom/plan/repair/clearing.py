@@ -40,6 +40,8 @@ _STEPS_S = 1.2
 _TOGETHER_S = 0.6
 # Room that is added about a part that the proof rejects, metres, beyond its depth up to the second figure; and how often.
 _MORE_M, _DEEP_M, _AGAIN = 0.003, 0.03, 4
+# How much more accelerations count where a motion is too rough.
+_CALMER = 5.0
 # What a part may lack by its balls, which stand out from it, and a proof is still tried, metres.
 _TRIED_M = 0.02
 # Answers of one window that are proven at most.
@@ -105,6 +107,7 @@ def _cheapest(
     answers += [optimise(window, way) for a in answers if a.lack > _TRIED_M for way in seeds.pushed(window, a.seed)]
     if steps:
         answers += list(_in_other_footholds(window, answers))
+        answers += [optimise(window, seed) for seed in seeds.sidesteps(window, options.max_aside)]
     found = []
     for answer in answers:
         made = frames_of(window, answer) if answer.lack <= _TRIED_M else None
@@ -208,20 +211,33 @@ def _proven(
             return None
         joints = _ranged(window, answer)
         pace = Smooth(options.sources[window.who], window.clip, joints, window.first, window.last)
-        if not pace.good(made[1][:, list(joints)]) or _aside(window, made[0]) > options.max_aside:
+        if _aside(window, made[0]) > options.max_aside:
             return None
-        done, left = _tried(window, answer, made, group, options)
-        if done is not None:
-            return done
+        calm = answer.seed.calm
+        if pace.good(made[1][:, list(joints)]):
+            done, left = _tried(window, answer, made, group, options)
+            if done is not None:
+                return done
+            window = _with_more_room(window, left)
+        else:
+            calm *= _CALMER
         if again == _AGAIN - 1:
             return None
-        window = _with_more_room(window, left)
-        seed = replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0))
-        answer = optimise(window, seed)
+        answer = _again(window, replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), calm=calm))
         options.clocks.add("plan", begun)
         if answer.lack > _TRIED_M:
             return None
     return None
+
+
+def _again(window: Window, seed: Seed) -> Answer:
+    """The answer of a seed in a window that has changed; feet that stand elsewhere may stand elsewhere once more."""
+    if seed.shifts:
+        free = optimise(window, seeds.footloose(window, seed))
+        moved = seeds.stepped(window, free)
+        if moved is not None:
+            seed = replace(moved, calm=seed.calm)
+    return optimise(window, seed)
 
 
 def _ranged(window: Window, answer: Answer) -> tuple[int, ...]:
