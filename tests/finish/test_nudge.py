@@ -9,13 +9,12 @@ from elbowroom.character.human import human
 from elbowroom.character.limits import JointLimit
 from elbowroom.finish.least import relax
 from elbowroom.finish.nudge import Core, Sampling, nudge
-from elbowroom.finish.offsets import FootOffsets, Hanging, JointOffsets
+from elbowroom.finish.offsets import JointOffsets
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip, still_clip
-from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
@@ -87,44 +86,6 @@ def test_leans_of_joints_keep_their_ranges_and_the_ends() -> None:
     for j, joint in enumerate(ARM):
         assert limit(joint).excess(whole[:, :, j]).max() < 1e-6
     assert rot.angle_between(offsets.frames(np.zeros((1, 9)), EVERY)[0], BASE).max() < 1e-6
-
-
-def test_spines_bend_forwards_and_arms_hang_on() -> None:
-    spine, arm = list(PERSON.chain("spine").joints), ARM[0]
-    joints = [*spine, arm]
-    above = [*spine, PERSON.role("right_clavicle")]
-    base = CLIP.rotations[:, joints]
-    hang = Hanging(3, (0, 1, 2, -1), CLIP.rotations[:, above])
-    offsets = JointOffsets([limit(j) for j in joints], base, WEIGHTS, [1, 1, 1, 0], (0, 1, 2), (hang,))
-    offset = np.zeros((1, len(offsets.reach)))
-    offset[0, -3] = -0.3
-    q = np.array(CLIP.rotations)
-    q[:, joints] = offsets.frames(offset, EVERY)[0]
-    new, old = CLIP.with_(rotations=q).world(), CLIP.world()
-    head = PERSON.role("head")
-    assert new[60, head, 1, 3] < old[60, head, 1, 3] - 0.1  # forwards is -y
-    assert np.allclose(new[:, arm, :3, :3], old[:, arm, :3, :3], atol=1e-6)
-
-
-def test_leans_of_feet_put_them_elsewhere_unturned() -> None:
-    ik = LimbIK(PERSON, "left_leg")
-    T = CLIP.world()
-    share = WEIGHTS[:, None]
-    offsets = FootOffsets(ik, T[:, ik.parent], T[:, LEG[2]], CLIP.rotations[:, LEG], share, 0.5 * share)
-    q = np.array(CLIP.rotations)
-    q[:, LEG] = offsets.frames(np.array([[0.05, -0.08, 0.06, 0.1, 0.0]]), EVERY)[0]
-    foot = CLIP.with_(rotations=q).world()[:, LEG[2]]
-    moved = foot[:, :3, 3] - T[:, LEG[2], :3, 3]
-    assert np.allclose(moved, WEIGHTS[:, None] * (0.05, -0.08, 0.03), atol=1e-5)
-    assert np.allclose(foot[:, :3, :3], T[:, LEG[2], :3, :3], atol=1e-5)
-    turned = np.array(CLIP.rotations)
-    turned[:, LEG] = offsets.frames(np.array([[0.0, 0.0, 0.0, 0.0, 0.2]]), EVERY)[0]
-    foot = CLIP.with_(rotations=turned).world()[:, LEG[2]]
-    assert np.allclose(foot[:, :3, 3], T[:, LEG[2], :3, 3], atol=1e-5)
-    apart = rot.angle_between(rot.from_matrix(foot[:, :3, :3]), rot.from_matrix(T[:, LEG[2], :3, :3]))
-    assert np.allclose(apart, 0.2 * WEIGHTS, atol=1e-5)
-    far = offsets.frames(np.array([[2.0, 0.0, 0.0, 0.0, 0.0]]), EVERY)[0]
-    assert np.isnan(far[60]).all()
 
 
 def test_nudge_is_free_small_and_leaves_the_rest() -> None:

@@ -18,19 +18,15 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip, Source
-from elbowroom.motion.contacts import foot_contacts, runs
+from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import peak_jerk
-from elbowroom.plan.checks.allowed import feet_free, own_touches
-from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of, collision_episodes, linkages
-from elbowroom.plan.repair.cost import cost
-from elbowroom.plan.repair.ladder import by_limbs
-from elbowroom.plan.repair.options import Clocks, RepairOptions
+from elbowroom.plan.checks.allowed import own_touches
+from elbowroom.plan.checks.episodes import clip_of, collision_episodes, linkages
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.repair.whole_clip import raised
 from elbowroom.plan.state.result import Plan
 from elbowroom.plan.tasks import Repair
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import CLOSE
 from elbowroom.storyboard.plan import plan_in_turn
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_findings import Unproven
@@ -156,21 +152,6 @@ def test_leg_steps_over_and_planted_feet_stay() -> None:
     assert not foot_contacts(clip).foot("left")[frames].any()
 
 
-def test_head_ducks_with_the_whole_body_rather_than_far_with_neck_and_spine() -> None:
-    head = place_of("head", 1.5)
-    world = World(floor=0.0).with_character("ann", stroll())
-    world = world.with_static("bar", box((1.5, 0.06, 0.06), (0.0, head[1], head[2] + 0.16)))
-    assert {c.limb for c in certify(world).collisions} == {"neck"}
-    plan = repair(world)
-    assert plan.found, plan.why
-    assert [p.limb for p in plan.edits] == ["whole body"] and "ducked" in plan.edits[0].reason
-    episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
-    options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0)
-    alone, _ = by_limbs(world, episode, options, searches=False)
-    assert alone is not None and {p.limb for p in alone.edits} <= {"neck", "neck and spine"}
-    assert cost(stroll(), clip_of(alone.world, "ann")) > 1.5 * cost(stroll(), clip_of(plan.world, "ann"))
-
-
 def test_what_a_hand_holds_is_taken_past() -> None:
     """A stick in the hand hits a post; the arm that holds it is to blame, and the stick stays in the hand."""
     hand = place_of("right_hand", 1.5)
@@ -248,20 +229,6 @@ def test_clip_is_raised_around_a_short_dip_only_and_without_a_jerk() -> None:
     assert 0.01 < up.max() < 0.03
     assert np.ptp(clip.times[up > 0.0]) < 0.8, "0.1 s too deep, and 0.3 s to rise and to sink"
     assert np.abs(np.diff(up, 2)).max() * clip.fps**2 < 1.6
-
-
-def test_legs_stay_planted_where_the_imported_clip_has_them() -> None:
-    """Contacts of a foot that is raised meanwhile are not found in the raised clip; it must stay all the same."""
-    clip = stroll()
-    stands = foot_contacts(clip).foot("left")
-    first, last = runs(stands)[1]
-    frames = np.arange(len(clip))
-    lifts = np.where((frames > last - 8) & (frames < last + 20), 0.06, 0.0)
-    up = clip.with_(root=clip.root + np.outer(lifts, (0.0, 0.0, 1.0)))
-    assert (stands & ~foot_contacts(up).foot("left"))[first : last + 1].any()
-    during = (clip.times[last + 4], clip.times[last + 8])
-    (free, *_) = feet_free(up, clip, CollisionEpisode("ann", "left_leg", during, (), frozenset(range(60))))
-    assert free.low >= last and free.stands is None and not stands[free.low + 1 : free.high].any()
 
 
 def test_no_repair_keeps_an_overlap_deeper_than_the_cap() -> None:
@@ -364,12 +331,3 @@ def test_bad_input_is_refused() -> None:
         repair(world, "bob")
     with pytest.raises(BadValue):
         repair(world.with_character("ann", Unframed(stroll())), "ann")
-
-
-def test_limbs_begin_nothing_after_a_deadline() -> None:
-    world = past_a_table()
-    episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
-    late = Clocks(until=0.0)
-    options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0, clocks=late)
-    assert by_limbs(world, episode, options) == (None, "no time was left to search")
-    assert late.seconds["plan"] == 0.0

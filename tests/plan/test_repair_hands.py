@@ -12,7 +12,7 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.checks.allowed import at_work, hands_free
+from elbowroom.plan.checks.allowed import at_work
 from elbowroom.plan.repair.repair import repair
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -56,17 +56,6 @@ def test_what_a_hand_takes_amid_trouble_is_told() -> None:
     plan = repair(in_the_way(taking(1.5), 1.5), max_aside=0.6)
     assert plan.status == "partial" and "grasps, releases or touches" in plan.why
     assert np.array_equal(hand_at(plan.world, 1.5), hand_at(taking(1.5), 1.5))
-
-
-def test_frames_that_may_be_changed_lie_between_two_times_of_work() -> None:
-    world = taking(2.0)
-    arm = CLIP.character.chains["right_arm"].joints
-    assert hands_free(world, CLIP, "ann", arm, (1.0, 1.5)) == (0, 120)
-    assert hands_free(world, CLIP, "ann", arm, (2.5, 3.0)) == (120, len(CLIP) - 1)
-    assert hands_free(world, CLIP, "ann", arm, (1.5, 2.5)) is None
-    left = CLIP.character.chains["left_arm"].joints
-    assert hands_free(world, CLIP, "ann", left, (1.5, 2.5)) == (0, len(CLIP) - 1)
-    assert hands_free(world, CLIP, "ann", (0,), (1.5, 2.5)) is None
 
 
 def test_who_is_taken_something_off_stays_where_they_are() -> None:

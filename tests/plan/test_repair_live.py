@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -14,8 +12,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.checks.allowed import freeze_grips
-from elbowroom.plan.repair.live import CollisionSampler, LiveRepair
-from elbowroom.plan.repair.quick import meetings, near_spans, repair_quickly
+from elbowroom.plan.repair.live import LiveRepair
+from elbowroom.plan.repair.nearness import near_spans
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.state.result import Plan
 from elbowroom.world.certificate import certify
@@ -106,36 +104,6 @@ def test_where_nothing_that_is_known_will_do_a_way_is_found_and_known_from_then_
     beside = transform(HOME + [0.0, 0.03, 0.0])
     again = live.again(with_post(world, post, beside), ["post"], seconds=0.0)  # there is no time to look for another
     assert again.found and again.edits[0].limb == found.edits[0].limb
-
-
-def test_no_limb_is_moved_after_the_time_is_over(repaired: tuple[World, Plan, Mesh]) -> None:
-    world, _, post = repaired
-    near = with_post(world, post, transform(HOME))
-    found = meetings(near, ExactWorld(near), clip_of(near).times, ["post"])
-    sources = {"ann": clip_of(near)}
-    assert found
-    in_time = repair_quickly(near, found, sources, 0, None, time.perf_counter() + 600.0)
-    too_late = repair_quickly(near, found, sources, 0, None, time.perf_counter() - 1.0)
-    assert in_time.edits and not too_late.edits
-    assert too_late.world is near
-
-
-def test_no_other_sidestep_is_tried_after_the_time_is_over(
-    repaired: tuple[World, Plan, Mesh], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world, _, post = repaired
-    alone = World(floor=0.0).with_character("ann", world.motion("ann"))
-    amid = with_post(alone, post, transform([0.0, -2.4, 0.0]))
-    exact = ExactWorld(amid)
-    span = meetings(amid, exact, clip_of(amid).times, ["post"])[0].during
-    tried: list[float] = []
-    monkeypatch.setattr(CollisionSampler, "depth", lambda *_: tried.append(1.0))
-    counts = []
-    for seconds in (0.0, 600.0):
-        tried.clear()
-        LiveRepair(alone)._detour_of("ann").walked(amid, exact, span, "post", time.perf_counter() + seconds)
-        counts.append(len(tried))
-    assert counts[0] <= 1 < counts[1]
 
 
 def test_it_says_what_is_in_the_way_where_no_way_is_found_in_time(repaired: tuple[World, Plan, Mesh]) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from elbowroom.character.human import human
-from elbowroom.finish.nudge import Core
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
@@ -17,10 +16,8 @@ from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import joint_jerks
 from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.checks.accept import Smooth, speed_limits
-from elbowroom.plan.repair.pelvis import PelvisOffset
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.state.result import Plan
-from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.world import World
 
 
@@ -92,25 +89,3 @@ def test_what_is_too_fast_rough_or_pops_is_refused() -> None:
     calm, popping = (pace.rough(leaned(np.sin(np.pi * t) ** power)[None])[0] for power in (4, 1))
     assert calm <= 1.0 < popping  # the second begins and ends at speed
     assert not pace.good(leaned(4.0 * np.sin(np.pi * t) ** 4))  # out of range
-
-
-@pytest.mark.parametrize("stepping", [False, True])
-def test_body_goes_aside_and_feet_keep_standing(stepping: bool) -> None:
-    clip = stroll()
-    legs = [LimbIK(clip.character, f"{side}_leg") for side in ("left", "right")]
-    moved = PelvisOffset(clip, clip, legs, Core(0.6, 1.6, 2.4, 3.4), stepping).by((0.05, 0.0, 0.0))
-    assert moved is not None
-    away = moved.clip.positions() - clip.positions()
-    still = (clip.times <= 0.6) | (clip.times >= 3.4)
-    assert not away[still].any() and np.array_equal(moved.clip.rotations[still], clip.rotations[still])
-    assert away[:, 0, 0].max() == pytest.approx(0.05, abs=1e-6)
-    contacts = foot_contacts(clip)
-    assert (foot_slide(moved.clip, contacts, heights=clip) - foot_slide(clip, contacts)).max() < 1e-4
-    feet = np.abs(away[:, [clip.character.role("left_foot"), clip.character.role("right_foot")], 0]).max()
-    assert feet > 0.04 if stepping else feet < 1e-6
-
-
-def test_too_far_aside_is_refused() -> None:
-    clip = stroll()
-    legs = [LimbIK(clip.character, f"{side}_leg") for side in ("left", "right")]
-    assert PelvisOffset(clip, clip, legs, Core(0.6, 1.6, 2.4, 3.4), False).by((0.6, 0.0, 0.0)) is None

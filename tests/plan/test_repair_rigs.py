@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from elbowroom.plan.repair.whole_body import whole_body_axes
 
 from elbowroom.character.fit_shapes import fit_shapes
 from elbowroom.files.open import open_file
@@ -18,7 +19,6 @@ from elbowroom.motion.quality import peak_jerk
 from elbowroom.motion.retarget import retarget
 from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.repair.whole_body import whole_body_axes
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 

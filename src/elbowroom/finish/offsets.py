@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from elbowroom.character.limits import JointLimit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.posing.limb_ik import Keep, LimbIK
 
 # Weights of a foot's offsets: along x and y, up, knee about the leg, foot about the vertical: metres and radians of an
 # offset of size 1.
@@ -23,19 +22,6 @@ _TOGETHER = (0.6, 0.4, 0.3)
 _HEIGHT, _ASTRAY = 0.99, 0.05
 # Excess of a leg over its limits beyond the present one, radians.
 _EXCESS_RAD = 0.02
-
-
-@dataclass(frozen=True, eq=False)
-class Hanging:
-    """A joint, by its index among those of an offset, that keeps its world rotation while its parents are offset.
-
-    above: indices of the joints above it, from the first that is offset; -1 for one that is not among them, whose
-    rotations (T, 4) are in `locals` (T, len(above), 4).
-    """
-
-    place: int
-    above: tuple[int, ...]
-    locals: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +39,6 @@ class JointOffsets:
     weights: Array
     scale: Sequence[float]
     together: tuple[int, ...] = ()
-    hanging: tuple[Hanging, ...] = ()
     within: Array | None = None
 
     @cached_property
@@ -86,67 +71,11 @@ class JointOffsets:
             offset[:, :, j, 0] = np.abs(offset[:, :, j, 0])
         out = [limit.moved(coordinates[:, j], offset[:, :, j]) for j, limit in enumerate(self.limits)]
         q = rot.slerp(self.base[rows], np.stack(out, axis=-2), self.weights[rows][:, None])
-        for one in self.hanging:
-            old = new = np.broadcast_to(rot.IDENTITY, q[:, :, 0].shape)
-            for k, place in enumerate(one.above):
-                was = one.locals[rows, k]
-                old = rot.multiply(old, np.broadcast_to(was, old.shape))
-                new = rot.multiply(new, np.broadcast_to(was, new.shape) if place < 0 else q[:, :, place])
-            turn = rot.multiply(rot.conjugate(new), old)
-            q[:, :, one.place] = rot.multiply(turn, np.broadcast_to(self.base[rows, one.place], turn.shape))
         if self.within is not None:
             high = (coordinates + offset)[:, self.weights[rows] >= _HEIGHT]
             out_of = (high < self.within[..., 0] - _ASTRAY) | (high > self.within[..., 1] + _ASTRAY)
             q[out_of.any(axis=(1, 2, 3))] = np.nan
         return q
-
-
-@dataclass(frozen=True, eq=False)
-class FootOffsets:
-    """Offset path of a foot: along x and y, up, knee about the leg, foot about the vertical.
-
-    T_world_parent, T_world_foot (T, 4, 4): the leg's parent joint, and the foot; base (T, 3, 4): the leg. An offset is
-    a sum of M bumps in time: place (T, M) and lift (T, M) are the share of each at each frame, for position and height.
-    `free` (5,) weights the numbers: with all but the knee at 0 the foot stays in place.
-    """
-
-    ik: LimbIK
-    T_world_parent: Array
-    T_world_foot: Array
-    base: Array
-    place: Array
-    lift: Array
-    free: Sequence[float] = (1.0, 1.0, 1.0, 1.0, 1.0)
-
-    @property
-    def reach(self) -> Array:
-        """Weights: metres sideways and up, radians of the knee and of the foot, for each bump."""
-        return np.tile(np.array(_FOOT) * self.free, self.place.shape[1])
-
-    @cached_property
-    def _orbit(self) -> tuple[Array, Keep]:
-        return self.ik.describe_for(self.T_world_parent, self.T_world_foot, self.base)
-
-    @cached_property
-    def _excess(self) -> Array:
-        """Excess of the leg's joints over their ranges in the clip, (T, 3)."""
-        return self.ik.solve(self.T_world_parent, self.T_world_foot, *self._orbit).excess
-
-    def frames(self, offsets: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, 3, 4) of offsets (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
-        orbit, keep = self._orbit
-        numbers = offsets.reshape(len(offsets), -1, len(_FOOT))
-        place, lift = self.place[rows], self.lift[rows]
-        goal = np.repeat(self.T_world_foot[rows][None], len(offsets), axis=0)
-        goal[..., :2, 3] += np.einsum("rm,nmk->nrk", place, numbers[..., :2])
-        goal[..., 2, 3] += np.abs(numbers[..., 2]) @ lift.T
-        yaw = rot.about((0.0, 0.0, 1.0), numbers[..., 4] @ place.T)
-        goal[..., :3, :3] = rot.to_matrix(yaw) @ goal[..., :3, :3]
-        turned = orbit[rows] + numbers[..., 3] @ np.maximum(place, lift).T
-        clamped = Keep(*(np.asarray(k)[rows] for k in keep))
-        found = self.ik.solve(self.T_world_parent[rows], goal, turned, clamped)
-        bad = ~found.reached | (found.excess > self._excess[rows] + _EXCESS_RAD).any(axis=-1)
-        return np.where(bad[..., None, None], np.nan, found.rotations)
 
 
 def _freedom(limit: JointLimit) -> tuple[float, float, float]:

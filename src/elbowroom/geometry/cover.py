@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from elbowroom.geometry.fields import distance_field
@@ -107,8 +108,13 @@ def _large_balls(field: Fields, low: Array, high: Array, more: float) -> Array:
     return np.column_stack([centers[chosen], inner[chosen] + more, inner[chosen]])
 
 
-# How far a ball of `few_balls` may stand out from a convex shape, metres.
-_STANDS_OUT_M = 0.01
+# How far balls of `few_balls` may fall short of a convex shape, metres, which proofs find; how far they stand out from it at
+# least, and the factor by which more is tried.
+_SHORT_M, _OUT_M, _FARTHER = 0.01, 0.004, 1.25
+# Shares of the way from the middle of a convex shape to its surface at which balls are centred.
+_CENTRED = (0.15, 0.35, 0.55, 0.7, 0.82, 0.92)
+# Points of the surface that they lie towards.
+_TOWARDS = 80
 # Triangles from which a surface is not divided further for `few_balls`.
 _MOST_TRIANGLES = 600
 
@@ -116,7 +122,7 @@ _MOST_TRIANGLES = 600
 def few_balls(shape: Shape, most: int) -> Array:
     """At most `most` balls (N, 4) about a convex hull, capsule, box or ball, in its joint's frame: centre, radius.
 
-    They stand out from it by at most a centimetre, and may leave gaps of some millimetres: for searches, not for proofs.
+    They stand out from it as little as so many can, and may leave gaps of some millimetres: for searches, not for proofs.
     """
 
     def make() -> Array:
@@ -124,14 +130,8 @@ def few_balls(shape: Shape, most: int) -> Array:
             half = float(shape.size[1]) if shape.kind == "capsule" else 0.0
             return _along(float(shape.size[0]), half, most)
         hull = hull_of(shape.mesh) if shape.mesh is not None else box(2.0 * shape.size)
-        surface = _samples(hull)
-        found = _clusters(np.concatenate([surface, 0.5 * (surface + surface.mean(axis=0))]), most)
-        a, b, c = (hull.vertices[hull.faces[:, k]] for k in range(3))
-        out = np.cross(b - a, c - a)
-        out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-12)
-        inside = ((a[:, None] - found[:, :3]) * out[:, None]).sum(axis=2)
-        found[:, 3] = np.minimum(found[:, 3], np.maximum(inside.min(axis=0), 0.0) + _STANDS_OUT_M)
-        return found
+        about = (most, hull.vertices, hull.faces, _SHORT_M, _OUT_M, _FARTHER, _CENTRED)
+        return remembered("few balls", about, lambda: {"balls": _about_hull(hull, most)})["balls"]
 
     balls = kept(shape, ("few balls", most), make)
     return np.column_stack([apply(shape.T_joint_shape, balls[:, :3]), balls[:, 3]])
@@ -140,6 +140,25 @@ def few_balls(shape: Shape, most: int) -> Array:
 def few_balls_of(mesh: Mesh, most: int) -> Array:
     """At most `most` balls (N, 4) about the surface of a mesh."""
     return kept(mesh, ("few balls", most), lambda: _clusters(_samples(mesh), most))
+
+
+def _about_hull(hull: Mesh, most: int) -> Array:
+    """Balls (N, 4) about a convex mesh: those that cover most of what is left of its surface, one after another."""
+    surface, planes = _samples(hull), scipy.spatial.ConvexHull(hull.vertices).equations
+    middle, towards = hull.vertices.mean(axis=0), surface[:: len(surface) // _TOWARDS + 1]
+    centers = np.concatenate([middle + share * (towards - middle) for share in _CENTRED])
+    depth = -(centers @ planes[:, :3].T + planes[:, 3]).max(axis=1)
+    beyond = scipy.spatial.distance.cdist(surface, centers).astype(np.float32) - depth.astype(np.float32)
+    out = _OUT_M
+    while True:
+        covers = (beyond <= out + _SHORT_M).astype(np.float32)
+        left, picked = np.ones(len(surface), np.float32), list[int]()
+        while left.any() and len(picked) < most:
+            picked.append(int(np.argmax(left @ covers)))
+            left *= 1.0 - covers[:, picked[-1]]
+        if not left.any():
+            return np.column_stack([centers[picked], depth[picked] + out])
+        out *= _FARTHER
 
 
 def _along(radius: float, half: float, most: int) -> Array:

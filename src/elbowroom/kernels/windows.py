@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.fields import room as new_room
-from elbowroom.kernels.signed import FAR_M, Grids, signed
+from elbowroom.kernels.signed import FAR_M, signed
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 WAY_M, STEP_M = 0.8, 0.02
 
 
-class Rig(NamedTuple):
+class BallBody(NamedTuple):
     """A body as balls: what may move, and what may meet.
 
     joints (K,): those that turn; moves (J, K): whether one moves another; rooted: whether the root may move. ball
@@ -48,7 +48,7 @@ class Rig(NamedTuple):
     parents: NDArray[np.int64]
 
 
-class Scene(NamedTuple):
+class WindowScene(NamedTuple):
     """What surrounds a body in F frames.
 
     place (F, G, 4, 4): from the world to the frame of each grid; there (F, G): whether it counts; others (F, M, 4):

@@ -12,7 +12,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.live import LiveRepair
-from elbowroom.plan.repair.quick import near_spans
+from elbowroom.plan.repair.nearness import near_spans
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.state.edit import changed_by
 from elbowroom.plan.state.result import Plan
@@ -125,7 +125,7 @@ class Drag:
         before = None if self.plan is None else self.plan.certificate
         assert self._live is not None
         loose = self._loosened(plan.world, T)  # reuses the known distance fields
-        loose = loose.with_(contacts=(*loose.contacts, *self._live.contacts(planned=False)))
+        loose = loose.with_(contacts=(*loose.contacts, *self._live.contacts()))
         fps, changed = self.board.fps, changed_by(plan.edits)
         if clearance or before is None or not before.free or before.fps != fps:
             certificate = certify(loose, fps, changed=changed, clearance=clearance)

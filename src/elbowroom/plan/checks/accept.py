@@ -146,9 +146,13 @@ class Smooth:
 
     def good(self, frames: Array) -> bool:
         """Return whether frames (T, n, 4) from first to last are smooth enough, and joints within limits."""
+        return self.in_range(frames) and bool(self.rough(frames[None])[0] <= 1.0)
+
+    def in_range(self, frames: Array) -> bool:
+        """Return whether joints of frames (T, n, 4) keep their ranges, or what the recorded clip has beyond them."""
         limits = [self.now.character.limits[j] for j in self.joints]
         old = self.recorded.rotations[self.first : self.last + 1, list(self.joints)]
-        return in_range(limits, frames, old, _EXCESS_RAD) and bool(self.rough(frames[None])[0] <= 1.0)
+        return in_range(limits, frames, old, _EXCESS_RAD)
 
     @cached_property
     def _squares(self) -> tuple[Array, Array]:

@@ -13,8 +13,7 @@ from elbowroom.errors import UnknownName
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import foot_contacts, runs
-from elbowroom.plan.checks.episodes import CollisionEpisode
+from elbowroom.motion.contacts import foot_contacts
 from elbowroom.world.allowances import cap_of, supports
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.exact import ExactWorld
@@ -133,27 +132,6 @@ class Pin:
         return body.hand(self.part)[0]
 
 
-def hands_free(
-    world: World, clip: Clip, who: str, joints: Iterable[int], during: Interval, pins: Iterable[Pin] = ()
-) -> tuple[int, int] | None:
-    """First and last frame around an interval between which joints may be moved; None where a part of them is at work.
-
-    A part is at work where it takes, leaves or touches something, or is pinned.
-    """
-    low, high = clip.source.lead, len(clip) - 1
-    body, joints = clip.character, tuple(joints)
-    moved = {k for j in joints for k in body.subtree(j)}
-    pinned = [pin.during for pin in pins if pin.who == who and pin.joint(body) in moved]
-    for begin, end in [*works(world, who, joints), *pinned]:
-        if end <= during[0]:
-            low = max(low, int(np.searchsorted(clip.times, end - 1e-9)))
-        elif begin >= during[1]:
-            high = min(high, int(np.searchsorted(clip.times, begin + 1e-9)) - 1)
-        else:
-            return None
-    return low, high
-
-
 def works(world: World, who: str, joints: Iterable[int]) -> list[Interval]:
     """Times at which parts moved by joints take or leave something, and intervals in which they touch it.
 
@@ -182,71 +160,9 @@ def _of(contact: Contact, who: str, parts: list[str]) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class FeetFree:
-    """Frames `low` to `high` that may be changed.
-
-    For a leg, `knee` keeps the foot in place and moves the knee; `stands` are the first and last frame of a stance that
-    must be moved as a whole.
-    """
-
-    low: int
-    high: int
-    leg: bool = False
-    knee: bool = False
-    stands: tuple[int, int] | None = None
-
-
 def planted(clip: Clip, source: Clip, side: str) -> NDArray[np.bool_]:
     """Frames (T,) in which a foot stands in a clip or in the imported one: edits that raise the body hide contacts."""
     return foot_contacts(clip).foot(side) | foot_contacts(source).foot(side)
-
-
-def feet_free(clip: Clip, source: Clip, episode: CollisionEpisode) -> list[FeetFree]:
-    """Choices of frames and legs that may be changed to resolve an episode, the smallest change first.
-
-    For a leg with a free foot its knee at any time; for a swinging leg the swing; for a standing leg, or where the
-    swing alone fails, the whole stance with the swings before and after.
-    """
-    low, high = clip.source.lead, len(clip) - 1
-    side = episode.limb.partition("_")[0]
-    if not episode.limb.endswith("_leg") or not {"left_foot", "right_foot"} <= set(clip.character.roles):
-        return [FeetFree(low, high)]
-    on = planted(clip, source, side)
-    begin, end = (int(k) for k in np.clip(np.searchsorted(clip.times, episode.during), low, high))
-    stands = [(first, last) for first, last in runs(on) if first <= end and last >= begin]
-    body = clip.character
-    foot = body.subtree(body.role(f"{side}_foot"))
-    options = [] if episode.joints & set(foot) else [FeetFree(low, high, leg=True, knee=True)]
-    off = begin + np.flatnonzero(~on[begin : end + 1])
-    if len(off):
-        middle = int(off[len(off) // 2])
-        swing = FeetFree(_before(on, middle, low), _after(on, middle, high), leg=True)
-        options.append(swing)
-        if not stands:
-            stands = [run for run in runs(on) if run[1] == swing.low or run[0] == swing.high]
-            return options + [_elsewhere(on, run, low, high) for run in stands]
-    return [*options, _elsewhere(on, (stands[0][0], stands[-1][1]), low, high)]
-
-
-def _elsewhere(on: NDArray[np.bool_], stands: tuple[int, int], low: int, high: int) -> FeetFree:
-    """A stance with the swings around it, if any: a clip may begin and end in it."""
-    first, last = max(stands[0], low), stands[1]
-    before = low if first <= low else _before(on, first, low)
-    after = high if last >= high else _after(on, last, high)
-    return FeetFree(before, after, leg=True, stands=(first, last))
-
-
-def _before(on: NDArray[np.bool_], frame: int, low: int) -> int:
-    """Last frame before another in which the foot stands."""
-    found = np.flatnonzero(on[:frame])
-    return max(low, int(found[-1])) if len(found) else low
-
-
-def _after(on: NDArray[np.bool_], frame: int, high: int) -> int:
-    """First frame after another in which the foot stands."""
-    found = np.flatnonzero(on[frame + 1 :])
-    return min(high, frame + 1 + int(found[0])) if len(found) else high
 
 
 def freeze_grips(world: World) -> World:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
@@ -69,24 +68,6 @@ def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Finding]) ->
             grazes = all(isinstance(c, Unproven) for c in here)
             out.append(CollisionEpisode(who, limb, (begin, end), pairs, joints, grazes))
     return sorted(out, key=lambda t: (t.rank, t.during, t.limb))
-
-
-def in_gaps(found: Sequence[CollisionEpisode]) -> list[tuple[CollisionEpisode, CollisionEpisode]]:
-    """Pairs of episodes in which both arms of a character hit different obstacles at about the same time, as between
-    door posts.
-    """
-    arms = [e for e in found if e.limb.endswith("arm") and all(_outside(e.who, pair) for pair in e.pairs)]
-    near = ((a, b) for a, b in pairwise(sorted(arms, key=lambda e: e.during)) if a.limb != b.limb)
-    gaps: list[tuple[CollisionEpisode, CollisionEpisode]] = []
-    for a, b in near:
-        if b.during[0] - a.during[1] < _TOGETHER and not any(a in gap for gap in gaps):
-            gaps.append((a, b))
-    return gaps
-
-
-def _outside(who: str, pair: Pair) -> bool:
-    """Return whether a character collides with something other than its own body."""
-    return not all(name.startswith(f"{who}.") for name in pair)
 
 
 def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Finding) -> str | None:

@@ -15,20 +15,20 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.signed import Region, SignedDistance, region_of
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.kernels.signed import FAR_M
-from elbowroom.kernels.windows import Rig
+from elbowroom.kernels.windows import BallBody
 from elbowroom.world.exact import own_pairs_of
 from elbowroom.world.pairs import hand_of, shapes_of
 from elbowroom.world.things import Hold
 from elbowroom.world.world import Record, World
 
 # Balls of a segment, of a finger's bone, and of a thing that is held.
-_SEGMENT, _BONE, _THING = 10, 2, 24
+_SEGMENT, _BONE, _THING = 24, 3, 24
 # Distance over which a window looks for obstacles, metres beyond where the body is: half a step and an arm.
 _AROUND_M = 0.7
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class BallPart:
     """A rigid part that moves with a joint: its name as in collision pairs, and balls (B, 4) in the joint's frame."""
 
     name: str
@@ -37,7 +37,7 @@ class Part:
     hold: Hold | None = None
 
 
-def parts_of_body(body: Body, who: str) -> list[Part]:
+def parts_of_body(body: Body, who: str) -> list[BallPart]:
     """Collision shapes of a body as parts."""
 
     def make() -> list[tuple[str, int, Array]]:
@@ -46,10 +46,10 @@ def parts_of_body(body: Body, who: str) -> list[Part]:
             for shape, role in shapes_of(body)
         ]
 
-    return [Part(f"{who}.{name}", joint, balls) for name, joint, balls in kept(body, "few balls", make)]
+    return [BallPart(f"{who}.{name}", joint, balls) for name, joint, balls in kept(body, "few balls", make)]
 
 
-def parts_held(world: World, who: str, record: Record) -> list[Part]:
+def parts_held(world: World, who: str, record: Record) -> list[BallPart]:
     """What one hand of a character holds at any of the times of a record, as parts of the body."""
     out = []
     for hold in world.holds:
@@ -60,11 +60,11 @@ def parts_held(world: World, who: str, record: Record) -> list[Part]:
             joint, k = world.body(who).hand(hold.hand)[0], int(held[len(held) // 2])
             T = inverse(record.joints[who][k, joint]) @ record.things[hold.object][k]
             balls = few_balls_of(world.objects[hold.object].mesh, _THING)
-            out.append(Part(hold.object, joint, np.column_stack([apply(T, balls[:, :3]), balls[:, 3]]), hold))
+            out.append(BallPart(hold.object, joint, np.column_stack([apply(T, balls[:, :3]), balls[:, 3]]), hold))
     return out
 
 
-def rig_of(body: Character, parts: Sequence[Part], joints: Sequence[int], rooted: bool) -> Rig:
+def rig_of(body: Character, parts: Sequence[BallPart], joints: Sequence[int], rooted: bool) -> BallBody:
     """A body with what it holds, for the joints that may turn."""
     counts = [len(part.balls) for part in parts]
     around = np.array([_around(part.balls) for part in parts])
@@ -73,7 +73,7 @@ def rig_of(body: Character, parts: Sequence[Part], joints: Sequence[int], rooted
         moves[list(body.subtree(joint)), k] = True
     masses, still = body.masses, len(body.parents)
     holder, pairs = np.array([part.joint for part in parts], np.int64), _own_pairs(body, parts)
-    return Rig(
+    return BallBody(
         np.array(joints, np.int64),
         moves,
         rooted,
@@ -82,7 +82,7 @@ def rig_of(body: Character, parts: Sequence[Part], joints: Sequence[int], rooted
         np.cumsum([0, *counts]).astype(np.int64),
         around,
         holder,
-        moves[holder].any(axis=1) | rooted,
+        np.asarray(moves[holder].any(axis=1) | rooted),
         pairs,
         (moves[holder[pairs[:, 0]]] != moves[holder[pairs[:, 1]]]).any(axis=1),
         np.zeros(still) if masses is None else masses.mass / masses.total,
@@ -98,7 +98,7 @@ def _around(balls: Array) -> Array:
     return np.array([*middle, float((np.linalg.norm(balls[:, :3] - middle, axis=1) + balls[:, 3]).max())])
 
 
-def _own_pairs(body: Character, parts: Sequence[Part]) -> NDArray[np.int64]:
+def _own_pairs(body: Character, parts: Sequence[BallPart]) -> NDArray[np.int64]:
     """Pairs of parts (N, 2) that may meet: those that collision checks count, and what is held with what is not that
     arm."""
     own = own_pairs_of(body).counts
@@ -113,7 +113,7 @@ def _own_pairs(body: Character, parts: Sequence[Part]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class Around:
+class Nearby:
     """What surrounds a body at N times: distances to meshes, and balls (N, M, 4) of other bodies.
 
     place (N, G, 4, 4) leads from the world into the frame of each set of meshes, there (N, G) says when it counts.
@@ -123,10 +123,14 @@ class Around:
     place: Array
     there: NDArray[np.bool_]
     others: Array
+    regions: tuple[Region, ...] = ()
 
 
-def around(world: World, who: str, record: Record) -> Around:
-    """Everything that a character may meet at the times of a record: scene, things that it does not hold, others."""
+def around(world: World, who: str, record: Record, before: Nearby | None = None) -> Nearby:
+    """Everything that a character may meet at the times of a record: scene, things that it does not hold, others.
+
+    Distances that were measured `before` to the same meshes serve again.
+    """
     points = record.joints[who][:, :, :3, 3]
     box = np.stack([points.min(axis=(0, 1)) - _AROUND_M, points.max(axis=(0, 1)) + _AROUND_M])
     static = [m for m in world.static.values() if (m.bounds[0] < box[1]).all() and (m.bounds[1] > box[0]).all()]
@@ -134,21 +138,32 @@ def around(world: World, who: str, record: Record) -> Around:
     there.append(np.full(len(record), bool(static)))
     for name, T in record.things.items():
         mesh = world.objects[name].mesh
-        counts = ~_held(world, name, who, record.times) & _near(mesh.bounds, T, box)
-        if counts.any():
+        counts = ~_held(world, name, who, record.times)
+        if (counts & _near(mesh.bounds, T, box)).any():
             regions.append(region_of(mesh))
-            place.append(np.linalg.inv(T))
+            place.append(inverse(T))
             there.append(counts)
     others = [_balls_at(world.body(name), name, T) for name, T in record.joints.items() if name != who]
     balls = np.concatenate(others, axis=1) if others else np.zeros((len(record), 0, 4))
     near = (
         (balls[..., :3] + balls[..., 3:] + FAR_M > box[0]) & (balls[..., :3] - balls[..., 3:] - FAR_M < box[1])
     ).all(-1)
-    return Around(
-        SignedDistance.to(regions),
+    return Nearby(
+        before.distance if before is not None and _alike(before.regions, regions) else SignedDistance.to(regions),
         np.ascontiguousarray(np.stack(place, axis=1)),
         np.stack(there, axis=1),
         np.ascontiguousarray(balls[:, near.any(axis=0)]),
+        tuple(regions),
+    )
+
+
+def _alike(a: Sequence[Region], b: Sequence[Region]) -> bool:
+    """Return whether regions have the same meshes and boxes."""
+    return len(a) == len(b) and all(
+        len(x.meshes) == len(y.meshes)
+        and all(m is n for m, n in zip(x.meshes, y.meshes, strict=True))
+        and np.array_equal(x.box, y.box)
+        for x, y in zip(a, b, strict=True)
     )
 
 

@@ -88,6 +88,6 @@ def _pinned(
     orbit, keep = ik.describe_for(parent, T_is[moved], q[moved][:, list(ik.joints)])
     found = ik.solve(parent, T_to, orbit, keep)
     lacking = np.where(mask[moved], found.missing, 0.0)
-    own = np.ix_(moved, list(ik.joints))
+    own = np.ix_(moved, np.array(ik.joints))
     q[own] = rot.normalize(rot.nearest(found.rotations, q[own]))
     return bool(lacking.max(initial=0.0) <= NEAR_M)

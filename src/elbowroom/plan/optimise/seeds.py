@@ -12,7 +12,7 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.motion.contacts import runs
 from elbowroom.plan.checks.episodes import CollisionEpisode, linkages
-from elbowroom.plan.optimise.solve import Answer, Seed
+from elbowroom.plan.optimise.solve import Answer, WindowSeed
 from elbowroom.plan.optimise.window import Window
 
 # Distances of steps to the side that are tried, metres: a hand's, a forearm's and a body's width.
@@ -23,13 +23,15 @@ _BESIDE_S = 0.2
 _STAND_M = 0.01
 
 
-def limbs(window: Window, episode: CollisionEpisode) -> list[Seed]:
+def limbs(window: Window, episode: CollisionEpisode) -> list[WindowSeed]:
     """A limb alone, with its girdle, and with the trunk, all else as it is."""
     found = linkages(window.clip.character, episode.limb, episode.joints)
-    return [Seed(one.name, tuple(j for j in one.joints if j in window.whole), False) for one in found if not one.hang]
+    return [
+        WindowSeed(one.name, tuple(j for j in one.joints if j in window.whole), False) for one in found if not one.hang
+    ]
 
 
-def both(window: Window, episodes: Sequence[CollisionEpisode]) -> list[Seed]:
+def both(window: Window, episodes: Sequence[CollisionEpisode]) -> list[WindowSeed]:
     """Limbs that collide at the same time, alone and with the trunk; nothing for one limb."""
     by_limb = {episode.limb: limbs(window, episode) for episode in episodes}
     if len(by_limb) < 2 or not all(by_limb.values()):
@@ -37,16 +39,16 @@ def both(window: Window, episodes: Sequence[CollisionEpisode]) -> list[Seed]:
     out = []
     for some in ([found[0] for found in by_limb.values()], [found[-1] for found in by_limb.values()]):
         name = " and ".join(dict.fromkeys(seed.name for seed in some))
-        out.append(Seed(name, tuple(dict.fromkeys(j for seed in some for j in seed.joints)), False))
+        out.append(WindowSeed(name, tuple(dict.fromkeys(j for seed in some for j in seed.joints)), False))
     return out
 
 
-def unpushed(window: Window) -> Seed:
+def unpushed(window: Window) -> WindowSeed:
     """The whole body, which goes where distances lead."""
-    return Seed("whole body", window.whole, True)
+    return WindowSeed("whole body", window.whole, True)
 
 
-def pushed(window: Window, seed: Seed) -> Iterator[Seed]:
+def pushed(window: Window, seed: WindowSeed) -> Iterator[WindowSeed]:
     """A seed whose parts in collision are pushed down, up, to both sides, back and ahead at first."""
     ahead = window.clip.character.facing(window.T[len(window.T) // 2])
     left = np.cross(UP, ahead)
@@ -54,7 +56,7 @@ def pushed(window: Window, seed: Seed) -> Iterator[Seed]:
         yield replace(seed, way=(float(way[0]), float(way[1]), float(way[2])))
 
 
-def sidesteps(window: Window, most_m: float) -> Iterator[Seed]:
+def sidesteps(window: Window, most_m: float) -> Iterator[WindowSeed]:
     """The whole body stepping to either side of what it collides with, by up to so many metres."""
     spans = [span for some in window.blame.values() for span in some]
     begin, end = min(a for a, _ in spans) - _BESIDE_S, max(b for _, b in spans) + _BESIDE_S
@@ -78,16 +80,16 @@ def sidesteps(window: Window, most_m: float) -> Iterator[Seed]:
                 for a, b in runs(window.pinned[joint][window.rows]):
                     if a > 0 and b < len(times) - 1:
                         shifts[joint][a : b + 1] = share[(a + b) // 2] * way
-            yield Seed("whole body, stepping aside", window.whole, True, shifts=shifts, start=start)
+            yield WindowSeed("whole body, stepping aside", window.whole, True, shifts=shifts, start=start)
 
 
-def footloose(window: Window, seed: Seed) -> Seed:
+def footloose(window: Window, seed: WindowSeed) -> WindowSeed:
     """A seed whose feet may leave where they stand."""
     feet = tuple(j for j in window.pinned if j in _feet(window))
     return replace(seed, loose=feet, shifts=None)
 
 
-def stepped(window: Window, answer: Answer) -> Seed | None:
+def stepped(window: Window, answer: Answer) -> WindowSeed | None:
     """Feet that stand where an answer with loose feet had them on average; None where no stance can be moved."""
     seed = answer.seed
     root, q = window.moved(answer.x, seed.joints, seed.rooted, window.rows)
@@ -102,7 +104,7 @@ def stepped(window: Window, answer: Answer) -> Seed | None:
             shifts[joint] = shift
     if not shifts:
         return None
-    return Seed("whole body, in other footholds", seed.joints, seed.rooted, shifts=shifts, start=answer.x)
+    return WindowSeed("whole body, in other footholds", seed.joints, seed.rooted, shifts=shifts, start=answer.x)
 
 
 def _feet(window: Window) -> set[int]:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.limits import JointLimit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import windows as kernels
 from elbowroom.kernels.bands import solve
-from elbowroom.plan.optimise.window import Window
+from elbowroom.plan.optimise.window import ROW_S, Window
 from elbowroom.stopping import may_stop_here
 
 # Of a metre in an obstacle, and in one's own body, squared and a second. Beside a forearm's radian: a hand that is 2 cm
@@ -24,9 +25,10 @@ _HOPELESS_M, _HOPELESS_AFTER = 0.12, 10
 # Of a metre of the centre of mass over the floor, and of the head's turn: people keep their balance and look where
 # they go.
 _BALANCE, _GAZE = 60.0, 2.0
-# Of a radian beyond a joint's range; and the range that is left for what the weight does not hold, of the slack of
-# 0.02 rad that a motion may have.
-_RANGE, _SPARE_RAD, _SLACK_RAD = 2000.0, 0.008, 0.02
+# Of a radian beyond a joint's range; and what the weight need not hold, of the 0.02 rad that the gate leaves a motion.
+_RANGE, _SPARE_RAD = 2000.0, 0.008
+# Of a radian beside the intervals of a style, squared and a second.
+_STYLE = 200.0
 # Largest turn of a joint in one round, radians, and rounds at most, and those in which a seed pushes.
 _STEP_RAD, ROUNDS, _PUSHES = 0.3, 16, 5
 # What a part may lack of its room when the search ends, and the change then, metres and radians.
@@ -37,10 +39,11 @@ _TINY_RAD = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Seed:
+class WindowSeed:
     """A way to begin: joints that may turn, whether the root may move, and the way (3,) that is pushed at first.
 
-    Feet in `loose` leave where they stand; `shifts` (F, 3) put them elsewhere. `start` are knots to begin from.
+    Feet in `loose` leave where they stand; `shifts` (F, 3) put them elsewhere. `start` are knots to begin from. `calm`
+    multiplies the weight of accelerations, `firm` that of joint ranges.
     """
 
     name: str
@@ -51,20 +54,21 @@ class Seed:
     shifts: dict[int, Array] | None = None
     start: Array | None = None
     calm: float = 1.0
+    firm: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """Knots x (C, n) found from a seed; what the worst part lacks of its room, metres; and the cost of the change."""
 
-    seed: Seed
+    seed: WindowSeed
     x: Array
     lack: float
     cost: float
     lacks: Array
 
 
-def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
+def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
     """The least change of a window that a seed leads to."""
     body, joints, rooted = window.clip.character, seed.joints, seed.rooted
     rig, scene, pins = window.rig(joints, rooted), window.scene, window.pins(seed.shifts, seed.loose)
@@ -72,12 +76,11 @@ def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
     n, rows, dt = base.shape[-1], window.rows, window.seconds
     knot, value, _, _ = window.splines_at(window.times)
     stiff = np.diagonal(base, axis1=2, axis2=3)
-    ranges = [_Range(body.limits[j], window.clip.rotations[window.first : window.last + 1, j]) for j in joints]
-    balance = _BALANCE * dt if body.masses is not None and rooted else 0.0
+    ranges = [_RangeTerm(body.limits[j], window.clip.rotations[window.first : window.last + 1, j]) for j in joints]
+    balance = _BALANCE if body.masses is not None and rooted else 0.0
     com = _centers(window)
     x = np.zeros((count, n)) if seed.start is None else np.array(seed.start)
-    pinned = pins._replace(weight=pins.weight * dt)
-    hit, own, bend, lacks, cost = _HIT * dt, _OWN * dt, _RANGE * dt, np.zeros(len(window.parts)), 0.0
+    hit, own, bend, lacks, cost = _HIT, _OWN, _RANGE * seed.firm, np.zeros(len(window.parts)), 0.0
     soft = _SOFT if seed.start is None else 0
     for k in range(rounds + 1):
         may_stop_here()
@@ -87,13 +90,15 @@ def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
         axes = _axes(window, T, v, joints)
         A, b, lacks = np.zeros((len(rows), n, n)), np.zeros((len(rows), n)), np.zeros(len(window.parts))
         way = np.array(seed.way if k < _PUSHES else (0.0, 0.0, 0.0))
-        kernels.terms(
-            rig, scene, window.around.distance.grids, pinned, T, axes, hit, own, balance, com, way, A, b, lacks
-        )
+        kernels.terms(rig, scene, window.around.distance.grids, pins, T, axes, hit, own, balance, com, way, A, b, lacks)
         over = 0.0
         for i, limit in enumerate(ranges):
             over = max(over, limit.add(A, b, q[:, joints[i]], v[:, 3 * i : 3 * i + 3], i, bend))
-        _look_ahead(window, T, axes, joints, rig.moves, A, b, dt)
+        for i, joint in enumerate(joints):
+            _keep_to_style(window, joint, q[:, joint], v[:, 3 * i : 3 * i + 3], A, b, slice(3 * i, 3 * i + 3))
+        _look_ahead(window, T, axes, joints, rig.moves, A, b)
+        A *= dt[:, None, None]
+        b *= dt[:, None]
         H, g = np.array(base), np.zeros((count, n))
         for d in range(4):
             g[d:] -= stiff[: count - d, d] * x[: count - d]
@@ -103,7 +108,7 @@ def optimise(window: Window, seed: Seed, rounds: int = ROUNDS) -> Answer:
         cost = _change(stiff, x)
         if k == rounds or (k >= _HOPELESS_AFTER and lacks.max(initial=0.0) > _HOPELESS_M):
             break
-        H[:, 0] += np.diag(_DAMPING * dt * 4.0 * window.stiffness(joints, rooted))
+        H[:, 0] += np.diag(_DAMPING * 4.0 * ROW_S * window.stiffness(joints, rooted))
         step = solve(H, g)
         size = float(np.abs(step[:, : 3 * len(joints)]).max(initial=0.0))
         if lacks.max(initial=0.0) < _DONE_M and over < _SPARE_RAD and size < _DONE_RAD and not way.any():
@@ -158,7 +163,13 @@ def _slopes(v: Array) -> Array:
 
 
 def _look_ahead(
-    window: Window, T: Array, axes: Array, joints: Sequence[int], moves: Array, A: Array, b: Array, dt: float
+    window: Window,
+    T: Array,
+    axes: Array,
+    joints: Sequence[int],
+    moves: NDArray[np.bool_],
+    A: Array,
+    b: Array,
 ) -> None:
     """Add the weight of the head's turn in the world."""
     head = window.clip.character.roles.get("head", -1)
@@ -170,17 +181,33 @@ def _look_ahead(
     rows = np.zeros((len(T), 3, A.shape[1]))
     for k in turning:
         rows[:, :, 3 * k : 3 * k + 3] = axes[:, k]
-    A += _GAZE * dt * (rows.transpose(0, 2, 1) @ rows)
-    b += _GAZE * dt * np.einsum("fan,fa->fn", rows, off)
+    A += _GAZE * (rows.transpose(0, 2, 1) @ rows)
+    b += _GAZE * np.einsum("fan,fa->fn", rows, off)
 
 
-class _Range:
+def _keep_to_style(window: Window, joint: int, q: Array, v: Array, A: Array, b: Array, own: slice) -> None:
+    """Add what brings rotations q (F, 4) of a joint, changed by v (F, 3), into the style while something collides."""
+    limit, wanted = window.clip.character.limits[joint], window.styled(joint)
+    if limit is None or wanted is None:
+        return
+    c = limit.coordinates(q)
+    off = np.where(window.amid[:, None], np.clip(c, wanted[:, 0], wanted[:, 1]) - c, 0.0)
+    rows = np.flatnonzero(np.abs(off).max(axis=1) > 0.0)
+    if len(rows):
+        tiny = [limit.coordinates(rot.multiply(rot.exp(_TINY_RAD * axis), q[rows])) - c[rows] for axis in np.eye(3)]
+        slope = np.stack(tiny, axis=2) / _TINY_RAD @ _slopes(v[rows])
+        slope[off[rows] == 0.0] = 0.0
+        A[rows, own, own] += _STYLE * slope.transpose(0, 2, 1) @ slope
+        b[rows, own] += _STYLE * np.einsum("fca,fc->fa", slope, off[rows])
+
+
+class _RangeTerm:
     """The range of a joint, or what its clip has beyond it."""
 
     def __init__(self, limit: JointLimit | None, was: Array) -> None:
         self.limit = limit
         self.held = np.zeros(0, bool)
-        self.most = 0.0 if limit is None else max(float(limit.excess(was).max()), _SLACK_RAD) - _SPARE_RAD
+        self.most = 0.0 if limit is None else float(limit.excess(was).max())
 
     def add(self, A: Array, b: Array, q: Array, v: Array, k: int, weight: float) -> float:
         """Add what brings rotations q (F, 4), changed by v (F, 3), back into the range: joint number k.

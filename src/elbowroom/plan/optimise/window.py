@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import windows as kernels
-from elbowroom.kernels.windows import Pins, Rig, Scene
+from elbowroom.kernels.windows import BallBody, Pins, WindowScene
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.optimise.balls import Around, Part, around, parts_held, parts_of_body, rig_of
+from elbowroom.plan.optimise.balls import BallPart, Nearby, around, parts_held, parts_of_body, rig_of
+from elbowroom.spaces.styles import CLOSE, Style
 from elbowroom.world.paths import Interval
 from elbowroom.world.world import Record, World
 
 # Frames a second at which a window is solved: four for each knot of its splines. All frames are made from the splines.
 RATE_HZ = 30.0
+# Farthest that what collides may travel between two rows around the collision, metres, and rows a second at most: at
+# 30 Hz a running leg jumps through a post of 6 cm, and the optimiser saw nothing to clear.
+_TRAVEL_M, _DENSEST_HZ = 0.04, 120.0
 # Seconds between knots: changes are as smooth as hands are moved, some three times a second.
 _KNOT_S = 0.12
 # Seconds around a collision in which its parts must be clear: proofs name times to a 240th of a second.
@@ -39,7 +43,15 @@ _LEVER_M = 0.1
 # Seconds to the fourth that weigh accelerations of a change against the change: 0.18 s, between slow and jerky.
 _SMOOTH_S4 = 1e-3
 
-Blame = Mapping[str, Sequence[Interval]]
+# Tolerance of postures around the intervals of a style, radians.
+_ASTRAY_RAD = 0.05
+# Seconds between the sparsest rows.
+ROW_S = 1.0 / RATE_HZ
+
+# What a window knows of the same rows whatever it is to clear.
+_SURROUNDINGS = ("times", "seconds", "record", "parts", "around", "_base", "T", "whole")
+
+BlamedSpans = Mapping[str, Sequence[Interval]]
 
 
 def splines(
@@ -61,6 +73,12 @@ def splines(
     return whole - 1 - begin, value, bend, max(end - begin + 1, 1)
 
 
+def _travel(T: Array) -> float:
+    """Farthest that any of the frames (N, ..., 4, 4) goes between two times, metres."""
+    steps = np.linalg.norm(np.diff(T[..., :3, 3], axis=0), axis=-1)
+    return float(steps.max(initial=0.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Window:
     """Frames `first` to `last` of a character's clip, which change as little as will do.
@@ -68,7 +86,8 @@ class Window:
     `blame` names parts of the body, or things that it holds, with the times of their collisions; 'a|b' is a pair of own
     parts, and parts in `floored` collide with the floor. Of these, room is asked for: `margin` metres, and `more` by
     name of a part. All others keep the room that they have, up to that. `pinned` says at which frames of the clip
-    (T,) a joint, by number, stays where it is: a foot that stands, a hand at work.
+    (T,) a joint, by number, stays where it is: a foot that stands, a hand at work. `before` is what surrounded the same
+    motion in another world.
     """
 
     world: World
@@ -76,27 +95,49 @@ class Window:
     clip: Clip
     first: int
     last: int
-    blame: Blame
+    blame: BlamedSpans
     pinned: Mapping[int, NDArray[np.bool_]]
     margin: float
     floored: frozenset[str] = frozenset()
     more: Mapping[str, float] = field(default_factory=dict)
+    style: Style = CLOSE
+    before: Nearby | None = None
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """Frames at which the window is solved (F,)."""
+        """Frames at which the window is solved (F,): more of them around collisions of what moves fast."""
         step = max(int(self.clip.fps / RATE_HZ), 1)
-        return np.unique([*range(self.first, self.last, step), self.last])
+        rows = np.unique([*range(self.first, self.last, step), self.last])
+        frames = np.arange(self.first, self.last + 1)
+        amid = frames[self._within(self._collisions, self.clip.times[frames])]
+        rate = min(self._speed(amid) / _TRAVEL_M, _DENSEST_HZ)
+        return np.union1d(rows, amid[:: max(int(self.clip.fps / rate), 1)]) if rate > RATE_HZ else rows
+
+    @cached_property
+    def _collisions(self) -> list[Interval]:
+        return [span for some in self.blame.values() for span in some]
+
+    def _speed(self, frames: NDArray[np.int64]) -> float:
+        """Largest speed of one's own joints, and of all else that moves, added, at some frames of the clip, m/s."""
+        if len(frames) < 2:
+            return 0.0
+        record = self.world.record(self.clip.times[frames])
+        others = [T for who, T in record.joints.items() if who != self.who]
+        travels = [
+            max((_travel(T) for T in some), default=0.0)
+            for some in ([record.joints[self.who]], [*others, *record.things.values()])
+        ]
+        return sum(travels) * self.clip.fps
 
     @cached_property
     def times(self) -> Array:
         """Seconds (F,) of these frames."""
         return self.clip.times[self.rows]
 
-    @property
-    def seconds(self) -> float:
-        """Seconds that a row stands for."""
-        return float(self.times[-1] - self.times[0]) / (len(self.rows) - 1)
+    @cached_property
+    def seconds(self) -> Array:
+        """Seconds (F,) that each row stands for."""
+        return np.asarray(np.gradient(self.times))
 
     @cached_property
     def record(self) -> Record:
@@ -104,26 +145,27 @@ class Window:
         return self.world.record(self.times)
 
     @cached_property
-    def _free(self) -> tuple[bool, bool]:
+    def free(self) -> tuple[bool, bool]:
+        """Whether the clip begins or ends with the window, so that there is nothing to leave or return to."""
         return self.first <= self.clip.source.lead, self.last >= len(self.clip) - 1
 
     def splines_at(self, times: Array) -> tuple[NDArray[np.int64], Array, Array, int]:
         """Splines of the window at times (N,), as `splines` has them."""
         begin, end = (float(self.clip.times[k]) for k in (self.first, self.last))
-        return splines(times, begin, end, self._free)
+        return splines(times, begin, end, self.free)
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[BallPart]:
         """Parts of the body, then what it holds."""
         body = self.clip.character
         return [*parts_of_body(body, self.who), *parts_held(self.world, self.who, self.record)]
 
     @cached_property
-    def around(self) -> Around:
+    def around(self) -> Nearby:
         """What is in the way."""
-        return around(self.world, self.who, self.record)
+        return around(self.world, self.who, self.record, self.before)
 
-    def rig(self, joints: Sequence[int], rooted: bool) -> Rig:
+    def rig(self, joints: Sequence[int], rooted: bool) -> BallBody:
         """The body, of which some joints may turn."""
         return rig_of(self.clip.character, self.parts, joints, rooted)
 
@@ -141,13 +183,13 @@ class Window:
         return out
 
     @cached_property
-    def scene(self) -> Scene:
+    def scene(self) -> WindowScene:
         """What each ball must keep clear of, and by how much."""
         rig, base, near = self.rig((), False), self._base, self.around
         count = np.diff(rig.first)
         shape = base.shape[:2]
         parts = (shape[0], len(count))
-        scene = Scene(
+        scene = WindowScene(
             near.place,
             near.there,
             near.others,
@@ -178,22 +220,28 @@ class Window:
     def _per_part(self, of: object) -> NDArray[np.bool_]:
         return np.stack([of(part) for part in self.parts], axis=1)  # type: ignore[operator]
 
-    def _within(self, spans: Sequence[Interval]) -> NDArray[np.bool_]:
-        """Rows (F,) in or near some intervals."""
-        out = np.zeros(len(self.times), bool)
+    def _within(self, spans: Sequence[Interval], times: Array | None = None) -> NDArray[np.bool_]:
+        """Rows (F,), or times (N,), in or near some intervals."""
+        at = self.times if times is None else times
+        out = np.zeros(len(at), bool)
         for begin, end in spans:
-            out |= (begin - _ABOUT_S - self.seconds <= self.times) & (self.times <= end + _ABOUT_S + self.seconds)
+            out |= (begin - _ABOUT_S - ROW_S <= at) & (at <= end + _ABOUT_S + ROW_S)
         return out
 
-    def _colliding(self, part: Part) -> NDArray[np.bool_]:
+    @cached_property
+    def amid(self) -> NDArray[np.bool_]:
+        """Rows (F,) in which something collides."""
+        return self._within(self._collisions)
+
+    def _colliding(self, part: BallPart) -> NDArray[np.bool_]:
         return self._within(self.blame.get(part.name, ()))
 
-    def _held(self, part: Part) -> NDArray[np.bool_]:
+    def _held(self, part: BallPart) -> NDArray[np.bool_]:
         during = (-np.inf, np.inf) if part.hold is None else part.hold.during
         return (during[0] <= self.times) & (self.times <= during[1])
 
-    def _apart(self, rig: Rig) -> Array:
-        """Distance beyond touching (F, N) that pairs of own parts must keep, as `Scene.apart` has it."""
+    def _apart(self, rig: BallBody) -> Array:
+        """Distance beyond touching (F, N) that pairs of own parts must keep, as `WindowScene.apart` has it."""
         names, out = [part.name for part in self.parts], np.full((len(self.rows), len(rig.pairs)), -np.inf)
         for n, (p, o) in enumerate(rig.pairs.tolist()):
             spans = self.blame.get(f"{names[p]}|{names[o]}", self.blame.get(f"{names[o]}|{names[p]}", ()))
@@ -268,8 +316,38 @@ class Window:
             for e in range(d, 4):
                 inside = (knot + d >= 0) & (knot + e < count)
                 both = value[:, d] * value[:, e] + calm * _SMOOTH_S4 * bend[:, d] * bend[:, e]
-                np.add.at(blocks, (knot[inside] + d, e - d), self.seconds * both[inside])
+                np.add.at(blocks[:, e - d], knot[inside] + d, (self.seconds * both)[inside])
         return blocks[..., None, None] * np.diag(self.stiffness(joints, rooted)), count
+
+    def spliced(self, made: tuple[Array, Array]) -> Clip:
+        """The clip with roots (N, 3) and rotations (N, J, 4) of all frames of the window."""
+        root, q = np.array(self.clip.root), np.array(self.clip.rotations)
+        root[self.first : self.last + 1], q[self.first : self.last + 1] = made
+        return self.clip.with_(root=root, rotations=q)
+
+    def with_room(self, blame: BlamedSpans, floored: frozenset[str], more: Mapping[str, float]) -> Window:
+        """The window with other parts to blame; what surrounds it is not read again."""
+        out = replace(self, blame=blame, floored=floored, more=more, before=self.around)
+        if len(out.rows) == len(self.rows) and np.array_equal(out.rows, self.rows):
+            out.__dict__.update({name: self.__dict__[name] for name in _SURROUNDINGS if name in self.__dict__})
+        return out
+
+    def styled(self, joint: int) -> Array | None:
+        """Intervals (3, 2) of a joint's coordinates in the style, radians; None where it has none."""
+        limit = self.clip.character.limits[joint]
+        found = None if limit is None else self.style.within(self.clip.character, (joint,), (limit,))
+        return None if found is None or not np.isfinite(found).any() else found[0]
+
+    def in_style(self, joints: Sequence[int], q: Array) -> bool:
+        """Return whether rotations (N, J, 4) of the window keep to the style for at least half of the collisions."""
+        amid = self._within(self._collisions, self.clip.times[self.first : self.last + 1])
+        inside = np.ones(int(amid.sum()), bool)
+        for j in joints:
+            limit, wanted = self.clip.character.limits[j], self.styled(j)
+            if limit is not None and wanted is not None:
+                c = limit.coordinates(q[amid, j])
+                inside &= ((c >= wanted[:, 0] - _ASTRAY_RAD) & (c <= wanted[:, 1] + _ASTRAY_RAD)).all(axis=1)
+        return bool(np.mean(inside) >= 0.5) if len(inside) else True
 
     def changes(self, x: Array, times: Array) -> Array:
         """Variables (N, n) at times (N,) of knots x (C, n)."""

@@ -1,339 +1,406 @@
-"""The ladder of repairs (X8): a limb alone, with shoulder and spine, a foot moved, the body displaced, all of it."""
+"""Repair of collisions by the least change of a motion: limbs alone, then the body, then other footholds, then a wait."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.checks.allowed import FeetFree, feet_free, hands_free
-from elbowroom.plan.checks.episodes import CollisionEpisode, Linkage, clip_of, linkages
-from elbowroom.plan.checks.margins import TIGHT_M
-from elbowroom.plan.repair.cost import LARGE, SMALL, cost
-from elbowroom.plan.repair.detours import pelvis_detours, postures
-from elbowroom.plan.repair.limb import Replanned, by_foot, by_offset, by_search, hopeless, spliced
+from elbowroom.plan.checks.accept import Apart, Smooth, hits
+from elbowroom.plan.checks.allowed import planted, with_contacts, works
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
+from elbowroom.plan.optimise import seeds
+from elbowroom.plan.optimise.exact import frames_of
+from elbowroom.plan.optimise.solve import Answer, WindowSeed, optimise
+from elbowroom.plan.optimise.window import Window
+from elbowroom.plan.repair.cost import SMALL, cost
 from elbowroom.plan.repair.options import RepairOptions
-from elbowroom.plan.repair.pelvis import BodyDetour
-from elbowroom.plan.repair.stretch import GROWTHS, Job, Stretch, stance, stretches
-from elbowroom.plan.repair.whole_body import by_whole_body
+from elbowroom.plan.repair.stretch import touches_in
 from elbowroom.plan.repair.whole_clip import retimed
 from elbowroom.plan.state.edit import laid
 from elbowroom.spaces.styles import CLOSE
+from elbowroom.world.certificate_findings import Collision, Finding
+from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit
+from elbowroom.world.own_pairs import tissue_contacts
+from elbowroom.world.pairs import FLOOR
+from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
-# Retries of limbs with other seeds and smaller margins.
-_AGAIN = 3
-# Share of the collision depth that a detour may leave to the limbs while there are other detours.
-_LITTLE = 0.1
-# Seconds before and after an episode in which a body leaves and returns.
-_DETOUR_S = 1.5
-# Stretches that are tried for a repair that should change less than the one found, or that is to be quick.
-_STRETCHES = 2
-# Linkages that are leaned in a quick repair, without searches: the limb, and the next larger one. All of them took up
-# to 30 s for one arm, where another path of the walk is free.
-_QUICK_LINKAGES = 2
+# Seconds before and after a collision in which a limb leaves its motion and returns, tried in turn, and a body.
+_LIMB_PADS_S, _BODY_PADS_S = (0.35, 0.7), (0.7, 1.2, 2.0)
+# The shortest of these, for a part of a group that cannot be cleared as a whole.
+ALONE_S = _BODY_PADS_S[:1]
+# Windows from which on feet may stand elsewhere: shorter ones have no whole stance.
+_STEPS_S = 1.2
+# Collisions less than this apart are cleared together, seconds.
+_TOGETHER_S = 0.6
+# Room that is added about a part that the proof rejects, metres, beyond its depth up to the second figure; and how often.
+_MORE_M, _DEEP_M, _AGAIN = 0.003, 0.03, 4
+# How much more accelerations count where a motion is too rough, and ranges where joints leave them.
+_CALMER, _FIRMER = 5.0, 10.0
+# What a part may lack by its balls, which stand out from it, and a proof is still tried, metres.
+_TRIED_M = 0.02
+# Answers of one window that are proven at most.
+_PROVEN = 4
+# Frames that a change needs to leave the motion and return.
+_LEAST_FRAMES = 4
+# Seconds around the moment at which something is taken or left in which the hand stays.
+_MOMENT_S = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class RepairResult:
-    """The world after an episode was repaired, and the new edits."""
+    """The world after episodes were repaired, and the new edits."""
 
     world: World
     edits: tuple[Edit, ...]
 
 
-def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptions) -> tuple[RepairResult | None, str]:
-    """Climb the ladder for one episode; None and the reason where everything fails.
+# A repair with what it costs.
+Costed = tuple[float, RepairResult]
 
-    First the limb in growing linkages, or an adjusted body, whichever changes the clip least; then detours of the body;
-    then the limb again with less clearance; then the whole body, while both feet stand. Offsets come before searches.
+
+def near_in_time(found: Sequence[CollisionEpisode]) -> list[list[CollisionEpisode]]:
+    """Episodes of one character in groups that are cleared together."""
+    groups: list[list[CollisionEpisode]] = []
+    for episode in sorted(found, key=lambda e: e.during):
+        if groups and episode.during[0] - max(e.during[1] for e in groups[-1]) < _TOGETHER_S:
+            groups[-1].append(episode)
+        else:
+            groups.append([episode])
+    return groups
+
+
+def by_limb(group: Sequence[CollisionEpisode]) -> list[list[CollisionEpisode]]:
+    """Parts of a group that one limb each is to blame for; nothing where that is the whole group."""
+    parts = [[e for e in group if e.limb == limb] for limb in dict.fromkeys(e.limb for e in group)]
+    return parts if len(parts) > 1 else []
+
+
+def repaired(
+    world: World, group: Sequence[CollisionEpisode], options: RepairOptions, pads_s: Sequence[float] = _BODY_PADS_S
+) -> tuple[RepairResult | None, str]:
+    """The world after a group of collisions of one character is cleared; None and the reason where that fails.
+
+    The whole body may leave its motion for `pads_s` before and after the group, tried in turn.
     """
-    reason = f"{episode.limb or 'that part'} is not a limb that can be re-planned"
-    seed, rungs = options.seed, len(_ladder(world, episode, options))
+    if not clip_of(world, group[0].who).character.limits:
+        return None, f"{group[0].who} has no joint ranges"
     if options.apart:
-        done, _ = by_limbs(world, episode, options)
+        done = cleared(world, group, options, pads_s)
         if done is not None:
             return done, ""
         options = replace(options, apart={})
-    # a body that ducks or turns keeps its arms as they are, in no style
-    bodies = options.style is CLOSE and not _pinned(episode, options)
-    done, last = by_limbs(world, episode, options, searches=options.searches, bodies=bodies)
-    if not options.searches:
-        return done, last or reason
+    done = cleared(world, group, options, pads_s)
     if done is None and options.style is not CLOSE:
         # a style is a preference: a repair that cannot keep to it is made without, and noted
-        done, last = repair_episode(world, episode, replace(options, style=CLOSE))
+        done, why = repaired(world, group, replace(options, style=CLOSE), pads_s)
         noted = [replace(e, reason=f"{e.reason}, not in the requested style") for e in done.edits] if done else ()
-        return (replace(done, edits=tuple(noted)) if done else None), last
-    if done is None:
-        reason = last or reason
-        done = None if _pinned(episode, options) else _by_detour(world, episode, replace(options, seed=seed + rungs))
-    for again in range(_AGAIN):
-        if done is None:
-            near = replace(options, margin=TIGHT_M, seed=seed + (2 + again) * rungs)
-            done, _ = by_limbs(world, episode, near, searches=again == 0)
-    if done is None and not _pinned(episode, options):
-        whole = by_whole_body(world, episode, replace(options, seed=seed), _others(world, episode))
-        done = None if whole is None else RepairResult(whole[0], whole[1:])
-    return done, reason
+        return (replace(done, edits=tuple(noted)) if done else None), why
+    if done is None and options.searches:
+        done = next(_waits(world, group, options), None)
+    return done, "" if done else _reason(world, group, options)
 
 
-def repair_gap(
-    world: World, arms: tuple[CollisionEpisode, CollisionEpisode], options: RepairOptions
+def _reason(world: World, group: Sequence[CollisionEpisode], options: RepairOptions) -> str:
+    """Why a group of collisions cannot be cleared."""
+    clip, during = clip_of(world, group[0].who), group[0].during
+    pinned = _pinned(world, clip, group[0].who, options)
+    amid = (clip.times >= during[0]) & (clip.times <= during[1])
+    ends = [c.end for c in clip.character.chains.values() if c.kind == "arm" and set(c.joints) & set(group[0].joints)]
+    if any(pinned[end][amid].any() for end in ends if end in pinned) or _still(world, clip, group[0].who, options):
+        return "a hand grasps, releases or touches something then, or a limb is kept"
+    return "no free motion was found by its limbs, the whole body, a step aside or a wait"
+
+
+def cleared(
+    world: World, group: Sequence[CollisionEpisode], options: RepairOptions, pads_s: Sequence[float] = _BODY_PADS_S
 ) -> RepairResult | None:
-    """Pass between obstacles that both arms hit: turn the shoulders, or repair one arm after the other.
+    """The least change found that clears a group of collisions, by limbs alone without `pads_s`; None without any."""
+    who = group[0].who
+    clip = clip_of(world, who)
+    best: Costed | None = None
+    for pad in _LIMB_PADS_S:
+        window = window_about(world, clip, group, options, pad)
+        if window is None or options.clocks.late:
+            return None if best is None else best[1]
+        best = _cheapest(window, limb_seeds(window, group, options), group, options, best)
+        if best is not None and (best[0] <= SMALL or options.clocks.hurried):
+            return best[1]
+    if not (options.trunk and options.style is CLOSE) or _still(world, clip, who, options):
+        return None if best is None else best[1]
+    for pad in pads_s:
+        window = window_about(world, clip, group, options, pad)
+        if window is None or options.clocks.late:
+            break
+        steps = pad >= _STEPS_S and options.searches
+        best = _cheapest(window, [seeds.unpushed(window)], group, options, best, steps=steps)
+        if best is not None:
+            break
+    return None if best is None else best[1]
 
-    The smaller change wins. None where turned shoulders leave too much to the arms: then each arm is an episode of its
-    own.
+
+def limb_seeds(window: Window, group: Sequence[CollisionEpisode], options: RepairOptions) -> list[WindowSeed]:
+    """Seeds of the limbs to blame, of all of them at once; without the trunk where it must stay."""
+    alone = [seeds.limbs(window, episode) for episode in group]
+    still = _still(window.world, window.clip, window.who, options)
+    found = alone[0] if len({episode.limb for episode in group}) == 1 else seeds.both(window, group)
+    body = window.clip.character
+    trunk = set() if options.trunk or "spine" not in body.chains else set(body.chains["spine"].joints)
+    moved = [(seed, {k for j in seed.joints for k in body.subtree(j)}) for seed in found]
+    return [seed for seed, all_moved in moved if all_moved and not all_moved & still and trunk.isdisjoint(seed.joints)]
+
+
+def _still(world: World, clip: Clip, who: str, options: RepairOptions) -> set[int]:
+    """Joints, other than of hands and feet, that are pinned."""
+    joints = {pin.joint(clip.character) for pin in options.pins if pin.who == who}
+    return joints - {chain.end for chain in clip.character.chains.values() if chain.kind in ("arm", "leg")}
+
+
+def _cheapest(
+    window: Window,
+    tried: Sequence[WindowSeed],
+    group: Sequence[CollisionEpisode],
+    options: RepairOptions,
+    best: Costed | None,
+    *,
+    steps: bool = False,
+) -> Costed | None:
+    """The cheapest proven repair of a window from some seeds, pushed where they do not clear it, or the best so far."""
+    source = options.sources[window.who]
+    before = cost(source, window.clip)
+    answers = [optimise(window, seed) for seed in tried]
+    apart = bool(options.apart.get(window.who))
+    blocked = [answer for answer in answers if answer.lack > _TRIED_M or apart]
+    answers += [optimise(window, way) for answer in blocked for way in seeds.pushed(window, answer.seed)]
+    if steps:
+        answers += list(_in_other_footholds(window, answers))
+        answers += [optimise(window, seed) for seed in seeds.sidesteps(window, options.max_aside)]
+    found = []
+    for answer in answers:
+        made = frames_of(window, answer) if answer.lack <= _TRIED_M else None
+        if made is not None and _fits(window, answer, made, options):
+            found.append((cost(source, window.spliced(made)) - before, answer))
+    found.sort(key=lambda one: one[0])
+    for costs, answer in found[:_PROVEN]:
+        if options.clocks.late or (best is not None and best[0] <= costs):
+            break
+        done = _proven(window, answer, group, options)
+        if done is not None:
+            return cost(source, clip_of(done.world, window.who)) - before, done
+    return best
+
+
+def _fits(window: Window, answer: Answer, made: tuple[Array, Array], options: RepairOptions) -> bool:
+    """Return whether frames are near enough to the clip, unlike other repairs, and in the style."""
+    away = made[0] - window.clip.root[window.first : window.last + 1]
+    if np.linalg.norm(away[:, :2], axis=1).max() > options.max_aside:
+        return False
+    joints = list(answer.seed.joints)
+    others = Apart(options.apart.get(window.who, ()), window.clip, joints, window.first, window.last)
+    return not others.lack(made[1][None, :, joints])[0] > 0.0 and window.in_style(joints, made[1])
+
+
+def _in_other_footholds(window: Window, tried: Sequence[Answer]) -> Iterator[Answer]:
+    """Answers in which stances are moved: where feet go that need not stand where they did."""
+    for answer in sorted(tried, key=lambda a: (a.lack > _TRIED_M, a.cost))[:4]:
+        free = optimise(window, seeds.footloose(window, answer.seed))
+        seed = seeds.stepped(window, free) if free.lack <= _TRIED_M else None
+        if seed is not None:
+            yield optimise(window, seed)
+
+
+def _waits(world: World, group: Sequence[CollisionEpisode], options: RepairOptions) -> Iterator[RepairResult]:
+    """The clip a little later or sooner, where what it meets moves."""
+    for late in retimed(world, group[0], options.clocks):
+        who, span = group[0].who, late.changed.during
+        text = f"{late.text}, clear of {_others(world, group)}"
+        noted = Edit(who, late.name, text, span, "avoid", checks=late.checks, replanned=late.changed.joints)
+        yield RepairResult(late.world, (laid(noted, clip_of(world, who), clip_of(late.world, who)),))
+
+
+def window_about(
+    world: World,
+    clip: Clip,
+    group: Sequence[CollisionEpisode],
+    options: RepairOptions,
+    pad: float,
+    known: Window | None = None,
+) -> Window | None:
+    """The window around a group; None where there is no time to leave and return.
+
+    One that is `known` of the same motion in another world has its frames, and what it knows of what is still there.
     """
-    who = arms[0].who
-    source, before = options.sources[who], arms[0].during
-    if options.style is not CLOSE or options.apart or any(_pinned(episode, options) for episode in arms):
+    who = group[0].who
+    begin, end = min(e.during[0] for e in group), max(e.during[1] for e in group)
+    first = max(int(np.searchsorted(clip.times, begin - pad)), clip.source.lead)
+    last = min(int(np.searchsorted(clip.times, end + pad)), len(clip) - 1)
+    if known is not None:
+        first, last = known.first, known.last
+    if last - first < _LEAST_FRAMES:
         return None
-    joints, during = arms[0].joints | arms[1].joints, (before[0], max(before[1], arms[1].during[1]))
-    both = replace(arms[0], during=during, pairs=arms[0].pairs + arms[1].pairs, joints=joints)
-    turned = next((body for body in postures(world, both, options) if body.leaves <= _LITTLE), None)
-    if turned is None:
-        return None
-    done = RepairResult(world, ())
-    for episode in arms:
-        one, _ = repair_episode(done.world, episode, options)
-        if one is None:
-            return RepairResult(turned.world, (_noted(world, turned, both),))
-        done = RepairResult(one.world, (*done.edits, *one.edits))
-    by_arms = cost(source, clip_of(done.world, who))
-    by_body = cost(source, clip_of(turned.world, who)) + turned.leaves * by_arms
-    return done if by_arms < by_body else RepairResult(turned.world, (_noted(world, turned, both),))
+    pinned = _pinned(world, clip, who, options)
+    blame: dict[str, list[Interval]] = {}
+    floored: set[str] = set()
+    for episode in group:
+        for pair in episode.pairs:
+            _blame(world, who, pair, episode.during, blame, floored)
+    return Window(world, who, clip, first, last, blame, pinned, options.margin, frozenset(floored), style=options.style)
 
 
-def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> list[Linkage]:
-    """Linkages that may resolve an episode: none with a trunk that must stay."""
-    body = clip_of(world, episode.who).character
-    held = () if options.trunk or "spine" not in body.chains else body.chains["spine"].joints
-    return [one for one in linkages(body, episode.limb, episode.joints) if set(held).isdisjoint(one.joints)]
+def _blame(
+    world: World, who: str, pair: tuple[str, str], during: Interval, blame: dict[str, list[Interval]], floored: set[str]
+) -> None:
+    """Note the parts of a character, or what it holds, that collide."""
+    holding = {hold.object for hold in world.holds if hold.by == who}
+    mine = [name for name in pair if name.startswith(f"{who}.") or name in holding]
+    if len(mine) == 2:
+        blame.setdefault("|".join(mine), []).append(during)
+    elif mine:
+        blame.setdefault(mine[0], []).append(during)
+        if FLOOR in pair:
+            floored.add(mine[0])
 
 
-def _feet_free(clip: Clip, episode: CollisionEpisode, options: RepairOptions) -> list[FeetFree]:
-    """Choices of frames and legs that may be changed; of a planted leg its knee alone."""
-    planted = episode.limb.endswith("_leg") and episode.who in options.planted
-    return [free for free in feet_free(clip, options.sources[episode.who], episode) if free.knee or not planted]
+def _pinned(world: World, clip: Clip, who: str, options: RepairOptions) -> dict[int, NDArray[np.bool_]]:
+    """Frames (T,) at which feet stand and hands are at work or pinned, by joint."""
+    body, source = clip.character, options.sources[who]
+    out: dict[int, NDArray[np.bool_]] = {}
+    if {"left_foot", "right_foot"} <= set(body.roles):
+        for side in ("left", "right"):
+            stands = np.full(len(clip), True) if who in options.planted else planted(clip, source, side)
+            out[body.role(f"{side}_foot")] = stands
+    ends = {chain.end for chain in body.chains.values() if chain.kind in ("arm", "leg")}
+    spans = [(end, span) for end in sorted(ends) for span in works(world, who, (end,))]
+    spans += [(pin.joint(body), pin.during) for pin in options.pins if pin.who == who]
+    for joint, (begin, end) in spans:
+        if joint not in ends:
+            continue
+        more = _MOMENT_S if begin == end else 0.0
+        mask = (begin - more <= clip.times) & (clip.times <= end + more)
+        out[joint] = out.get(joint, np.zeros(len(clip), bool)) | mask
+    return out
 
 
-def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
-    """Return whether pinned feet or hands prevent a displacement of the body around an episode."""
-    begin, end = episode.during[0] - _DETOUR_S, episode.during[1] + _DETOUR_S
-    return episode.who in options.planted or any(
-        pin.who == episode.who and pin.during[0] < end and begin < pin.during[1] for pin in options.pins
-    )
-
-
-def _by_detour(world: World, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
-    """Displace the body and repair the limbs afterwards; if that leaves much, a wider detour may leave less."""
-    tried = []
-    for detour in _detours(world, episode, options):
-        if options.clocks.late:
+def _proven(
+    window: Window, answer: Answer, group: Sequence[CollisionEpisode], options: RepairOptions
+) -> RepairResult | None:
+    """The repair of an answer that the gate and the proof accept; what they reject gets more room, some times."""
+    for again in range(_AGAIN):
+        begun = time.perf_counter()
+        made = frames_of(window, answer)
+        if made is None or not _fits(window, answer, made, options):
             return None
-        if detour.leaves <= _LITTLE:
-            done = _after(world, detour, episode, options)
+        joints, seed = _ranged(window, answer), answer.seed
+        pace = Smooth(options.sources[window.who], window.clip, joints, window.first, window.last)
+        frames = made[1][:, list(joints)]
+        if not pace.in_range(frames):
+            seed = replace(seed, firm=_FIRMER * seed.firm)
+        elif not pace.rough(frames[None])[0] <= 1.0:
+            seed = replace(seed, calm=_CALMER * seed.calm)
+        else:
+            done, left = _tried(window, answer, made, group, options)
             if done is not None:
                 return done
-        else:
-            tried.append(detour)
-    followed = (_after(world, detour, episode, options) for detour in tried if not options.clocks.late)
-    return next((done for done in followed if done is not None), None)
+            window = with_more_room(window, left)
+        if again == _AGAIN - 1:
+            return None
+        answer = _again(window, replace(seed, start=answer.x, way=(0.0, 0.0, 0.0)))
+        options.clocks.add("plan", begun)
+        if answer.lack > _TRIED_M:
+            return None
+    return None
 
 
-def _detours(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
-    """Detours over the feet and in steps, then re-timings, then walks around."""
-    yield from pelvis_detours(world, episode, options, far=False)
-    yield from retimed(world, episode, options.clocks)
-    yield from pelvis_detours(world, episode, options, far=True)
+def _again(window: Window, seed: WindowSeed) -> Answer:
+    """The answer of a seed in a window that has changed; feet that stand elsewhere may stand elsewhere once more."""
+    if seed.shifts:
+        free = optimise(window, seeds.footloose(window, seed))
+        moved = seeds.stepped(window, free)
+        if moved is not None:
+            seed = replace(moved, calm=seed.calm, firm=seed.firm)
+    return optimise(window, seed)
 
 
-def _after(world: World, detour: BodyDetour, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
-    """Repair limbs after a detour of the body; None where they fail."""
-    edit = _noted(world, detour, episode)
-    if detour.leaves == 0.0:
-        return RepairResult(detour.world, (edit,))
-    more, _ = by_limbs(detour.world, episode, options, searches=False)
-    return None if more is None else RepairResult(more.world, (edit, *more.edits))
+def _ranged(window: Window, answer: Answer) -> tuple[int, ...]:
+    """Joints that an answer moves, those that keep feet and hands in place included."""
+    body = window.clip.character
+    ends = [c.joints for c in body.chains.values() if c.end in window.pinned] if answer.seed.rooted else []
+    joints = {*answer.seed.joints, *(j for some in ends for j in some)}
+    return tuple(sorted(j for j in joints if body.limits[j] is not None))
 
 
-def _noted(world: World, detour: BodyDetour, episode: CollisionEpisode) -> Edit:
-    """The edit of a detour of the body."""
-    text = f"{detour.text}, clear of {_others(detour.world, episode)}"
-    noted = Edit(
-        episode.who,
-        detour.name,
-        text,
-        detour.changed.during,
-        "avoid",
-        checks=detour.checks,
-        replanned=detour.changed.joints,
-        contacts=detour.contacts,
-    )
-    return laid(noted, clip_of(world, episode.who), clip_of(detour.world, episode.who))
-
-
-def by_limbs(
-    world: World, episode: CollisionEpisode, options: RepairOptions, *, searches: bool = True, bodies: bool = False
-) -> tuple[RepairResult | None, str]:
-    """Try the first, quick strategies alone: the limb in growing linkages.
-
-    Returns the repair with the smallest change among the first offset of each linkage and adjusted `bodies`, at once if
-    it is small. If all changes are large, the limb is searched as well. None and the reason where nothing works.
-    """
-    reasons = [""]
-    found: list[tuple[float, RepairResult]] = []
-    unsolved: list[_Unsolved] = []
-    source = options.sources[episode.who]
-    before = 0.0 if options.clocks.hurried else cost(source, clip_of(world, episode.who))
-    offsets = _each_linkage(world, episode, options, found, reasons, unsolved)
-    more = _each_body(world, episode, options) if bodies else iter(())
-    for done in chain(offsets, more, _each_search(unsolved, found) if searches else ()):
-        if options.clocks.hurried:
-            return done, ""
-        found.append((cost(source, clip_of(done.world, episode.who)) - before, done))
-        if found[-1][0] <= SMALL:
-            break
-    if not found:
-        return None, reasons[-1]
-    return min(found, key=lambda f: f[0])[1], ""
-
-
-# A linkage without a working offset: its name, job, the stretches that were tried, and a seed.
-_Unsolved = tuple[str, Job, list[Stretch], int]
-
-
-def _each_linkage(
-    world: World,
-    episode: CollisionEpisode,
+def _tried(
+    window: Window,
+    answer: Answer,
+    made: tuple[Array, Array],
+    group: Sequence[CollisionEpisode],
     options: RepairOptions,
-    found: list[tuple[float, RepairResult]],
-    reasons: list[str],
-    unsolved: list[_Unsolved],
-) -> Iterator[RepairResult]:
-    """Yield the first offset of each linkage, for legs with one choice of times after another.
-
-    Collects `reasons` of failures, and linkages to search in `unsolved`.
-    """
-    clip = clip_of(world, episode.who)
-    quick = not options.searches
-    rungs = islice(_ladder(world, episode, options), _QUICK_LINKAGES if quick else None)
-    for number, linkage in enumerate(rungs):
-        bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
-        if bounds is None:
-            reasons.append("a hand grasps, releases or touches something then, or a limb is kept")
-            continue
-        for free in _feet_free(clip, episode, options):
-            if options.clocks.late:
-                reasons.append("no time was left to search")
-                return
-            free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
-            job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
-            most = _STRETCHES if found or quick else len(GROWTHS)
-            done, tried, reason = _by_offset(job, free, linkage.name, options.seed + number, most)
-            reasons.append(reason)
-            if done is not None:
-                yield _edit(linkage.name, job, done)
-                break
-            unsolved.append((linkage.name, job, tried, options.seed + number))
+) -> tuple[RepairResult | None, list[Finding]]:
+    """The repair with these frames if it is free; else what is left."""
+    edit, new = edit_of(window, answer, made, group, options)
+    who, world = window.who, window.world
+    there = world.with_character(who, new)
+    start = time.perf_counter()
+    mine = {who, *(hold.object for hold in world.holds if hold.by == who)}
+    found = hits(with_contacts(there, edit.contacts), edit.during)
+    left = [hit for hit in found if mine & {*hit.who, *hit.pair}]
+    options.clocks.add("certify", start)
+    return (None, left) if left else (RepairResult(there, (edit,)), [])
 
 
-def _each_body(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[RepairResult]:
-    """Yield repairs with the body lowered, leaned or turned over its feet, completed by limbs."""
-    for detour in postures(world, episode, options):
-        done = _after(world, detour, episode, options)
-        if done is not None:
-            yield done
+def edit_of(
+    window: Window,
+    answer: Answer,
+    made: tuple[Array, Array],
+    group: Sequence[CollisionEpisode],
+    options: RepairOptions,
+) -> tuple[Edit, Clip]:
+    """The edit with these frames, with contacts that recorded people may have with themselves; and the new clip."""
+    clip, who, world, body = window.clip, window.who, window.world, window.clip.character
+    first, last = window.first, window.last
+    span = (float(clip.times[first]), float(clip.times[last]))
+    new = window.spliced(made)
+    own = None if answer.seed.rooted else _ranged(window, answer)
+    joints = tuple(range(len(body.parents))) if own is None else own
+    contacts: tuple[Contact, ...] = ()
+    if options.recorded(who):
+        contacts = touches_in(world, who, joints, (first, last), span)[1]
+        if own is None:
+            contacts = (*contacts, *tissue_contacts(body, who, span, world.caps.tissue, body.transforms(*made)))
+    text = f"clear of {_others(world, group)}{_at_the_ends(window)}"
+    noted = Edit(who, answer.seed.name, text, span, "avoid", replanned=joints, contacts=contacts)
+    return laid(noted, clip, new, own), new
 
 
-def _each_search(unsolved: list[_Unsolved], found: list[tuple[float, RepairResult]]) -> Iterator[RepairResult]:
-    """Yield the first successful search, linkage by linkage; nothing if a repair of moderate size was `found`."""
-    if any(changed <= LARGE for changed, _ in found):
-        return
-    for name, job, tried, seed in unsolved:
-        done = _by_search(job, tried, seed)
-        if done is not None:
-            yield _edit(name, job, done)
-            return
+def _at_the_ends(window: Window) -> str:
+    """Note that a clip begins or ends amid a change, so that there was nothing to leave or return to."""
+    free = window.free
+    return f"{', from the first frame on' if free[0] else ''}{', to the last frame' if free[1] else ''}"
 
 
-def replanned(job: Job, free: FeetFree, name: str, seed: int, searches: bool) -> Replanned | None:
-    """New frames for one linkage by offsets or, with `searches`, by search; None where there are none."""
-    done, tried, _ = _by_offset(job, free, name, seed, len(GROWTHS))
-    return _by_search(job, tried, seed) if done is None and searches else done
-
-
-def _by_offset(
-    job: Job, free: FeetFree, name: str, seed: int, most: int
-) -> tuple[Replanned | None, list[Stretch], str]:
-    """New frames for one linkage by offsets, in `most` stretches; also stretches worth a search, and the reason for
-    failure.
-    """
-    if free.stands is not None:
-        aside = by_foot(job, stance(job, *free.stands), seed, "elsewhere")
-        return aside, [], "the foot is planted then, and no other place for it is free"
-    if free.knee:
-        tries = (by_foot(job, stretch, seed, "knee") for stretch in stretches(job))
-        return next((done for done in tries if done is not None), None), [], "moving the knee does not help"
-    tried: list[Stretch] = []
-    for stretch in islice(stretches(job), most):
-        if job.options.clocks.late:
-            break
-        if not tried and hopeless(job, stretch, seed):
-            return None, [], f"the body collides in every posture of {name.replace('_', ' ')} that was tried"
-        tried.append(stretch)
-        done = by_offset(job, stretch, seed)
-        if done is None and job.limb == job.joints and free.leg:
-            done = by_foot(job, stretch, seed, "lifted")
-        if done is not None:
-            return done, [], ""
-    why = "no collision-free motion was found, even with spine and shoulder"
-    return None, tried, why if tried else "there is too little time to depart from the clip and return to it"
-
-
-def _by_search(job: Job, tried: list[Stretch], seed: int) -> Replanned | None:
-    """New frames for one linkage by search in the tried stretches; the smallest departure from the clip wins."""
-    clocks = job.options.clocks
-    found: list[Replanned] = []
-    # searches need time, so the shortest stretch comes last
-    for stretch in (*tried[1:], *tried[:1]):
-        if clocks.late or (found and clocks.hurried):
-            break
-        done = by_search(job, stretch, seed)
-        found += [] if done is None else [done]
-    return min(found, key=lambda one: one.departure, default=None)
-
-
-def _edit(name: str, job: Job, done: Replanned) -> RepairResult:
-    span, reason = (done.stretch.core.first, done.stretch.core.last), f"clear of {_others(job.world, job.episode)}"
-    noted = Edit(
-        job.episode.who,
-        name,
-        f"{reason}{_at_the_ends(done.stretch)}",
-        span,
-        *done.trajectory.cost,
-        replanned=job.joints,
-        contacts=done.stretch.contacts,
-    )
-    world = spliced(job, done)
-    return RepairResult(world, (laid(noted, job.clip, clip_of(world, noted.who), job.joints),))
-
-
-def _at_the_ends(stretch: Stretch) -> str:
-    """Note that a clip begins or ends in collision, so that there was nothing to leave or return to."""
-    core = stretch.core
-    texts = ["from the first frame on"] if core.begin <= core.first else []
-    texts += ["to the last frame"] if core.end >= core.last else []
-    return "".join(f", {one}" for one in texts)
-
-
-def _others(world: World, episode: CollisionEpisode) -> str:
-    """Name the obstacles of an episode."""
-    mine = {hold.object for hold in world.holds if hold.by == episode.who}
-    names = [name for pair in episode.pairs for name in pair]
-    others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{episode.who}.")]
+def _others(world: World, group: Sequence[CollisionEpisode]) -> str:
+    """Name the obstacles of a group."""
+    who = group[0].who
+    mine = {hold.object for hold in world.holds if hold.by == who}
+    names = [name for episode in group for pair in episode.pairs for name in pair]
+    others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{who}.")]
     return " and ".join(others[:2]) or "the body itself"
+
+
+def with_more_room(window: Window, left: Sequence[Finding]) -> Window:
+    """The window with more room for what a proof has found."""
+    blame = {name: list(spans) for name, spans in window.blame.items()}
+    floored, more = set(window.floored), dict(window.more)
+    for hit in left:
+        _blame(window.world, window.who, hit.pair, hit.during, blame, floored)
+        deep = hit.depth_m if isinstance(hit, Collision) and hit.depth_m is not None else 0.0
+        for name in hit.pair:
+            more[name] = more.get(name, 0.0) + min(deep, _DEEP_M) + _MORE_M
+    return window.with_room(blame, frozenset(floored), more)

@@ -5,45 +5,31 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.limits import sample_pose
-from elbowroom.errors import BadValue
 from elbowroom.finish.least import between, confirmed, fewer, narrower, relax, rounder, shorter, smaller
-from elbowroom.finish.nudge import Core, Nudged, Sampling, bump, nudge
-from elbowroom.finish.offsets import FootOffsets, Hanging, JointOffsets
+from elbowroom.finish.nudge import Core, Nudged, Sampling, nudge
+from elbowroom.finish.offsets import JointOffsets
 from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.repair.arm_paths import LimbTrajectory
 from elbowroom.plan.repair.cost import JERK_GAIN
-from elbowroom.plan.repair.stretch import Job, Stretch
-from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.plan.repair.stretch import Job, Stretch, stretches
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSearchSpace, plan_limb
-from elbowroom.world.fast import HIT
 from elbowroom.world.world import World
 
-# Largest displacement of a foot, metres, and rotation of it and its knee, radians; rotation of the knee alone, radians.
-_FAR, _KNEE = 0.3, 0.7
 # Share of its speed limit that a joint may use in a search: rounding needs the rest.
 _SLOWER = 0.9
 # Searches for a path that can be made smooth, and the distance between their seeds, more than there are linkages.
 _SEARCHES, _NEXT_SEED = 5, 101
 # Tolerance of searched postures around the intervals of a style, radians.
 _ASTRAY = 0.05
-# Random postures at some times of an episode that are tested for being free at all.
-_SAMPLES, _MOMENTS = 300, 4
-# Postures of these that are tested at once: one that is free ends the test.
-_AT_ONCE = 20
-
 # Frames of an offset that are checked while it is minimised; twice as many within this many seconds of the episode.
 _FEW, _ABOUT_S = 16, 0.1
-
-Foot = Literal["lifted", "elsewhere", "knee"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +50,17 @@ class Replanned:
         return float(np.sum(rot.angle_between(self.stretch.base, self.frames) ** 2))
 
 
-def hopeless(job: Job, stretch: Stretch, seed: int) -> bool:
-    """Return whether no sampled posture of the joints is free at some time of the episode."""
-    start = time.perf_counter()
-    q = np.ascontiguousarray(sample_pose(job.limits, np.random.default_rng(seed), _SAMPLES))
-    begin, end = np.clip(job.during, stretch.core.first, stretch.core.last)
-
-    def free_at(t: float) -> bool:
-        parts = (q[k : k + _AT_ONCE] for k in range(0, _SAMPLES, _AT_ONCE))
-        return any((stretch.check.batch(part, t, resolve_uncertain=True) != HIT).any() for part in parts)
-
-    blocked = not all(free_at(float(t)) for t in np.linspace(begin, end, _MOMENTS))
-    job.options.clocks.add("plan", start)
-    return blocked
+def replanned(job: Job, seed: int, searches: bool) -> Replanned | None:
+    """New frames for one limb by offsets or, with `searches`, by the search that departs least from the clip."""
+    tried: list[Stretch] = []
+    for stretch in stretches(job):
+        tried.append(stretch)
+        done = by_offset(job, stretch, seed)
+        if done is not None:
+            return done
+    # searches need time, so the shortest stretch comes last
+    found = [by_search(job, stretch, seed) for stretch in (*tried[1:], *tried[:1])] if searches else []
+    return min((one for one in found if one is not None), key=lambda one: one.departure, default=None)
 
 
 def by_offset(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
@@ -87,7 +71,7 @@ def by_offset(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     start = time.perf_counter()
     weights = stretch.core.weights(stretch.times)
     within = style.within(job.clip.character, job.joints, job.limits)
-    offsets = JointOffsets(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch), within)
+    offsets = JointOffsets(job.limits, stretch.base, weights, job.scale, job.together, within)
     largest = stretch.core.largest(job.jerk)
     if np.abs(offsets.initial).max() > largest:
         return None
@@ -191,65 +175,12 @@ def _nudged(stretch: Stretch, done: Nudged, took: float) -> Replanned | None:
     return Replanned(stretch, LimbTrajectory(done.frames, "avoid", took, checks=done.checks))
 
 
-def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
-    parents = job.clip.character.parents
-    frames = job.clip.rotations[stretch.first : stretch.last + 1]
-    made = []
-    for joint in job.hang:
-        above: list[int] = []
-        top = int(parents[joint])
-        while top > 0 and any(j in job.joints for j in _ancestors(parents, top)):
-            above.insert(0, top)
-            top = int(parents[top])
-        places = tuple(job.joints.index(j) if j in job.joints else -1 for j in above)
-        made.append(Hanging(job.joints.index(joint), places, frames[:, above]))
-    return tuple(made)
-
-
-def _ancestors(parents: NDArray[np.int32], joint: int) -> list[int]:
-    """A joint and those above it."""
-    up = [joint]
-    while parents[up[-1]] >= 0:
-        up.append(int(parents[up[-1]]))
-    return up
-
-
-def by_foot(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | None:
-    """A leg whose foot is lifted in the core, stands elsewhere, or stays in place while the knee moves."""
-    body = job.clip.character
-    limb = next((name for name, chain in body.chains.items() if chain.joints == job.joints), "")
-    try:
-        ik = LimbIK(body, limb)
-    except BadValue:  # legs of some rigs have other joints
-        return None
-    start, clocks = time.perf_counter(), job.options.clocks
-    T = job.clip.world()[stretch.first : stretch.last + 1]
-    weights = stretch.core.weights(stretch.times)
-    core, times = stretch.core, stretch.times
-    if how == "elsewhere":
-        # frames on the way there and back; none where the clip begins or ends with the foot there
-        ways_there = [bump(times, core.first, core.begin), bump(times, core.end, core.last)]
-        swings = [w for w, s in zip(ways_there, (core.begin - core.first, core.last - core.end), strict=True) if s > 0]
-        place, lift = [weights, *swings], [4.0 * weights * (1.0 - weights), *swings]
-    else:
-        middle = 0.5 * (core.first + core.last)
-        more = [bump(times, core.first, middle), bump(times, middle, core.last)] if how == "lifted" else []
-        place = lift = [weights, *more]
-    free = (0.0, 0.0, 0.0, 1.0, 0.0) if how == "knee" else (1.0,) * 5
-    shapes = np.stack(place, axis=1), np.stack(lift, axis=1)
-    offsets = FootOffsets(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
-    far = _KNEE if how == "knee" else _FAR
-    share = np.max(place, axis=0)
-    done = nudge(stretch.check, offsets, stretch.base, times, share, stretch.rough, Sampling(far, seed, clocks.until))
-    return _nudged(stretch, done, clocks.add("plan", start))
-
-
 def by_search(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     """A searched path through posture and time from the clip to the clip, pulled towards it as far as is free.
 
     A path that cannot be made smooth is searched again with other seeds: swings between obstacles often have few ways.
     """
-    if not stretch.closed or job.hang:
+    if not stretch.closed:
         return None
     style = job.options.style
     space = LimbSearchSpace.over(stretch.check, job.limits, timed=True, style=style, speed=_SLOWER * stretch.pace.speed)

@@ -12,12 +12,10 @@ from elbowroom.plan.checks.episodes import (
     clip_of,
     clips_of,
     collision_episodes,
-    in_gaps,
     people_to_repair,
 )
-from elbowroom.plan.repair.clearing import cleared, near_in_time
 from elbowroom.plan.repair.cost import balance
-from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
+from elbowroom.plan.repair.ladder import ALONE_S, RepairResult, by_limb, near_in_time, repaired
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import Piece, clips_in, fits, is_long, piece_of, pieces, windows
 from elbowroom.plan.repair.whole_clip import raised, shifted_clips
@@ -346,33 +344,37 @@ def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
 
 
 def _repair_all(work: Work, found: Sequence[CollisionEpisode]) -> bool:
-    """Repair episodes one after another, those of both arms in a gap together; return whether any succeeded."""
-    left, repaired = list(found), False
+    """Repair groups of episodes one after another, limb by limb where a group fails; return whether any succeeded."""
+    any_done = False
     for group in near_in_time(found):
-        work.tell(f"repairing: {group[0].text}")
-        if took(work, cleared(work.world, group, work.options)):
-            left, repaired = [episode for episode in left if episode not in group], True
-    # what a trunk does decides what is left to the limbs
-    left = [episode for episode in left if episode.limb in ("spine", "neck")][:1] or left
-    for gap in in_gaps(left):
-        work.tell(f"repairing: {gap[0].text}")
-        if took(work, repair_gap(work.world, gap, work.options)):
-            left, repaired = [episode for episode in left if episode not in gap], True
-    for episode in left:
-        key = key_of(episode)
-        work.repaired[key] += 1
-        done: RepairResult | None = None
-        reason = "it collides again after every repair"
-        if work.repaired[key] <= _TIMES_REPAIRED:
-            work.tell(f"repairing: {episode.text}")
-            done, reason = repair_episode(work.world, episode, work.options)
-        if took(work, done):
-            repaired = True
+        if _repair_group(work, group):
+            any_done = True
         else:
-            work.failed[key] = reason
-            if not work.options.searches:  # one collision that is left is enough to look for another motion
+            done = [_repair_group(work, part, ALONE_S) for part in by_limb(group)]
+            any_done = any_done or any(done)
+            if not work.options.searches and not all(
+                done
+            ):  # one collision that is left is enough to look for another motion
                 return False
-    return repaired
+    return any_done
+
+
+def _repair_group(work: Work, group: Sequence[CollisionEpisode], pads_s: Sequence[float] | None = None) -> bool:
+    """Repair episodes together and note what became of them; return whether they are cleared."""
+    keys = [key_of(episode) for episode in group]
+    if any(key in work.failed for key in keys):
+        return False
+    work.repaired.update(keys)
+    done: RepairResult | None = None
+    reason = "it collides again after every repair"
+    if max(work.repaired[key] for key in keys) <= _TIMES_REPAIRED:
+        work.tell(f"repairing: {group[0].text}")
+        done, reason = repaired(work.world, group, work.options, *([] if pads_s is None else [pads_s]))
+    if took(work, done):
+        return True
+    if not by_limb(group):
+        work.failed.update(dict.fromkeys(keys, reason))
+    return False
 
 
 def _so_far(work: Work, after: Certificate | None) -> str:

@@ -96,7 +96,7 @@ class Job:
     """Joints of a character that must resolve an episode.
 
     `world` is the current one; frames `low` to `high` may be changed. Joints of the limb to blame have the largest
-    weight; those in `hang` keep their orientation in the world. `check` is one of the joints in these frames with no
+    weight. `check` is one of the joints in these frames with no
     smaller margin than that of the options, where the clip already has it.
     """
 
@@ -104,7 +104,6 @@ class Job:
     episode: CollisionEpisode
     options: RepairOptions
     joints: tuple[int, ...]
-    hang: tuple[int, ...]
     low: int
     high: int
     check: LimbCheck | None = None
@@ -146,7 +145,7 @@ class Job:
     @property
     def scale(self) -> list[float]:
         """Weight of each joint."""
-        return [0.0 if j in self.hang else 1.0 if j in self.limb else _LEADING for j in self.joints]
+        return [1.0 if j in self.limb else _LEADING for j in self.joints]
 
     @property
     def together(self) -> tuple[int, ...]:
@@ -218,12 +217,6 @@ def stretches(job: Job) -> Iterator[Stretch]:
             continue
         known.add((first, last))
         yield _stretch(job, first, last, _core(times, (first, begin, end, last), opens, closes))
-
-
-def stance(job: Job, begin: int, end: int) -> Stretch:
-    """The stretch of a stance from frame `begin` to `end`, with the swings before and after it."""
-    core = Core(*(float(job.clip.times[k]) for k in (job.low, begin, end, job.high)))
-    return _stretch(job, job.low, job.high, core)
 
 
 def _stretch(job: Job, first: int, last: int, core: Core) -> Stretch:

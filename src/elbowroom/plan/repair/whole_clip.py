@@ -22,19 +22,46 @@ from elbowroom.plan.checks.allowed import at_work
 from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
 from elbowroom.plan.checks.ground import LOW_M, Ground
 from elbowroom.plan.repair.options import Clocks
-from elbowroom.plan.repair.pelvis import BodyDetour, core_about
 from elbowroom.world.allowances import Changed, is_foot
 from elbowroom.world.certificate_findings import Collision, Finding
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR, Part, moves, parts_of
+from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
+# Seconds around an episode at full effect, and the shortest time to leave and to return.
+_PAD, _LEAST = 0.15, 0.3
 # Seconds later or earlier that are tried in turn, and those for either way.
 _LATER, _EITHER_WAY_S = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 2.5
 # Range of playback speed.
 _SLOWEST, _FASTEST = 0.55, 1.45
 # Samples per second.
 _SAMPLES_PER_S = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class BodyDetour:
+    """A world with a displaced character: `name` is the part that is moved, `text` describes it.
+
+    `changed` are the joints and their interval, `checks` the samples that were looked at.
+    """
+
+    world: World
+    name: str
+    text: str
+    changed: Changed
+    checks: int
+
+
+def core_about(clip: Clip, during: Interval, seconds: float) -> Core | None:
+    """Frames of departure and return of a displacement, with `seconds` for either; None where time is too short."""
+    low, high = (float(clip.times[k]) for k in (clip.source.lead, -1))
+    begin, end = during[0] - _PAD, during[1] + _PAD
+    first, last = max(begin - seconds, low), min(end + seconds, high)
+    begin, end = max(begin, first + _LEAST), min(end, last - _LEAST)
+    if begin > during[0] or end < during[1]:
+        return None
+    return Core(first, begin, end, last)
 
 
 def retimed(world: World, episode: CollisionEpisode, clocks: Clocks) -> Iterator[BodyDetour]:
@@ -52,7 +79,7 @@ def retimed(world: World, episode: CollisionEpisode, clocks: Clocks) -> Iterator
         if new is not None and hits(there := world.with_character(episode.who, new), episode.who, times) == 0:
             text = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
             changed = Changed(episode.who, (), (core.first, core.last))
-            yield BodyDetour(there, "whole body", text, changed, (), 0.0, (number + 1) * len(times))
+            yield BodyDetour(there, "whole body", text, changed, (number + 1) * len(times))
             break
     clocks.add("plan", start)
 
@@ -121,7 +148,7 @@ def raised(world: World, who: str, found: Iterable[Finding]) -> BodyDetour | Non
     reasons = ["legs out of the floor"] * out_of_floor + ["onto low ground"] * bool(in_low.any())
     text = f"raised by up to {1000 * rise.max():.0f} mm, {' and '.join(reasons)}"
     changed = Changed(who, (), (float(moving[0]), float(moving[-1])))
-    return BodyDetour(there, "whole body", text, changed, (), 0.0, 0)
+    return BodyDetour(there, "whole body", text, changed, 0)
 
 
 def _rise(need: Array, fps: float) -> Array:

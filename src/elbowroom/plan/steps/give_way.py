@@ -16,7 +16,7 @@ from elbowroom.plan.checks.freeing import free_arm
 from elbowroom.plan.checks.margins import TIGHT_M
 from elbowroom.plan.checks.obstructions import collision_text
 from elbowroom.plan.repair.arm_paths import ArmPaths
-from elbowroom.plan.repair.ladder import RepairResult, by_limbs
+from elbowroom.plan.repair.ladder import RepairResult, cleared
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.repair import repair_planned
 from elbowroom.plan.state.actor import Actor
@@ -99,7 +99,7 @@ def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
         options = RepairOptions(sources, d.seed(), CLOSE, *limits, pins=d.pins, planted=planted, trunk=False)
         if planted and episode.limb.endswith("_leg"):  # thighs of some bodies are always nearer to each other
             options = replace(options, margin=TIGHT_M)
-        done, _ = by_limbs(d.world, episode, options)
+        done = cleared(d.world, [episode], options, pads_s=())
         if done is None:
             return False
         _take_over(d, actor, done)

@@ -18,13 +18,11 @@ from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log,
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.quality import BEYOND
 from elbowroom.plan.checks.accept import in_range, limb_meets
-from elbowroom.plan.checks.allowed import FeetFree
 from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
 from elbowroom.plan.checks.hands import joints_of
 from elbowroom.plan.checks.margins import ladder
 from elbowroom.plan.repair.arm_paths import LimbTrajectory
-from elbowroom.plan.repair.ladder import replanned
-from elbowroom.plan.repair.limb import by_search, spliced
+from elbowroom.plan.repair.limb import by_search, replanned, spliced
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.stretch import Job, stretches
 from elbowroom.plan.state.actor import Actor
@@ -88,11 +86,11 @@ def freed(
     margin = next((m for m in ladder(d.settings.margin) if widest.with_margin(m).free_batch(ends, at).all()), 0.0)
     style, budget = style_of(d.settings.style, CLOSE), d.settings.search_budget
     options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin, brief=False)
-    job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]), widest)
+    job = Job(d.world, episode, options, arm, int(rows[low]), int(rows[high]), widest)
     if tier == "plan":
         done = next((found for s in stretches(job) if (found := by_search(job, s, d.seed())) is not None), None)
     else:
-        done = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), searches and tier != "avoid")
+        done = replanned(job, d.seed(), searches and tier != "avoid")
     if done is None:
         why = blamed(next(iter(episode.pairs), None)) or "the straight path is blocked"
         raise PlanningFailure("no-path", f"{what}: {why}")
