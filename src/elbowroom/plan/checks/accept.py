@@ -67,8 +67,9 @@ def met_between(
 
 
 def in_range(limits: Sequence[JointLimit | None], q: Array, like: Array, slack_rad: float) -> bool:
-    """Return whether no joint of frames (T, n, 4) exceeds its range more than in frames (M, n, 4), or by a slack."""
-    return bool((pose_excess(limits, q) <= np.maximum(pose_excess(limits, like).max(axis=0), slack_rad)).all())
+    """Return whether no joint of frames (T, n, 4) exceeds its range by a slack, or by half of it more than frames (M, n, 4)."""
+    own = pose_excess(limits, like).max(axis=0)
+    return bool((pose_excess(limits, q) <= np.maximum(own + 0.5 * slack_rad, slack_rad)).all())
 
 
 def rougher(q: Array, like: Array, fps: float, gain: float) -> Array:

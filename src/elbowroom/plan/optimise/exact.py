@@ -90,4 +90,4 @@ def _pinned(
     lacking = np.where(mask[moved], found.missing, 0.0)
     own = np.ix_(moved, np.array(ik.joints))
     q[own] = rot.normalize(rot.nearest(found.rotations, q[own]))
-    return bool(lacking.max(initial=0.0) <= NEAR_M)
+    return bool(lacking.max(initial=0.0) <= NEAR_M) and bool(np.isfinite(q[own]).all())

@@ -48,6 +48,9 @@ _CALMER, _FIRMER = 5.0, 10.0
 _TRIED_M = 0.02
 # Answers of one window that are proven at most.
 _PROVEN = 4
+# Share of its cost that each joint adds which an answer may turn: what an arm alone can do is left to it, although three
+# more joints would turn a little less in all.
+_PER_JOINT = 0.04
 # Frames that a change needs to leave the motion and return.
 _LEAST_FRAMES = 4
 # Seconds around the moment at which something is taken or left in which the hand stays.
@@ -187,7 +190,7 @@ def _cheapest(
         made = frames_of(window, answer) if answer.lack <= _TRIED_M else None
         if made is not None and _fits(window, answer, made, options):
             found.append((cost(source, window.spliced(made)) - before, answer))
-    found.sort(key=lambda one: one[0])
+    found.sort(key=lambda one: one[0] * (1.0 + _PER_JOINT * len(one[1].seed.joints)))
     for costs, answer in found[:_PROVEN]:
         if options.clocks.late or (best is not None and best[0] <= costs):
             break
