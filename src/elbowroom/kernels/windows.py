@@ -179,8 +179,8 @@ def _add(A, b, row, e, w):
 
 
 @nb.njit(cache=True, nogil=True)
-def terms(rig, scene, grids, pins, T, axes, hit_weight, own_weight, balance_weight, com, way, A, b, lack):
-    """Fill A (F, n, n), lower half, and b (F, n) with what balls, pins and balance ask; returns the cost.
+def terms(rig, scene, grids, pins, T, axes, hit_weight, own_weight, balance_weight, com, way, A, b, lack, costs):
+    """Fill A (F, n, n), lower half, b (F, n) and costs (F,) with what balls, pins and balance ask.
 
     T (F, J, 4, 4) are joints, axes (F, K, 3, 3) the directions of their variables in columns. Weights are 1/(m² s), com
     (F, 2) is where the centre of mass was. `way` (3,), where it is not zero, is the direction in which all balls leave
@@ -192,8 +192,8 @@ def terms(rig, scene, grids, pins, T, axes, hit_weight, own_weight, balance_weig
     P, placed = np.zeros((len(rig.ball), 3)), np.zeros(len(rig.first) - 1, np.bool_)
     directed = way[0] != 0.0 or way[1] != 0.0 or way[2] != 0.0
     mass, middle = np.zeros(len(rig.mass)), np.zeros((len(rig.mass), 3))
-    cost = 0.0
     for f in range(len(T)):
+        cost = 0.0
         for p in range(len(rig.first) - 1):
             placed[p] = False
             if not rig.live[p]:
@@ -271,7 +271,7 @@ def terms(rig, scene, grids, pins, T, axes, hit_weight, own_weight, balance_weig
                 off = com[f, c] - (x if c == 0 else y)
                 cost += balance_weight * off * off
                 _add(A[f], b[f], row, off, balance_weight)
-    return cost
+        costs[f] = cost
 
 
 @inner()

@@ -13,14 +13,14 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import windows as kernels
 from elbowroom.kernels.bands import solve
-from elbowroom.plan.optimise.window import ROW_S, Window
+from elbowroom.plan.optimise.window import ENDS, ROW_S, Window
 from elbowroom.stopping import may_stop_here
 
 # Of a metre in an obstacle, and in one's own body, squared and a second. Beside a forearm's radian: a hand that is 2 cm
 # too near is worth half a radian.
 _HIT, _OWN = 3000.0, 1500.0
 # What remains after some rounds is worth more by this factor in each; what is then so deep in something stays there.
-_HARDER, _SOFT = 1.6, 5
+_HARDER, _SETTLED = 4.0, 0.1
 _HOPELESS_M, _HOPELESS_AFTER = 0.12, 10
 # Of a metre of the centre of mass over the floor, and of the head's turn: people keep their balance and look where
 # they go.
@@ -30,11 +30,15 @@ _RANGE, _SPARE_RAD = 2000.0, 0.008
 # Of a radian beside the intervals of a style, squared and a second.
 _STYLE = 200.0
 # Largest turn of a joint in one round, radians, and rounds at most, and those in which a seed pushes.
-_STEP_RAD, ROUNDS, _PUSHES = 0.3, 16, 5
+_STEP_RAD, ROUNDS, _PUSHES = 0.3, 24, 5
 # What a part may lack of its room when the search ends, and the change then, metres and radians.
 _DONE_M, _DONE_RAD = 0.002, 0.01
-# Added to the diagonal, as a share of the stiffness.
-_DAMPING = 1e-3
+# How far feet that stand and hands at work may then be from where they must be: closed-form limbs put them there, unless
+# they are stretched.
+_PLACED_M = 0.001
+# Damping, as a share of the stiffness: the least, the first after a round that made things worse, and the factors by
+# which it grows there and shrinks elsewhere.
+_DAMPING, _STEADY, _STEADIER, _BOLDER = 1e-3, 0.1, 5.0, 4.0
 _TINY_RAD = 1e-5
 
 
@@ -69,7 +73,11 @@ class Answer:
 
 
 def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
-    """The least change of a window that a seed leads to."""
+    """The least change of a window that a seed leads to.
+
+    Levenberg-Marquardt: a round that makes the sum of all terms larger is taken back and tried with more damping. What
+    has settled and still lacks room, or is beyond a range, is asked for with more weight.
+    """
     body, joints, rooted = window.clip.character, seed.joints, seed.rooted
     rig, scene, pins = window.rig(joints, rooted), window.scene, window.pins(seed.shifts, seed.loose)
     base, count = window.rest(joints, rooted, seed.calm)
@@ -78,47 +86,79 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
     stiff = np.diagonal(base, axis1=2, axis2=3)
     ranges = [_RangeTerm(body.limits[j], window.clip.rotations[window.first : window.last + 1, j]) for j in joints]
     balance = _BALANCE if body.masses is not None and rooted else 0.0
-    com = _centers(window)
+    com, damp = _centers(window), np.diag(4.0 * ROW_S * window.stiffness(joints, rooted))
     x = np.zeros((count, n)) if seed.start is None else np.array(seed.start)
-    hit, own, bend, lacks, cost = _HIT, _OWN, _RANGE * seed.firm, np.zeros(len(window.parts)), 0.0
-    soft = _SOFT if seed.start is None else 0
+    hit, own, bend, damping = _HIT, _OWN, _RANGE * seed.firm, _DAMPING
+    # what is known at the last x that was taken: its terms, what parts lack there, what joints are beyond their ranges
+    at, total, lacks, over, away = x, np.inf, np.zeros(len(window.parts)), 0.0, 0.0
+    H, g, hopeless = base, np.zeros((count, n)), False
     for k in range(rounds + 1):
         may_stop_here()
         v = window.changes(x, window.times)
         root, q = window.moved(x, joints, rooted, rows)
         T = body.transforms(root, q)
         axes = _axes(window, T, v, joints)
-        A, b, lacks = np.zeros((len(rows), n, n)), np.zeros((len(rows), n)), np.zeros(len(window.parts))
+        A, b, lack, costs = (
+            np.zeros((len(rows), n, n)),
+            np.zeros((len(rows), n)),
+            np.zeros(len(lacks)),
+            np.zeros(len(rows)),
+        )
         way = np.array(seed.way if k < _PUSHES else (0.0, 0.0, 0.0))
-        kernels.terms(rig, scene, window.around.distance.grids, pins, T, axes, hit, own, balance, com, way, A, b, lacks)
-        over = 0.0
+        kernels.terms(
+            rig, scene, window.around.distance.grids, pins, T, axes, hit, own, balance, com, way, A, b, lack, costs
+        )
+        beyond = 0.0
         for i, limit in enumerate(ranges):
-            over = max(over, limit.add(A, b, q[:, joints[i]], v[:, 3 * i : 3 * i + 3], i, bend))
-        for i, joint in enumerate(joints):
-            _keep_to_style(window, joint, q[:, joint], v[:, 3 * i : 3 * i + 3], A, b, slice(3 * i, 3 * i + 3))
-        _look_ahead(window, T, axes, joints, rig.moves, A, b)
-        A *= dt[:, None, None]
-        b *= dt[:, None]
-        H, g = np.array(base), np.zeros((count, n))
-        for d in range(4):
-            g[d:] -= stiff[: count - d, d] * x[: count - d]
-            if d:
-                g[: count - d] -= stiff[: count - d, d] * x[d:]
-        kernels.gather(A, b, knot, value, H, g)
-        cost = _change(stiff, x)
-        if k == rounds or (k >= _HOPELESS_AFTER and lacks.max(initial=0.0) > _HOPELESS_M):
+            turned = v[:, 3 * i : 3 * i + 3]
+            beyond = max(beyond, limit.add(A, b, costs, q[:, joints[i]], turned, i, bend))
+            _keep_to_style(window, joints[i], q[:, joints[i]], turned, A, b, costs, slice(3 * i, 3 * i + 3))
+        _look_ahead(window, T, axes, joints, rig.moves, A, b, costs)
+        off = _off(pins, T)
+        now = _change(stiff, x) + float(costs @ dt)
+        taken = now <= total or way.any()
+        if taken:
+            gained = total - now
+            at, total, lacks, over, away = x, now, lack, beyond, off
+            A *= dt[:, None, None]
+            b *= dt[:, None]
+            H, g = np.array(base), np.zeros((count, n))
+            for d in range(4):
+                g[d:] -= stiff[: count - d, d] * x[: count - d]
+                if d:
+                    g[: count - d] -= stiff[: count - d, d] * x[d:]
+            kernels.gather(A, b, knot, value, H, g)
+            damping = max(damping / _BOLDER, _DAMPING)
+        else:
+            damping = max(damping, _STEADY) * _STEADIER
+        free = lacks.max(initial=0.0) < _DONE_M and over < 0.5 * _SPARE_RAD and away < _PLACED_M
+        hopeless = k >= _HOPELESS_AFTER and lacks.max(initial=0.0) > _HOPELESS_M
+        if k == rounds or hopeless:
             break
-        H[:, 0] += np.diag(_DAMPING * 4.0 * ROW_S * window.stiffness(joints, rooted))
-        step = solve(H, g)
+        H_damped = np.array(H)
+        H_damped[:, 0] += damping * damp
+        step = solve(H_damped, g)
         size = float(np.abs(step[:, : 3 * len(joints)]).max(initial=0.0))
-        if lacks.max(initial=0.0) < _DONE_M and over < _SPARE_RAD and size < _DONE_RAD and not way.any():
+        if free and size < _DONE_RAD and not way.any():
             break
-        x = x + step * min(1.0, _STEP_RAD / max(size, 1e-9))
-        if k >= soft and lacks.max(initial=0.0) > _DONE_M:
-            hit, own = _HARDER * hit, _HARDER * own
-        if k >= soft and over > 0.5 * _SPARE_RAD:
-            bend = _HARDER * bend
-    return Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks)
+        x = at + step * min(1.0, _STEP_RAD / max(size, 1e-9))
+        if way.any():
+            total = np.inf
+        elif taken and not free and gained < _SETTLED * now:
+            hit, own = (_HARDER * w if lacks.max(initial=0.0) > _DONE_M else w for w in (hit, own))
+            bend = _HARDER * bend if over > 0.5 * _SPARE_RAD else bend
+            if away > _PLACED_M:
+                pins = pins._replace(weight=np.where(pins.weight > ENDS, _HARDER, 1.0) * pins.weight)
+            total = np.inf  # of other weights
+    return Answer(seed, at, float(lacks.max(initial=0.0)), _change(stiff, at), lacks)
+
+
+def _off(pins: kernels.Pins, T: Array) -> float:
+    """How far a foot that stands, or a hand at work, is from where it must be at most, metres."""
+    frames = T[:, pins.joint]
+    places = np.einsum("feab,eb->fea", frames[..., :3, :3], pins.at) + frames[..., :3, 3]
+    off = np.where(pins.level[None, :, None], [0.0, 0.0, 1.0], 1.0) * (places - pins.target)
+    return float((np.linalg.norm(off, axis=2) * (pins.weight > ENDS)).max(initial=0.0))
 
 
 def _change(stiff: Array, x: Array) -> float:
@@ -170,6 +210,7 @@ def _look_ahead(
     moves: NDArray[np.bool_],
     A: Array,
     b: Array,
+    costs: Array,
 ) -> None:
     """Add the weight of the head's turn in the world."""
     head = window.clip.character.roles.get("head", -1)
@@ -183,9 +224,12 @@ def _look_ahead(
         rows[:, :, 3 * k : 3 * k + 3] = axes[:, k]
     A += _GAZE * (rows.transpose(0, 2, 1) @ rows)
     b += _GAZE * np.einsum("fan,fa->fn", rows, off)
+    costs += _GAZE * (off**2).sum(axis=1)
 
 
-def _keep_to_style(window: Window, joint: int, q: Array, v: Array, A: Array, b: Array, own: slice) -> None:
+def _keep_to_style(
+    window: Window, joint: int, q: Array, v: Array, A: Array, b: Array, costs: Array, own: slice
+) -> None:
     """Add what brings rotations q (F, 4) of a joint, changed by v (F, 3), into the style while something collides."""
     limit, wanted = window.clip.character.limits[joint], window.styled(joint)
     if limit is None or wanted is None:
@@ -199,6 +243,7 @@ def _keep_to_style(window: Window, joint: int, q: Array, v: Array, A: Array, b: 
         slope[off[rows] == 0.0] = 0.0
         A[rows, own, own] += _STYLE * slope.transpose(0, 2, 1) @ slope
         b[rows, own] += _STYLE * np.einsum("fca,fc->fa", slope, off[rows])
+        costs[rows] += _STYLE * (off[rows] ** 2).sum(axis=1)
 
 
 class _RangeTerm:
@@ -209,7 +254,7 @@ class _RangeTerm:
         self.held = np.zeros(0, bool)
         self.most = 0.0 if limit is None else float(limit.excess(was).max())
 
-    def add(self, A: Array, b: Array, q: Array, v: Array, k: int, weight: float) -> float:
+    def add(self, A: Array, b: Array, costs: Array, q: Array, v: Array, k: int, weight: float) -> float:
         """Add what brings rotations q (F, 4), changed by v (F, 3), back into the range: joint number k.
 
         Returns by how much they are beyond it, radians.
@@ -240,4 +285,5 @@ class _RangeTerm:
         own = slice(3 * k, 3 * k + 3)
         A[rows, own, own] += weight * row[:, :, None] * row[:, None, :]
         b[rows, own] += weight * (self.most - excess[rows])[:, None] * row
+        costs[rows] += weight * (self.most - excess[rows]) ** 2
         return float(excess.max()) - self.most

@@ -35,7 +35,7 @@ _LEAD, _HIPS = 6.0, 25.0
 # Of a metre aside, and up or down, squared and a second: bending the knees is easier than leaving one's path.
 _ASIDE, _DOWN = 120.0, 30.0
 # Of a metre of hands, feet and head: they are what one sees. As in `repair.cost`.
-_ENDS = 6.0
+ENDS = 6.0
 # Of feet that stand and hands at work; they are put exactly where they were at last.
 _PINNED = 6000.0
 # Points of a pinned foot or hand that hold its orientation, metres from its joint.
@@ -271,7 +271,7 @@ class Window:
         for joint in self.ends:
             joints.append(joint)
             at.append(np.zeros(3))
-            weights.append(np.full(len(self.rows), _ENDS))
+            weights.append(np.full(len(self.rows), ENDS))
             level.append(False)
         for joint, mask in self.pinned.items():
             for axis in np.eye(3):
