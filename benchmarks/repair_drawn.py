@@ -6,8 +6,8 @@ first or last 0.3 s, or that collide without the obstacle, do not count and are 
     python benchmarks/repair_drawn.py record now.jsonl [--seed 1] [--each 10] [--kinds table bar-head] [--strips FOLDER]
     python benchmarks/repair_drawn.py compare before.jsonl now.jsonl
 
-`record` continues a file that is there. `compare` takes the cases that both records repaired, and prints medians: how far
-joints are moved on average over the clip, changed frames, jerk of the joint that moves most, slide of planted feet,
+`record` continues a file that is there. `compare` takes the cases that both records repaired, and prints medians: how
+far joints are moved on average over the clip, changed frames, jerk of the joint that moves most, slide of planted feet,
 processor time.
 """
 
@@ -102,9 +102,7 @@ def _world(kind: str, clip: Clip, t: float, depth: float, side: float) -> World 
         return pushed(world, "bar", bar, foot + 0.15 * left, -left, depth)
     if kind == "table":
         top = turned_towards(box((1.0, 0.7, 0.04), (0.0, 0.35 * side, float(hand[2]))), ahead)
-        legs = turned_towards(box((0.9, 0.05, 0.7), (0.0, 0.6 * side, 0.35)), ahead)
-        world = pushed(world, "table", top, pelvis, -left, depth)
-        return world if legs is None else world
+        return pushed(world, "table", top, pelvis, -left, depth)
     if kind == "doorway":
         for name, sign in (("left wall", 1.0), ("right wall", -1.0)):
             wall = turned_towards(box((0.12, 1.0, 2.2), (0.0, 0.5 * sign, 1.1)), ahead)

@@ -67,7 +67,7 @@ def met_between(
 
 
 def in_range(limits: Sequence[JointLimit | None], q: Array, like: Array, slack_rad: float) -> bool:
-    """Return whether no joint of frames (T, n, 4) exceeds its range by a slack, or by half of it more than frames (M, n, 4)."""
+    """Return whether joints of frames (T, n, 4) exceed ranges by at most a slack, or half of it more than (M, n, 4)."""
     own = pose_excess(limits, like).max(axis=0)
     return bool((pose_excess(limits, q) <= np.maximum(own + 0.5 * slack_rad, slack_rad)).all())
 

@@ -48,11 +48,16 @@ def unpushed(window: Window) -> WindowSeed:
     return WindowSeed("whole body", window.whole, True)
 
 
-def pushed(window: Window, seed: WindowSeed) -> Iterator[WindowSeed]:
-    """A seed whose parts in collision are pushed down, up, to both sides, back and ahead at first."""
+# Ways to push: by how much up, to the left and ahead.
+WAYS = ((-1, 0, 0), (1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, -1), (0, 0, 1))
+
+
+def pushed(window: Window, seed: WindowSeed, ways: Sequence[tuple[int, int, int]] = WAYS) -> Iterator[WindowSeed]:
+    """A seed whose parts in collision are pushed in some ways at first."""
     ahead = window.clip.character.facing(window.T[len(window.T) // 2])
     left = np.cross(UP, ahead)
-    for way in (-UP, UP, left, -left, -ahead, ahead):
+    for up, aside, along in ways:
+        way = up * UP + aside * left + along * ahead
         yield replace(seed, way=(float(way[0]), float(way[1]), float(way[2])))
 
 

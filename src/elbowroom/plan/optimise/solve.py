@@ -33,8 +33,8 @@ _STYLE = 200.0
 _STEP_RAD, ROUNDS, _PUSHES = 0.3, 24, 5
 # What a part may lack of its room when the search ends, and the change then, metres and radians.
 _DONE_M, _DONE_RAD = 0.002, 0.01
-# How far feet that stand and hands at work may then be from where they must be: closed-form limbs put them there, unless
-# they are stretched.
+# How far feet that stand and hands at work may then be from where they must be, metres: closed-form limbs put them
+# there, unless they are stretched.
 _PLACED_M = 0.001
 # Damping, as a share of the stiffness: the least, the first after a round that made things worse, and the factors by
 # which it grows there and shrinks elsewhere.
@@ -190,7 +190,7 @@ def _axes(window: Window, T: Array, v: Array, joints: Sequence[int]) -> Array:
 
 
 def _slopes(v: Array) -> Array:
-    """Matrices (..., 3, 3) from small changes of rotation vectors (..., 3) to the rotations that they add on the left."""
+    """Matrices (..., 3, 3) from small changes of rotation vectors (..., 3) to rotations that they add on the left."""
     angle = np.linalg.norm(v, axis=-1)[..., None, None]
     cross = np.zeros((*v.shape, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

@@ -32,8 +32,8 @@ _PER_M2, _PER_UNUSUAL2, _PER_GAZE2, _PER_S, _PER_JERK = 6.0, 6.0, 2.0, 0.2, 0.5
 # second. Tuned on strips of benchmarks/repair_made.py.
 _PER_UNLIKE2 = 0.25
 _POSTURES_HZ = 10.0
-# Weight of a metre that the joints of a body are moved on average: leaving one's path by 10 cm counts as much as a joint
-# that is a radian away.
+# Weight of a metre that the joints of a body are moved on average: leaving one's path by 10 cm counts as much as a
+# joint that is a radian away.
 _PER_M = 10.0
 # Weight of leg joints: foot paths count separately, and knees bend far for a body that sinks a little.
 _LEGS = 0.25

@@ -1,4 +1,4 @@
-"""Repair of collisions by the least change of a motion: limbs alone, then the body, then other footholds, then a wait."""
+"""Repair of collisions by the least change of a motion: limbs alone, the whole body, other footholds, a wait."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.checks.accept import Apart, Smooth, hits
-from elbowroom.plan.checks.allowed import planted, with_contacts, works
+from elbowroom.plan.checks.allowed import with_contacts
 from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
 from elbowroom.plan.optimise import seeds
 from elbowroom.plan.optimise.exact import frames_of
@@ -20,16 +19,15 @@ from elbowroom.plan.optimise.solve import Answer, WindowSeed, optimise
 from elbowroom.plan.optimise.window import Window
 from elbowroom.plan.repair.cost import SMALL, cost
 from elbowroom.plan.repair.options import RepairOptions
+from elbowroom.plan.repair.problem import limb_seeds, pinned_frames, still, window_about, with_more_room
 from elbowroom.plan.repair.stretch import touches_in
 from elbowroom.plan.repair.whole_clip import retimed
 from elbowroom.plan.state.edit import laid
 from elbowroom.spaces.styles import CLOSE
-from elbowroom.world.certificate_findings import Collision, Finding
+from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit
 from elbowroom.world.own_pairs import tissue_contacts
-from elbowroom.world.pairs import FLOOR
-from elbowroom.world.paths import Interval
 from elbowroom.world.world import World
 
 # Seconds before and after a collision in which a limb leaves its motion and returns, tried in turn, and a body.
@@ -38,23 +36,20 @@ _LIMB_PADS_S, _BODY_PADS_S = (0.35, 0.7), (0.7, 1.2, 2.0)
 ALONE_S = _BODY_PADS_S[:1]
 # Windows from which on feet may stand elsewhere: shorter ones have no whole stance.
 _STEPS_S = 1.2
-# Collisions less than this apart are cleared together, seconds.
-_TOGETHER_S = 0.6
-# Room that is added about a part that the proof rejects, metres, beyond its depth up to the second figure; and how often.
-_MORE_M, _DEEP_M, _AGAIN = 0.003, 0.03, 4
 # How much more accelerations count where a motion is too rough, and ranges where joints leave them.
 _CALMER, _FIRMER = 5.0, 10.0
 # What a part may lack by its balls, which stand out from it, and a proof is still tried, metres.
 _TRIED_M = 0.02
+# What the limbs lack where more time would not help, metres; and ways to push a body that are tried in longer windows:
+# those that lacked least in the window before.
+_FAR_M, _NEAREST = 0.05, 3
+# How often an answer is solved again with what the proof has found.
+_AGAIN = 4
 # Answers of one window that are proven at most.
 _PROVEN = 4
-# Share of its cost that each joint adds which an answer may turn: what an arm alone can do is left to it, although three
-# more joints would turn a little less in all.
+# Share of its cost that each joint adds which an answer may turn: what an arm alone can do is left to it, although
+# three more joints would turn a little less in all.
 _PER_JOINT = 0.04
-# Frames that a change needs to leave the motion and return.
-_LEAST_FRAMES = 4
-# Seconds around the moment at which something is taken or left in which the hand stays.
-_MOMENT_S = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,23 +62,6 @@ class RepairResult:
 
 # A repair with what it costs.
 Costed = tuple[float, RepairResult]
-
-
-def near_in_time(found: Sequence[CollisionEpisode]) -> list[list[CollisionEpisode]]:
-    """Episodes of one character in groups that are cleared together."""
-    groups: list[list[CollisionEpisode]] = []
-    for episode in sorted(found, key=lambda e: e.during):
-        if groups and episode.during[0] - max(e.during[1] for e in groups[-1]) < _TOGETHER_S:
-            groups[-1].append(episode)
-        else:
-            groups.append([episode])
-    return groups
-
-
-def by_limb(group: Sequence[CollisionEpisode]) -> list[list[CollisionEpisode]]:
-    """Parts of a group that one limb each is to blame for; nothing where that is the whole group."""
-    parts = [[e for e in group if e.limb == limb] for limb in dict.fromkeys(e.limb for e in group)]
-    return parts if len(parts) > 1 else []
 
 
 def repaired(
@@ -114,10 +92,10 @@ def repaired(
 def _reason(world: World, group: Sequence[CollisionEpisode], options: RepairOptions) -> str:
     """Why a group of collisions cannot be cleared."""
     clip, during = clip_of(world, group[0].who), group[0].during
-    pinned = _pinned(world, clip, group[0].who, options)
+    pinned = pinned_frames(world, clip, group[0].who, options)
     amid = (clip.times >= during[0]) & (clip.times <= during[1])
     ends = [c.end for c in clip.character.chains.values() if c.kind == "arm" and set(c.joints) & set(group[0].joints)]
-    if any(pinned[end][amid].any() for end in ends if end in pinned) or _still(world, clip, group[0].who, options):
+    if any(pinned[end][amid].any() for end in ends if end in pinned) or still(world, clip, group[0].who, options):
         return "a hand grasps, releases or touches something then, or a limb is kept"
     return "no free motion was found by its limbs, the whole body, a step aside or a wait"
 
@@ -133,37 +111,25 @@ def cleared(
         window = window_about(world, clip, group, options, pad)
         if window is None or options.clocks.late:
             return None if best is None else best[1]
-        best = _cheapest(window, limb_seeds(window, group, options), group, options, best)
+        best, answers = _cheapest(window, limb_seeds(window, group, options), group, options, best)
         if best is not None and (best[0] <= SMALL or options.clocks.hurried):
             return best[1]
-    if not (options.trunk and options.style is CLOSE) or _still(world, clip, who, options):
+        if best is None and min((answer.lack for answer in answers), default=0.0) > _FAR_M:
+            break
+    if not (options.trunk and options.style is CLOSE) or still(world, clip, who, options):
         return None if best is None else best[1]
+    ways: Sequence[tuple[int, int, int]] = seeds.WAYS
     for pad in pads_s:
         window = window_about(world, clip, group, options, pad)
         if window is None or options.clocks.late:
             break
         steps = pad >= _STEPS_S and options.searches
-        best = _cheapest(window, [seeds.unpushed(window)], group, options, best, steps=steps)
+        best, answers = _cheapest(window, [seeds.unpushed(window)], group, options, best, ways, steps=steps)
         if best is not None:
             break
+        pushed = dict(zip(ways, answers[1:], strict=False))
+        ways = sorted(pushed, key=lambda way: pushed[way].lack)[:_NEAREST]
     return None if best is None else best[1]
-
-
-def limb_seeds(window: Window, group: Sequence[CollisionEpisode], options: RepairOptions) -> list[WindowSeed]:
-    """Seeds of the limbs to blame, of all of them at once; without the trunk where it must stay."""
-    alone = [seeds.limbs(window, episode) for episode in group]
-    still = _still(window.world, window.clip, window.who, options)
-    found = alone[0] if len({episode.limb for episode in group}) == 1 else seeds.both(window, group)
-    body = window.clip.character
-    trunk = set() if options.trunk or "spine" not in body.chains else set(body.chains["spine"].joints)
-    moved = [(seed, {k for j in seed.joints for k in body.subtree(j)}) for seed in found]
-    return [seed for seed, all_moved in moved if all_moved and not all_moved & still and trunk.isdisjoint(seed.joints)]
-
-
-def _still(world: World, clip: Clip, who: str, options: RepairOptions) -> set[int]:
-    """Joints, other than of hands and feet, that are pinned."""
-    joints = {pin.joint(clip.character) for pin in options.pins if pin.who == who}
-    return joints - {chain.end for chain in clip.character.chains.values() if chain.kind in ("arm", "leg")}
 
 
 def _cheapest(
@@ -172,16 +138,20 @@ def _cheapest(
     group: Sequence[CollisionEpisode],
     options: RepairOptions,
     best: Costed | None,
+    ways: Sequence[tuple[int, int, int]] = seeds.WAYS,
     *,
     steps: bool = False,
-) -> Costed | None:
-    """The cheapest proven repair of a window from some seeds, pushed where they do not clear it, or the best so far."""
+) -> tuple[Costed | None, list[Answer]]:
+    """The cheapest proven repair of a window from some seeds, or the best so far; and all answers, as they were found.
+
+    Seeds that do not clear the window are pushed in some `ways`; with `steps`, feet may stand elsewhere.
+    """
     source = options.sources[window.who]
     before = cost(source, window.clip)
     answers = [optimise(window, seed) for seed in tried]
     apart = bool(options.apart.get(window.who))
     blocked = [answer for answer in answers if answer.lack > _TRIED_M or apart]
-    answers += [optimise(window, way) for answer in blocked for way in seeds.pushed(window, answer.seed)]
+    answers += [optimise(window, way) for answer in blocked for way in seeds.pushed(window, answer.seed, ways)]
     if steps:
         answers += list(_in_other_footholds(window, answers))
         answers += [optimise(window, seed) for seed in seeds.sidesteps(window, options.max_aside)]
@@ -196,8 +166,8 @@ def _cheapest(
             break
         done = _proven(window, answer, group, options)
         if done is not None:
-            return cost(source, clip_of(done.world, window.who)) - before, done
-    return best
+            return (cost(source, clip_of(done.world, window.who)) - before, done), answers
+    return best, answers
 
 
 def _fits(window: Window, answer: Answer, made: tuple[Array, Array], options: RepairOptions) -> bool:
@@ -226,69 +196,6 @@ def _waits(world: World, group: Sequence[CollisionEpisode], options: RepairOptio
         text = f"{late.text}, clear of {_others(world, group)}"
         noted = Edit(who, late.name, text, span, "avoid", checks=late.checks, replanned=late.changed.joints)
         yield RepairResult(late.world, (laid(noted, clip_of(world, who), clip_of(late.world, who)),))
-
-
-def window_about(
-    world: World,
-    clip: Clip,
-    group: Sequence[CollisionEpisode],
-    options: RepairOptions,
-    pad: float,
-    known: Window | None = None,
-) -> Window | None:
-    """The window around a group; None where there is no time to leave and return.
-
-    One that is `known` of the same motion in another world has its frames, and what it knows of what is still there.
-    """
-    who = group[0].who
-    begin, end = min(e.during[0] for e in group), max(e.during[1] for e in group)
-    first = max(int(np.searchsorted(clip.times, begin - pad)), clip.source.lead)
-    last = min(int(np.searchsorted(clip.times, end + pad)), len(clip) - 1)
-    if known is not None:
-        first, last = known.first, known.last
-    if last - first < _LEAST_FRAMES:
-        return None
-    pinned = _pinned(world, clip, who, options)
-    blame: dict[str, list[Interval]] = {}
-    floored: set[str] = set()
-    for episode in group:
-        for pair in episode.pairs:
-            _blame(world, who, pair, episode.during, blame, floored)
-    return Window(world, who, clip, first, last, blame, pinned, options.margin, frozenset(floored), style=options.style)
-
-
-def _blame(
-    world: World, who: str, pair: tuple[str, str], during: Interval, blame: dict[str, list[Interval]], floored: set[str]
-) -> None:
-    """Note the parts of a character, or what it holds, that collide."""
-    holding = {hold.object for hold in world.holds if hold.by == who}
-    mine = [name for name in pair if name.startswith(f"{who}.") or name in holding]
-    if len(mine) == 2:
-        blame.setdefault("|".join(mine), []).append(during)
-    elif mine:
-        blame.setdefault(mine[0], []).append(during)
-        if FLOOR in pair:
-            floored.add(mine[0])
-
-
-def _pinned(world: World, clip: Clip, who: str, options: RepairOptions) -> dict[int, NDArray[np.bool_]]:
-    """Frames (T,) at which feet stand and hands are at work or pinned, by joint."""
-    body, source = clip.character, options.sources[who]
-    out: dict[int, NDArray[np.bool_]] = {}
-    if {"left_foot", "right_foot"} <= set(body.roles):
-        for side in ("left", "right"):
-            stands = np.full(len(clip), True) if who in options.planted else planted(clip, source, side)
-            out[body.role(f"{side}_foot")] = stands
-    ends = {chain.end for chain in body.chains.values() if chain.kind in ("arm", "leg")}
-    spans = [(end, span) for end in sorted(ends) for span in works(world, who, (end,))]
-    spans += [(pin.joint(body), pin.during) for pin in options.pins if pin.who == who]
-    for joint, (begin, end) in spans:
-        if joint not in ends:
-            continue
-        more = _MOMENT_S if begin == end else 0.0
-        mask = (begin - more <= clip.times) & (clip.times <= end + more)
-        out[joint] = out.get(joint, np.zeros(len(clip), bool)) | mask
-    return out
 
 
 def _proven(
@@ -395,15 +302,3 @@ def _others(world: World, group: Sequence[CollisionEpisode]) -> str:
     names = [name for episode in group for pair in episode.pairs for name in pair]
     others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{who}.")]
     return " and ".join(others[:2]) or "the body itself"
-
-
-def with_more_room(window: Window, left: Sequence[Finding]) -> Window:
-    """The window with more room for what a proof has found."""
-    blame = {name: list(spans) for name, spans in window.blame.items()}
-    floored, more = set(window.floored), dict(window.more)
-    for hit in left:
-        _blame(window.world, window.who, hit.pair, hit.during, blame, floored)
-        deep = hit.depth_m if isinstance(hit, Collision) and hit.depth_m is not None else 0.0
-        for name in hit.pair:
-            more[name] = more.get(name, 0.0) + min(deep, _DEEP_M) + _MORE_M
-    return window.with_room(blame, frozenset(floored), more)

@@ -22,9 +22,10 @@ from elbowroom.plan.optimise import seeds
 from elbowroom.plan.optimise.exact import frames_of
 from elbowroom.plan.optimise.solve import Answer, WindowSeed, optimise
 from elbowroom.plan.optimise.window import Window
-from elbowroom.plan.repair.ladder import edit_of, limb_seeds, near_in_time, window_about
+from elbowroom.plan.repair.ladder import edit_of
 from elbowroom.plan.repair.nearness import Balls, balls_of, meetings
 from elbowroom.plan.repair.options import RepairOptions
+from elbowroom.plan.repair.problem import limb_seeds, near_in_time, window_about
 from elbowroom.plan.repair.repair import ASIDE, USUAL
 from elbowroom.plan.state.result import Plan
 from elbowroom.spaces.styles import CLOSE, StyleLike, style_of

@@ -15,9 +15,10 @@ from elbowroom.plan.checks.episodes import (
     people_to_repair,
 )
 from elbowroom.plan.repair.cost import balance
-from elbowroom.plan.repair.ladder import ALONE_S, RepairResult, by_limb, near_in_time, repaired
+from elbowroom.plan.repair.ladder import ALONE_S, RepairResult, repaired
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import Piece, clips_in, fits, is_long, piece_of, pieces, windows
+from elbowroom.plan.repair.problem import by_limb, near_in_time
 from elbowroom.plan.repair.whole_clip import raised, shifted_clips
 from elbowroom.plan.repair.work import Work, key_of, took
 from elbowroom.plan.state.edit import laid
