@@ -12,11 +12,13 @@ from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.motion.contacts import runs
 from elbowroom.plan.checks.episodes import CollisionEpisode, linkages
-from elbowroom.plan.optimise.solve import Answer, WindowSeed
+from elbowroom.plan.optimise.solve import Answer, WindowSeed, optimise
 from elbowroom.plan.optimise.window import Window
 
 # Distances of steps to the side that are tried, metres: a hand's, a forearm's and a body's width.
 _ASIDE_M = (0.12, 0.28, 0.5)
+# What a body that is that far aside may lack of its room, metres: arms are drawn in.
+_CLEAR_M = 0.05
 # Seconds before and after a collision for which a body stays aside.
 _BESIDE_S = 0.2
 # Share of a stance beside the ends of a window: one that goes on beyond them cannot be moved.
@@ -51,13 +53,14 @@ def unpushed(window: Window) -> WindowSeed:
 def pushed(window: Window, seed: WindowSeed) -> Iterator[WindowSeed]:
     """A seed whose parts in collision are pushed down, up, to both sides, back and ahead at first."""
     ahead = window.clip.character.facing(window.T[len(window.T) // 2])
+    feet = tuple(sorted(_feet(window) & set(window.pinned)))
     left = np.cross(UP, ahead)
     for way in (-UP, UP, left, -left, -ahead, ahead):
         yield replace(seed, way=(float(way[0]), float(way[1]), float(way[2])))
 
 
 def sidesteps(window: Window, most_m: float) -> Iterator[WindowSeed]:
-    """The whole body stepping to either side of what it collides with, by up to so many metres."""
+    """The whole body stepping to either side of what it collides with, as far as that clears it, up to so many metres."""
     spans = [span for some in window.blame.values() for span in some]
     begin, end = min(a for a, _ in spans) - _BESIDE_S, max(b for _, b in spans) + _BESIDE_S
     times, (first, last) = window.times, (float(window.times[0]), float(window.times[-1]))
@@ -69,24 +72,22 @@ def sidesteps(window: Window, most_m: float) -> Iterator[WindowSeed]:
         inside = (knot + d >= 0) & (knot + d < count)
         basis[np.flatnonzero(inside), knot[inside] + d] += value[inside, d]
     knots = np.linalg.lstsq(basis, share, rcond=None)[0]
+    feet = tuple(sorted(_feet(window) & set(window.pinned)))
     left = np.cross(UP, window.clip.character.facing(window.T[len(window.T) // 2]))
-    for metres in (m for m in _ASIDE_M if m <= most_m):
-        for way in (metres * left, -metres * left):
+    for way in (left, -left):
+        for metres in (m for m in _ASIDE_M if m <= most_m):
             start = np.zeros((count, 3 * len(window.whole) + 3))
-            start[:, -3:] = knots[:, None] * way
-            shifts = {}
-            for joint in _feet(window) & set(window.pinned):
-                shifts[joint] = np.zeros((len(times), 3))
-                for a, b in runs(window.pinned[joint][window.rows]):
-                    if a > 0 and b < len(times) - 1:
-                        shifts[joint][a : b + 1] = share[(a + b) // 2] * way
-            yield WindowSeed("whole body, stepping aside", window.whole, True, shifts=shifts, start=start)
+            start[:, -3:] = metres * knots[:, None] * way
+            seed = WindowSeed("whole body, stepping aside", window.whole, True, stepping=feet, start=start)
+            if metres == _ASIDE_M[-1] or optimise(window, seed, 0).lack < _CLEAR_M:
+                yield seed
+                break
 
 
 def footloose(window: Window, seed: WindowSeed) -> WindowSeed:
     """A seed whose feet may leave where they stand."""
     feet = tuple(j for j in window.pinned if j in _feet(window))
-    return replace(seed, loose=feet, shifts=None)
+    return replace(seed, loose=feet, stepping=(), shifts=None)
 
 
 def stepped(window: Window, answer: Answer) -> WindowSeed | None:

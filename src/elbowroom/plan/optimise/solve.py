@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.limits import JointLimit
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import windows as kernels
 from elbowroom.kernels.bands import solve
+from elbowroom.motion.contacts import runs
 from elbowroom.plan.optimise.window import ROW_S, Window
 from elbowroom.stopping import may_stop_here
 
@@ -35,15 +37,19 @@ _STEP_RAD, ROUNDS, _PUSHES = 0.3, 16, 5
 _DONE_M, _DONE_RAD = 0.002, 0.01
 # Added to the diagonal, as a share of the stiffness.
 _DAMPING = 1e-3
+# The same of the root of a body that steps aside: it comes back to what it went round without falling into it.
+_SLOWLY = 5.0
 _TINY_RAD = 1e-5
+_LEVEL = np.array([1.0, 1.0, 0.0])
 
 
 @dataclass(frozen=True, eq=False)
 class WindowSeed:
     """A way to begin: joints that may turn, whether the root may move, and the way (3,) that is pushed at first.
 
-    Feet in `loose` leave where they stand; `shifts` (F, 3) put them elsewhere. `start` are knots to begin from. `calm`
-    multiplies the weight of accelerations, `firm` that of joint ranges.
+    Feet in `loose` leave where they stand; `shifts` (F, 3) put them elsewhere; those `stepping` stand beside where they
+    did by as much as the root is aside then. `start` are knots to begin from. `calm` multiplies the weight of
+    accelerations, `firm` that of joint ranges.
     """
 
     name: str
@@ -51,6 +57,7 @@ class WindowSeed:
     rooted: bool
     way: tuple[float, float, float] = (0.0, 0.0, 0.0)
     loose: tuple[int, ...] = ()
+    stepping: tuple[int, ...] = ()
     shifts: dict[int, Array] | None = None
     start: Array | None = None
     calm: float = 1.0
@@ -77,14 +84,22 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
     knot, value, _, _ = window.splines_at(window.times)
     stiff = np.diagonal(base, axis1=2, axis2=3)
     ranges = [_RangeTerm(body.limits[j], window.clip.rotations[window.first : window.last + 1, j]) for j in joints]
+    share = np.full(n, _DAMPING)
+    share[n - 3 :] = _SLOWLY if seed.stepping else _DAMPING
+    damping = np.diag(share * 4.0 * ROW_S * window.stiffness(joints, rooted))
     balance = _BALANCE if body.masses is not None and rooted else 0.0
-    com = _centers(window)
+    com = was = _centers(window)
     x = np.zeros((count, n)) if seed.start is None else np.array(seed.start)
     hit, own, bend, lacks, cost = _HIT, _OWN, _RANGE * seed.firm, np.zeros(len(window.parts)), 0.0
-    soft = _SOFT if seed.start is None else 0
+    soft = 2 * _SOFT if seed.stepping else _SOFT if seed.start is None else 0
     for k in range(rounds + 1):
         may_stop_here()
         v = window.changes(x, window.times)
+        if seed.stepping:
+            aside = v[:, -3:] * _LEVEL
+            shifts = _stances_aside(window, seed.stepping, aside)
+            ends = {joint: aside for joint in window.ends} | {j: _swung(window, j, shifts[j]) for j in shifts}
+            seed, pins, com = replace(seed, shifts=shifts), window.pins(shifts, seed.loose, ends), was + aside[:, :2]
         root, q = window.moved(x, joints, rooted, rows)
         T = body.transforms(root, q)
         axes = _axes(window, T, v, joints)
@@ -108,7 +123,7 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
         cost = _change(stiff, x)
         if k == rounds or (k >= _HOPELESS_AFTER and lacks.max(initial=0.0) > _HOPELESS_M):
             break
-        H[:, 0] += np.diag(_DAMPING * 4.0 * ROW_S * window.stiffness(joints, rooted))
+        H[:, 0] += damping
         step = solve(H, g)
         size = float(np.abs(step[:, : 3 * len(joints)]).max(initial=0.0))
         if lacks.max(initial=0.0) < _DONE_M and over < _SPARE_RAD and size < _DONE_RAD and not way.any():
@@ -119,6 +134,30 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
         if k >= soft and over > 0.5 * _SPARE_RAD:
             bend = _HARDER * bend
     return Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks)
+
+
+def _stances_aside(window: Window, feet: Sequence[int], shift: Array) -> dict[int, Array]:
+    """Shifts (F, 3) of feet in each stance that lies within a window: the mean of the root's shifts (F, 3) then."""
+    out = {}
+    for joint in feet:
+        out[joint] = np.zeros_like(shift)
+        for first, last in runs(window.pinned[joint][window.rows]):
+            if first > 0 and last < len(shift) - 1:  # what stands beyond the window stays
+                out[joint][first : last + 1] = shift[first : last + 1].mean(axis=0)
+    return out
+
+
+def _swung(window: Window, foot: int, shift: Array) -> Array:
+    """Shifts (F, 3) of a foot that swings from one stance to the next, from those of its stances."""
+    stands, times = window.pinned[foot][window.rows], window.times
+    if not stands.any():
+        return shift
+    at = np.flatnonzero(stands)
+    before = np.clip(np.searchsorted(at, np.arange(len(times)), "right") - 1, 0, len(at) - 1)
+    after = np.minimum(before + 1, len(at) - 1)
+    lasts = np.maximum(times[at[after]] - times[at[before]], 1e-9)
+    share = smootherstep(np.clip((times - times[at[before]]) / lasts, 0.0, 1.0))[:, None]
+    return np.asarray((1.0 - share) * shift[at[before]] + share * shift[at[after]])
 
 
 def _change(stiff: Array, x: Array) -> float:

@@ -262,10 +262,16 @@ class Window:
         wanted = ("left_hand", "right_hand", "left_foot", "right_foot", "head")
         return tuple(roles[role] for role in wanted if role in roles)
 
-    def pins(self, shifts: Mapping[int, Array] | None = None, loose: Sequence[int] = ()) -> Pins:
+    def pins(
+        self,
+        shifts: Mapping[int, Array] | None = None,
+        loose: Sequence[int] = (),
+        ends: Mapping[int, Array] | None = None,
+    ) -> Pins:
         """Points to keep: ends at a low weight, pinned joints at a high one.
 
-        `shifts` (F, 3) moves the targets of joints by metres; of `loose` joints the height alone counts.
+        `shifts` (F, 3) moves the targets of joints by metres, `ends`, where they are given, those of ends; of `loose`
+        joints the height alone counts.
         """
         joints, at, targets, weights, level = [], [], [], [], []
         for joint in self.ends:
@@ -279,8 +285,8 @@ class Window:
                 at.append(_LEVER_M * axis)
                 weights.append(np.where(mask[self.rows], _PINNED, 0.0))
                 level.append(joint in loose)
-        for joint, point in zip(joints, at, strict=True):
-            moved = (shifts or {}).get(joint, 0.0)
+        for k, (joint, point) in enumerate(zip(joints, at, strict=True)):
+            moved = (ends if ends and k < len(self.ends) else shifts or {}).get(joint, 0.0)
             targets.append(self.T[:, joint, :3, :3] @ point + self.T[:, joint, :3, 3] + moved)
         return Pins(
             np.array(joints, np.int64),
