@@ -148,8 +148,12 @@ def around(world: World, who: str, record: Record, before: Nearby | None = None)
     near = (
         (balls[..., :3] + balls[..., 3:] + FAR_M > box[0]) & (balls[..., :3] - balls[..., 3:] - FAR_M < box[1])
     ).all(-1)
+    if before is not None and _alike(before.regions, regions):
+        distance, regions = before.distance, list(before.regions)
+    else:
+        distance = SignedDistance.to(regions)
     return Nearby(
-        before.distance if before is not None and _alike(before.regions, regions) else SignedDistance.to(regions),
+        distance,
         np.ascontiguousarray(np.stack(place, axis=1)),
         np.stack(there, axis=1),
         np.ascontiguousarray(balls[:, near.any(axis=0)]),
@@ -158,11 +162,12 @@ def around(world: World, who: str, record: Record, before: Nearby | None = None)
 
 
 def _alike(a: Sequence[Region], b: Sequence[Region]) -> bool:
-    """Return whether regions have the same meshes and boxes."""
+    """Return whether regions a have the same meshes as regions b, and boxes that hold theirs."""
     return len(a) == len(b) and all(
         len(x.meshes) == len(y.meshes)
         and all(m is n for m, n in zip(x.meshes, y.meshes, strict=True))
-        and np.array_equal(x.box, y.box)
+        and (x.box[0] <= y.box[0]).all()
+        and (x.box[1] >= y.box[1]).all()
         for x, y in zip(a, b, strict=True)
     )
 

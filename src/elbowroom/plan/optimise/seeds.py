@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array
+from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import runs
 from elbowroom.plan.checks.episodes import CollisionEpisode, linkages
 from elbowroom.plan.optimise.solve import Answer, WindowSeed, optimise
@@ -23,6 +25,8 @@ _CLEAR_M = 0.05
 _BESIDE_S = 0.2
 # Share of a stance beside the ends of a window: one that goes on beyond them cannot be moved.
 _STAND_M = 0.01
+# A body that is farther aside than this has stepped there, metres.
+_STEPS_M = 0.05
 
 
 def limbs(window: Window, episode: CollisionEpisode) -> list[WindowSeed]:
@@ -66,22 +70,42 @@ def sidesteps(window: Window, most_m: float) -> Iterator[WindowSeed]:
     times, (first, last) = window.times, (float(window.times[0]), float(window.times[-1]))
     into, out = (times - first) / max(begin - first, 1e-6), (last - times) / max(last - end, 1e-6)
     share = smootherstep(np.clip(np.minimum(into, out), 0.0, 1.0))
+    knots, feet = _knots(window, times, share[:, None]), _pinned_feet(window)
+    count = len(knots)
+    left = np.cross(UP, window.clip.character.facing(window.T[len(window.T) // 2]))
+    distances = [metres for metres in _ASIDE_M if metres <= most_m]
+    for way in (left, -left):
+        for metres in distances:
+            start = np.zeros((count, 3 * len(window.whole) + 3))
+            start[:, -3:] = metres * knots * way
+            seed = WindowSeed("whole body, stepping aside", window.whole, True, stepping=feet, start=start)
+            if metres == distances[-1] or optimise(window, seed, 0).lack < _CLEAR_M:
+                yield seed
+                break
+
+
+def from_clip(window: Window, name: str, joints: tuple[int, ...], clip: Clip) -> WindowSeed:
+    """The changes of joints in a clip, and of the root where it is elsewhere: a motion that is known to go on from."""
+    rows, own = slice(window.first, window.last + 1), list(joints)
+    away = clip.root[rows] - window.clip.root[rows]
+    rooted = bool(np.abs(away).max() > _STAND_M)
+    if rooted:
+        own = list(window.whole)
+    turned = rot.log(rot.multiply(clip.rotations[rows][:, own], rot.conjugate(window.clip.rotations[rows][:, own])))
+    change = np.concatenate([turned.reshape(len(away), -1), *([away] if rooted else [])], axis=1)
+    aside = rooted and bool(np.linalg.norm(away[:, :2], axis=1).max() > _STEPS_M)
+    start = _knots(window, window.clip.times[rows], change)
+    return WindowSeed(name, tuple(own), rooted, stepping=_pinned_feet(window) if aside else (), start=start)
+
+
+def _knots(window: Window, times: Array, change: Array) -> Array:
+    """Knots (C, n) whose splines are nearest to changes (N, n) at some times (N,)."""
     knot, value, _, count = window.splines_at(times)
     basis = np.zeros((len(times), count))
     for d in range(4):
         inside = (knot + d >= 0) & (knot + d < count)
         basis[np.flatnonzero(inside), knot[inside] + d] += value[inside, d]
-    knots = np.linalg.lstsq(basis, share, rcond=None)[0]
-    feet = tuple(sorted(_feet(window) & set(window.pinned)))
-    left = np.cross(UP, window.clip.character.facing(window.T[len(window.T) // 2]))
-    for way in (left, -left):
-        for metres in (m for m in _ASIDE_M if m <= most_m):
-            start = np.zeros((count, 3 * len(window.whole) + 3))
-            start[:, -3:] = metres * knots[:, None] * way
-            seed = WindowSeed("whole body, stepping aside", window.whole, True, stepping=feet, start=start)
-            if metres == _ASIDE_M[-1] or optimise(window, seed, 0).lack < _CLEAR_M:
-                yield seed
-                break
+    return np.asarray(np.linalg.lstsq(basis, change, rcond=None)[0])
 
 
 def footloose(window: Window, seed: WindowSeed) -> WindowSeed:
@@ -106,6 +130,10 @@ def stepped(window: Window, answer: Answer) -> WindowSeed | None:
     if not shifts:
         return None
     return WindowSeed("whole body, in other footholds", seed.joints, seed.rooted, shifts=shifts, start=answer.x)
+
+
+def _pinned_feet(window: Window) -> tuple[int, ...]:
+    return tuple(sorted(_feet(window) & set(window.pinned)))
 
 
 def _feet(window: Window) -> set[int]:

@@ -27,8 +27,9 @@ _HOPELESS_M, _HOPELESS_AFTER = 0.12, 10
 # Of a metre of the centre of mass over the floor, and of the head's turn: people keep their balance and look where
 # they go.
 _BALANCE, _GAZE = 60.0, 2.0
-# Of a radian beyond a joint's range; and what the weight need not hold, of the 0.02 rad that the gate leaves a motion.
-_RANGE, _SPARE_RAD = 2000.0, 0.008
+# Of a radian beyond a joint's range; what the weight need not hold, of the 0.02 rad that the gate leaves a motion; and how
+# much less than a clip itself has beyond its range an answer aims at, since the gate leaves no more than that.
+_RANGE, _SPARE_RAD, _LESS_RAD = 2000.0, 0.008, 0.004
 # Of a radian beside the intervals of a style, squared and a second.
 _STYLE = 200.0
 # Largest turn of a joint in one round, radians, and rounds at most, and those in which a seed pushes.
@@ -106,7 +107,7 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
         A, b, lacks = np.zeros((len(rows), n, n)), np.zeros((len(rows), n)), np.zeros(len(window.parts))
         way = np.array(seed.way if k < _PUSHES else (0.0, 0.0, 0.0))
         kernels.terms(rig, scene, window.around.distance.grids, pins, T, axes, hit, own, balance, com, way, A, b, lacks)
-        over = 0.0
+        over = -np.inf
         for i, limit in enumerate(ranges):
             over = max(over, limit.add(A, b, q[:, joints[i]], v[:, 3 * i : 3 * i + 3], i, bend))
         for i, joint in enumerate(joints):
@@ -247,14 +248,15 @@ class _RangeTerm:
         self.limit = limit
         self.held = np.zeros(0, bool)
         self.most = 0.0 if limit is None else float(limit.excess(was).max())
+        self.aim, self.gate = max(self.most - _LESS_RAD, 0.0), max(self.most - _SPARE_RAD, 0.0)
 
     def add(self, A: Array, b: Array, q: Array, v: Array, k: int, weight: float) -> float:
         """Add what brings rotations q (F, 4), changed by v (F, 3), back into the range: joint number k.
 
-        Returns by how much they are beyond it, radians.
+        Returns by how much they are beyond what they may be, less what the weight need not hold, radians.
         """
         if self.limit is None:
-            return 0.0
+            return -np.inf
         c = self.limit.coordinates(q)
         out = c - self.limit.clamp_coordinates(c)
         excess = np.linalg.norm(out, axis=-1)
@@ -264,7 +266,7 @@ class _RangeTerm:
         self.held |= excess > self.most
         rows = np.flatnonzero(self.held & (excess > 1e-6))
         if not len(rows):
-            return 0.0
+            return -np.inf
         along = out[rows] / excess[rows, None]
         slope = np.stack(
             [
@@ -278,5 +280,5 @@ class _RangeTerm:
         row = np.einsum("fa,fab->fb", slope / _TINY_RAD, _slopes(v[rows]))
         own = slice(3 * k, 3 * k + 3)
         A[rows, own, own] += weight * row[:, :, None] * row[:, None, :]
-        b[rows, own] += weight * (self.most - excess[rows])[:, None] * row
-        return float(excess.max()) - self.most
+        b[rows, own] += weight * (self.aim - excess[rows])[:, None] * row
+        return float(excess.max()) - self.gate

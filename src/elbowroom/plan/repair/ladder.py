@@ -251,7 +251,9 @@ def window_about(
     for episode in group:
         for pair in episode.pairs:
             _blame(world, who, pair, episode.during, blame, floored)
-    return Window(world, who, clip, first, last, blame, pinned, options.margin, frozenset(floored), style=options.style)
+    before = None if known is None else known.around
+    floor, style = frozenset(floored), options.style
+    return Window(world, who, clip, first, last, blame, pinned, options.margin, floor, style=style, before=before)
 
 
 def _blame(
