@@ -34,7 +34,8 @@ def frames_of(window: Window, answer: Answer) -> tuple[Array, Array] | None:
     rows = np.arange(window.first, window.last + 1)
     seed, clip = answer.seed, window.clip
     root, q = window.moved(answer.x, seed.joints, seed.rooted, rows)
-    q = rot.nearest(rot.normalize(q), clip.rotations[rows])
+    own = list(seed.joints)  # all others stay as they are to the last bit
+    q[:, own] = rot.nearest(rot.normalize(q[:, own]), clip.rotations[rows][:, own])
     # what the answer leaves alone stays as it is to the last bit, at both ends, too
     still = np.abs(window.changes(answer.x, clip.times[rows])).max(axis=1) == 0.0
     for _ in range(_LOWERED + 1):

@@ -50,7 +50,7 @@ class WindowSeed:
 
     Feet in `loose` leave where they stand; `shifts` (F, 3) put them elsewhere; those `stepping` stand beside where they
     did by as much as the root is aside then. `start` are knots to begin from. `calm` multiplies the weight of
-    accelerations, `firm` that of joint ranges.
+    accelerations, `firm` that of joint ranges, `hard` those of obstacles and one's own body.
     """
 
     name: str
@@ -63,22 +63,29 @@ class WindowSeed:
     start: Array | None = None
     calm: float = 1.0
     firm: float = 1.0
+    hard: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Knots x (C, n) found from a seed; what the worst part lacks of its room, metres; and the cost of the change."""
+    """Knots x (C, n) found from a seed; what the worst part lacks of its room, metres; and the cost of the change.
+
+    `lacks` (P,) is that of each part, `hard` what the weights of obstacles have become.
+    """
 
     seed: WindowSeed
     x: Array
     lack: float
     cost: float
     lacks: Array
+    hard: float = 1.0
 
 
 def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
     """The least change of a window that a seed leads to."""
     body, joints, rooted = window.clip.character, seed.joints, seed.rooted
+    if seed.stepping:
+        seed = replace(seed, shifts=None)  # where the root has them
     rig, scene, pins = window.rig(joints, rooted), window.scene, window.pins(seed.shifts, seed.loose)
     base, count = window.rest(joints, rooted, seed.calm)
     n, rows, dt = base.shape[-1], window.rows, window.seconds
@@ -91,7 +98,7 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
     balance = _BALANCE if body.masses is not None and rooted else 0.0
     com = was = _centers(window)
     x = np.zeros((count, n)) if seed.start is None else np.array(seed.start)
-    hit, own, bend, lacks, cost = _HIT, _OWN, _RANGE * seed.firm, np.zeros(len(window.parts)), 0.0
+    hard, bend, lacks, cost = seed.hard, _RANGE * seed.firm, np.zeros(len(window.parts)), 0.0
     soft = 2 * _SOFT if seed.stepping else _SOFT if seed.start is None else 0
     for k in range(rounds + 1):
         may_stop_here()
@@ -106,7 +113,22 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
         axes = _axes(window, T, v, joints)
         A, b, lacks = np.zeros((len(rows), n, n)), np.zeros((len(rows), n)), np.zeros(len(window.parts))
         way = np.array(seed.way if k < _PUSHES else (0.0, 0.0, 0.0))
-        kernels.terms(rig, scene, window.around.distance.grids, pins, T, axes, hit, own, balance, com, way, A, b, lacks)
+        kernels.terms(
+            rig,
+            scene,
+            window.around.distance.grids,
+            pins,
+            T,
+            axes,
+            hard * _HIT,
+            hard * _OWN,
+            balance,
+            com,
+            way,
+            A,
+            b,
+            lacks,
+        )
         over = -np.inf
         for i, limit in enumerate(ranges):
             over = max(over, limit.add(A, b, q[:, joints[i]], v[:, 3 * i : 3 * i + 3], i, bend))
@@ -131,10 +153,10 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
             break
         x = x + step * min(1.0, _STEP_RAD / max(size, 1e-9))
         if k >= soft and lacks.max(initial=0.0) > _DONE_M:
-            hit, own = _HARDER * hit, _HARDER * own
+            hard = _HARDER * hard
         if k >= soft and over > 0.5 * _SPARE_RAD:
             bend = _HARDER * bend
-    return Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks)
+    return Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks, hard)
 
 
 def _stances_aside(window: Window, feet: Sequence[int], shift: Array) -> dict[int, Array]:

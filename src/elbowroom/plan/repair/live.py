@@ -17,6 +17,7 @@ from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import composed
+from elbowroom.plan.checks.accept import hits
 from elbowroom.plan.checks.allowed import at_work, freeze_grips, with_contacts
 from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of, collision_episodes
 from elbowroom.plan.optimise import seeds
@@ -44,10 +45,14 @@ _LEAST_S = 0.3
 _ROUNDS, _MORE_ROUNDS = 3, 8
 # What a part may lack of its room, metres, by its balls, which stand out from it.
 _LACK_M = 0.012
+# What obstacles weigh at most when an answer is gone on with, beside what they weigh at first.
+_HARDEST = 16.0
+# Room that parts keep of what they were given before, metres.
+_MOST_MORE_M = 0.01
 # Rounds in which what is left gets more room, while an object moves and where it rests.
 _CORRECTIONS, _CORRECTIONS_SURE = 1, 4
 # Samples per second at which what is left is looked for, and where the drag has ended.
-_SAMPLES, _SAMPLES_SURE = 30.0, 60.0
+_SAMPLES, _SAMPLES_SURE = 30.0, 120.0
 # Distance to a dragged object that matters, metres.
 _TOUCH_M = 0.03
 # Distance that an object must move before a search that failed is repeated, metres.
@@ -163,6 +168,8 @@ class LiveRepair:
         for correction in range(1 + (_CORRECTIONS_SURE if sure else _CORRECTIONS)):
             now, edits = self._made(below, kept)
             found = self._meetings(now, moved, edits, sure)
+            if sure and not found:
+                found = _rejected(now, [edit for edit in edits if edit not in kept])
             if not found or not self._solved or correction == (_CORRECTIONS_SURE if sure else _CORRECTIONS):
                 break
             self._solved = [_with_room(one, found) for one in self._solved]
@@ -188,12 +195,8 @@ class LiveRepair:
             frames = one.window.first, one.window.last
             if one.window.who == who and _around(clip, frames, one.window.free, (begin, end)):
                 window = window_about(below, clip, group, self._options, 0.0, one.window)
-                more = one.window.more
-                found = (
-                    None
-                    if window is None
-                    else _on_from(replace(window, more=more), group, one.answer.seed, one.answer.x)
-                )
+                more = {name: min(metres, _MOST_MORE_M) for name, metres in one.window.more.items()}
+                found = None if window is None else _on_from(replace(window, more=more), group, _next(one.answer))
                 if found is not None:
                     return found
         for edit, avoided in self._learned:
@@ -205,8 +208,7 @@ class LiveRepair:
             if window is not None and _around(clip, (whole.first, whole.last), whole.free, (begin, end)):
                 joints = tuple(j for j in window.whole if j in edit.layer.joints)
                 seed = seeds.from_clip(window, edit.limb, joints, composed(clip, [edit.layer]))
-                assert seed.start is not None
-                found = _on_from(window, group, seed, seed.start)
+                found = _on_from(window, group, seed)
                 if found is not None:
                     return found
         return None
@@ -263,19 +265,35 @@ class LiveRepair:
         return meetings(world, exact, times[near | changed], moved) + meetings(world, exact, times[changed])
 
 
+def _rejected(world: World, edits: Sequence[Edit]) -> list[Collision]:
+    """Collisions of people whose motion is changed that a proof finds during edits."""
+    found = []
+    for edit in edits:
+        mine = {edit.who, *(hold.object for hold in world.holds if hold.by == edit.who)}
+        left = hits(with_contacts(world, [c for e in edits for c in e.contacts]), edit.during)
+        found += [hit for hit in left if isinstance(hit, Collision) and mine & {*hit.who, *hit.pair}]
+    return found
+
+
 def _around(clip: Clip, frames: tuple[int, int], free: tuple[bool, bool], during: Interval) -> bool:
     """Return whether frames of a clip begin before an interval and end after it, with time to leave and return."""
     begin, end = (float(clip.times[k]) for k in frames)
     return (free[0] or begin + _LEAST_S <= during[0]) and (free[1] or during[1] <= end - _LEAST_S)
 
 
-def _on_from(window: Window, group: list[CollisionEpisode], seed: WindowSeed, start: Array) -> _Solved | None:
-    """The answer some rounds on from knots; None where it lacks room."""
+def _next(answer: Answer) -> WindowSeed:
+    """The seed that goes on from an answer."""
+    return replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=min(answer.hard, _HARDEST))
+
+
+def _on_from(window: Window, group: list[CollisionEpisode], seed: WindowSeed) -> _Solved | None:
+    """The answer that a seed leads to in a few rounds; None where it lacks room."""
+    enough = _LACK_M + max((window.more.get(part.name, 0.0) for part in window.parts), default=0.0)
     for rounds in (_ROUNDS, _MORE_ROUNDS):
-        answer = optimise(window, replace(seed, start=start, way=(0.0, 0.0, 0.0)), rounds)
-        if answer.lack <= _LACK_M:
+        answer = optimise(window, seed, rounds)
+        if answer.lack <= enough:
             return _Solved(group, window, answer)
-        start = answer.x
+        seed = _next(answer)
     return None
 
 
@@ -288,4 +306,4 @@ def _with_room(one: _Solved, found: Sequence[Collision]) -> _Solved:
     if not left:
         return one
     wider = with_more_room(window, left)
-    return _Solved(one.group, wider, optimise(wider, replace(one.answer.seed, start=one.answer.x), _ROUNDS))
+    return _Solved(one.group, wider, optimise(wider, _next(one.answer), _ROUNDS))
