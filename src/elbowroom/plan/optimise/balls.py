@@ -22,7 +22,7 @@ from elbowroom.world.things import Hold
 from elbowroom.world.world import Record, World
 
 # Balls of a segment, of a finger's bone, and of a thing that is held.
-_SEGMENT, _BONE, _THING = 24, 3, 24
+_SEGMENT, _BONE, _THING = 24, 3, 48
 # Distance over which a window looks for obstacles, metres beyond where the body is: half a step and an arm.
 _AROUND_M = 0.7
 
