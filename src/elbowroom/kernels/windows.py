@@ -139,13 +139,23 @@ def ball_places(rig, T, out):
 
 
 @nb.njit(cache=True, nogil=True)
-def distances(grids, scene, out):
-    """Distances (F, Q) of the centres of balls to whatever is around them, where they were."""
+def distances(rig, grids, scene, T, margin, out):
+    """Distances (F, Q) of the centres of balls to whatever is around them, where they were, with joints at T.
+
+    Of parts that are farther from everything than a margin, metres, distances are too large to matter.
+    """
     room = new_room()
     for f in range(len(out)):
-        for q in range(out.shape[1]):
-            x, y, z = scene.base[f, q, 0], scene.base[f, q, 1], scene.base[f, q, 2]
-            out[f, q] = _distance(grids, scene, f, x, y, z, room)[0]
+        for p in range(len(rig.first) - 1):
+            x, y, z = _place(T[f, rig.holder[p]], rig.around, p)
+            far = rig.around[p, 3] + margin
+            if far < FAR_M and _distance(grids, scene, f, x, y, z, room)[0] >= far:
+                for q in range(rig.first[p], rig.first[p + 1]):
+                    out[f, q] = FAR_M + rig.ball[q, 3]
+                continue
+            for q in range(rig.first[p], rig.first[p + 1]):
+                x, y, z = scene.base[f, q, 0], scene.base[f, q, 1], scene.base[f, q, 2]
+                out[f, q] = _distance(grids, scene, f, x, y, z, room)[0]
 
 
 @inner()
@@ -282,6 +292,8 @@ def _own_terms(rig, scene, f, T, axes, P, placed, weight, row, A, b, lack):
         if not rig.meet[n]:
             continue
         p, o = rig.pairs[n, 0], rig.pairs[n, 1]
+        if rig.first[o + 1] - rig.first[o] > rig.first[p + 1] - rig.first[p]:
+            p, o = o, p  # most balls of the part that has more are far from the other one
         x, y, z = _place(T[rig.holder[p]], rig.around, p)
         u, v, w = _place(T[rig.holder[o]], rig.around, o)
         more = max(scene.apart[f, n], 0.0)
@@ -293,6 +305,9 @@ def _own_terms(rig, scene, f, T, axes, P, placed, weight, row, A, b, lack):
                 _place_balls(rig, T, part, P)
                 placed[part] = True
         for q in range(rig.first[p], rig.first[p + 1]):
+            near = rig.ball[q, 3] + rig.around[o, 3] + more
+            if (P[q, 0] - u) ** 2 + (P[q, 1] - v) ** 2 + (P[q, 2] - w) ** 2 >= near * near:
+                continue
             for r in range(rig.first[o], rig.first[o + 1]):
                 dx, dy, dz = P[q, 0] - P[r, 0], P[q, 1] - P[r, 1], P[q, 2] - P[r, 2]
                 need = rig.ball[q, 3] + rig.ball[r, 3] + more

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.limits import JointLimit
+from elbowroom.character.limits import stacked
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import window_ranges as range_kernels
 from elbowroom.kernels import windows as kernels
 from elbowroom.kernels.bands import solve
 from elbowroom.motion.contacts import runs
@@ -91,7 +92,7 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
     n, rows, dt = base.shape[-1], window.rows, window.seconds
     knot, value, _, _ = window.splines_at(window.times)
     stiff = np.diagonal(base, axis1=2, axis2=3)
-    ranges = [_RangeTerm(body.limits[j], window.clip.rotations[window.first : window.last + 1, j]) for j in joints]
+    ranges, above = _RangeTerms(window, joints), np.array([body.parents[j] for j in joints], np.int64)
     share = np.full(n, _DAMPING)
     share[n - 3 :] = _SLOWLY if seed.stepping else _DAMPING
     damping = np.diag(share * 4.0 * ROW_S * window.stiffness(joints, rooted))
@@ -110,7 +111,8 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
             seed, pins, com = replace(seed, shifts=shifts), window.pins(shifts, seed.loose, ends), was + aside[:, :2]
         root, q = window.moved(x, joints, rooted, rows)
         T = body.transforms(root, q)
-        axes = _axes(window, T, v, joints)
+        axes = np.zeros((len(rows), len(joints), 3, 3))
+        range_kernels.axes_of(above, T, v, axes)
         A, b, lacks = np.zeros((len(rows), n, n)), np.zeros((len(rows), n)), np.zeros(len(window.parts))
         way = np.array(seed.way if k < _PUSHES else (0.0, 0.0, 0.0))
         kernels.terms(
@@ -129,9 +131,7 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
             b,
             lacks,
         )
-        over = -np.inf
-        for i, limit in enumerate(ranges):
-            over = max(over, limit.add(A, b, q[:, joints[i]], v[:, 3 * i : 3 * i + 3], i, bend))
+        over = ranges.add(A, b, q, v, bend)
         for i, joint in enumerate(joints):
             _keep_to_style(window, joint, q[:, joint], v[:, 3 * i : 3 * i + 3], A, b, slice(3 * i, 3 * i + 3))
         _look_ahead(window, T, axes, joints, rig.moves, A, b)
@@ -202,15 +202,6 @@ def _centers(window: Window) -> Array:
     return np.ascontiguousarray(np.einsum("j,fja->fa", body.masses.mass / body.masses.total, places)[:, :2])
 
 
-def _axes(window: Window, T: Array, v: Array, joints: Sequence[int]) -> Array:
-    """Directions (F, K, 3, 3) in the world, in columns, about which small changes of variables v turn joints."""
-    parents = [int(window.clip.character.parents[j]) for j in joints]
-    above = np.stack(
-        [T[:, p, :3, :3] if p >= 0 else np.broadcast_to(np.eye(3), (len(T), 3, 3)) for p in parents], axis=1
-    )
-    return np.ascontiguousarray(above @ _slopes(v[:, : 3 * len(joints)].reshape(len(T), len(joints), 3)))
-
-
 def _slopes(v: Array) -> Array:
     """Matrices (..., 3, 3) from small changes of rotation vectors (..., 3) to the rotations that they add on the left."""
     angle = np.linalg.norm(v, axis=-1)[..., None, None]
@@ -263,44 +254,27 @@ def _keep_to_style(window: Window, joint: int, q: Array, v: Array, A: Array, b: 
         b[rows, own] += _STYLE * np.einsum("fca,fc->fa", slope, off[rows])
 
 
-class _RangeTerm:
-    """The range of a joint, or what its clip has beyond it."""
+class _RangeTerms:
+    """The ranges of joints, or what their clip has beyond them."""
 
-    def __init__(self, limit: JointLimit | None, was: Array) -> None:
-        self.limit = limit
-        self.held = np.zeros(0, bool)
-        self.most = 0.0 if limit is None else float(limit.excess(was).max())
-        self.aim, self.gate = max(self.most - _LESS_RAD, 0.0), max(self.most - _SPARE_RAD, 0.0)
+    def __init__(self, window: Window, joints: Sequence[int]) -> None:
+        limits, was = window.clip.character.limits, window.clip.rotations[window.first : window.last + 1]
+        ranged = [(k, j, limit) for k, j in enumerate(joints) if (limit := limits[j]) is not None]
+        self.joints = [j for _, j, _ in ranged]
+        self.own = np.array([3 * k for k, _, _ in ranged], np.int64)
+        self.ranges = stacked([limit for _, _, limit in ranged]) if ranged else None
+        self.most = np.array([float(limit.excess(was[:, j]).max()) for _, j, limit in ranged])
+        self.aim, self.gate = np.maximum(self.most - _LESS_RAD, 0.0), np.maximum(self.most - _SPARE_RAD, 0.0)
+        # what has been beyond the range stays at its end, so that rounds do not go to and fro
+        self.held = np.zeros((len(window.rows), len(ranged)), bool)
 
-    def add(self, A: Array, b: Array, q: Array, v: Array, k: int, weight: float) -> float:
-        """Add what brings rotations q (F, 4), changed by v (F, 3), back into the range: joint number k.
+    def add(self, A: Array, b: Array, q: Array, v: Array, weight: float) -> float:
+        """Add what brings rotations q (F, J, 4), changed by v (F, n), back into the ranges.
 
         Returns by how much they are beyond what they may be, less what the weight need not hold, radians.
         """
-        if self.limit is None:
+        if self.ranges is None:
             return -np.inf
-        c = self.limit.coordinates(q)
-        out = c - self.limit.clamp_coordinates(c)
-        excess = np.linalg.norm(out, axis=-1)
-        if not len(self.held):
-            self.held = np.zeros(len(excess), bool)
-        # what has been beyond the range stays at its end, so that rounds do not go to and fro
-        self.held |= excess > self.most
-        rows = np.flatnonzero(self.held & (excess > 1e-6))
-        if not len(rows):
-            return -np.inf
-        along = out[rows] / excess[rows, None]
-        slope = np.stack(
-            [
-                ((self.limit.coordinates(rot.multiply(rot.exp(_TINY_RAD * axis), q[rows])) - c[rows]) * along).sum(
-                    axis=1
-                )
-                for axis in np.eye(3)
-            ],
-            axis=1,
-        )
-        row = np.einsum("fa,fab->fb", slope / _TINY_RAD, _slopes(v[rows]))
-        own = slice(3 * k, 3 * k + 3)
-        A[rows, own, own] += weight * row[:, :, None] * row[:, None, :]
-        b[rows, own] += weight * (self.aim - excess[rows])[:, None] * row
-        return float(excess.max()) - self.gate
+        excess, own = np.zeros(len(self.own)), np.ascontiguousarray(q[:, self.joints])
+        range_kernels.ranges(self.ranges, self.own, own, v, self.most, self.aim, self.held, weight, A, b, excess)
+        return float((excess - self.gate).max())

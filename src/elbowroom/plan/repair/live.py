@@ -196,9 +196,11 @@ class LiveRepair:
             if one.window.who == who and _around(clip, frames, one.window.free, (begin, end)):
                 window = window_about(below, clip, group, self._options, 0.0, one.window)
                 more = {name: min(metres, _MOST_MORE_M) for name, metres in one.window.more.items()}
-                found = None if window is None else _on_from(replace(window, more=more), group, _next(one.answer))
-                if found is not None:
-                    return found
+                if window is not None:
+                    window = replace(window, more=more).beside(one.window)
+                    found = _on_from(window, group, _next(one.answer))
+                    if found is not None:
+                        return found
         for edit, avoided in self._learned:
             if edit.who != who or avoided.isdisjoint(moved):
                 continue
@@ -262,7 +264,7 @@ class LiveRepair:
         contacts = tuple(contact for edit in edits for contact in edit.contacts)
         world = with_contacts(world, contacts)
         exact = ExactWorld(world)
-        return meetings(world, exact, times[near | changed], moved) + meetings(world, exact, times[changed])
+        return meetings(world, exact, times[near & ~changed], moved) + meetings(world, exact, times[changed])
 
 
 def _rejected(world: World, edits: Sequence[Edit]) -> list[Collision]:
