@@ -37,6 +37,8 @@ _STYLE = 200.0
 _STEP_RAD, ROUNDS, _PUSHES = 0.3, 16, 5
 # What a part may lack of its room when the search ends, and the change then, metres and radians.
 _DONE_M, _DONE_RAD = 0.002, 0.01
+# What parts of answers that go on from others may lack before the cost of the change counts, metres.
+_ENOUGH_M = 0.006
 # Added to the diagonal, as a share of the stiffness.
 _DAMPING = 1e-3
 # The same of the root of a body that steps aside: it comes back to what it went round without falling into it.
@@ -51,7 +53,8 @@ class WindowSeed:
 
     Feet in `loose` leave where they stand; `shifts` (F, 3) put them elsewhere; those `stepping` stand beside where they
     did by as much as the root is aside then. `start` are knots to begin from. `calm` multiplies the weight of
-    accelerations, `firm` that of joint ranges, `hard` those of obstacles and one's own body.
+    accelerations, `firm` that of joint ranges, `hard` those of obstacles and one's own body. `slow` is added to the diagonal, as a share
+    of the stiffness: with it an answer moves less far from its start.
     """
 
     name: str
@@ -65,6 +68,7 @@ class WindowSeed:
     calm: float = 1.0
     firm: float = 1.0
     hard: float = 1.0
+    slow: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +97,14 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
     knot, value, _, _ = window.splines_at(window.times)
     stiff = np.diagonal(base, axis1=2, axis2=3)
     ranges, above = _RangeTerms(window, joints), np.array([body.parents[j] for j in joints], np.int64)
-    share = np.full(n, _DAMPING)
-    share[n - 3 :] = _SLOWLY if seed.stepping else _DAMPING
+    share = np.full(n, max(_DAMPING, seed.slow))
+    share[n - 3 :] = max(_SLOWLY if seed.stepping else _DAMPING, seed.slow)
     damping = np.diag(share * 4.0 * ROW_S * window.stiffness(joints, rooted))
     balance = _BALANCE if body.masses is not None and rooted else 0.0
     com = was = _centers(window)
     x = np.zeros((count, n)) if seed.start is None else np.array(seed.start)
     hard, bend, lacks, cost = seed.hard, _RANGE * seed.firm, np.zeros(len(window.parts)), 0.0
+    best: Answer | None = None
     soft = 2 * _SOFT if seed.stepping else _SOFT if seed.start is None else 0
     for k in range(rounds + 1):
         may_stop_here()
@@ -144,6 +149,9 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
                 g[: count - d] -= stiff[: count - d, d] * x[d:]
         kernels.gather(A, b, knot, value, H, g)
         cost = _change(stiff, x)
+        if seed.start is not None:
+            found = Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks, hard)
+            best = found if best is None or over >= _SPARE_RAD or _better(found, best) else best
         if k == rounds or (k >= _HOPELESS_AFTER and lacks.max(initial=0.0) > _HOPELESS_M):
             break
         H[:, 0] += damping
@@ -156,7 +164,14 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
             hard = _HARDER * hard
         if k >= soft and over > 0.5 * _SPARE_RAD:
             bend = _HARDER * bend
-    return Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks, hard)
+    return best or Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks, hard)
+
+
+def _better(a: Answer, b: Answer) -> bool:
+    """Return whether an answer that goes on from another lacks less or, where both have all but enough, costs less."""
+    if max(a.lack, b.lack) <= _ENOUGH_M:
+        return a.cost < b.cost
+    return a.lack < b.lack
 
 
 def _stances_aside(window: Window, feet: Sequence[int], shift: Array) -> dict[int, Array]:

@@ -21,8 +21,9 @@ from elbowroom.plan.checks.accept import hits
 from elbowroom.plan.checks.allowed import at_work, freeze_grips, with_contacts
 from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of, collision_episodes
 from elbowroom.plan.optimise import seeds
+from elbowroom.plan.optimise.balls import Nearby, measured
 from elbowroom.plan.optimise.exact import frames_of
-from elbowroom.plan.optimise.solve import Answer, WindowSeed, optimise
+from elbowroom.plan.optimise.solve import ROUNDS, Answer, WindowSeed, optimise
 from elbowroom.plan.optimise.window import Window
 from elbowroom.plan.repair.ladder import edit_of, limb_seeds, near_in_time, window_about, with_more_room
 from elbowroom.plan.repair.nearness import Balls, balls_of, meetings
@@ -43,8 +44,12 @@ _LIMB_PADS_S, _BODY_PADS_S = (0.7,), (1.2, 2.0)
 _LEAST_S = 0.3
 # Rounds of the optimiser from the last answer, at first and where these do not suffice.
 _ROUNDS, _MORE_ROUNDS = 3, 8
+# Rounds of a search while an object is dragged: what it finds is gone on with.
+_SEARCH_ROUNDS = 10
 # What a part may lack of its room, metres, by its balls, which stand out from it.
 _LACK_M = 0.012
+# How slowly an answer that is gone on with follows, so that it does not fall into what it avoids.
+_SLOW = 1.0
 # What obstacles weigh at most when an answer is gone on with, beside what they weigh at first.
 _HARDEST = 16.0
 # Room that parts keep of what they were given before, metres.
@@ -82,6 +87,8 @@ class LiveRepair:
     _balls: dict[str, Balls] = field(default_factory=dict)
     _contacts: tuple[Contact, ...] = ()
     _failed_at: Array | None = None
+    _near: dict[str, Nearby] = field(default_factory=dict)
+    _tried: int = 0
     _also: tuple[tuple[str, ...], bool] | None = None
 
     def __post_init__(self) -> None:
@@ -120,10 +127,10 @@ class LiveRepair:
         at = np.concatenate([world.objects[name].path(0.0)[:3, 3] for name in moved])
         now, edits = below, kept
         if not found:
-            self._solved, self._failed_at = [], None
+            self._solved, self._failed_at, self._tried = [], None, 0
         elif self._failed_at is None or sure or float(np.linalg.norm(at - self._failed_at)) > _ELSEWHERE_M:
             now, edits, found = self._cleared(below, kept, found, moved, sure, until)
-            self._failed_at = at if found else None
+            self._failed_at = at if found and not self._tried else None
         self._contacts = tuple(contact for edit in edits for contact in edit.contacts)
         why = f"{' collides with '.join(found[0].pair)} at {found[0].during[0]:.2f} s" if found else ""
         result = now.with_(contacts=world.contacts)
@@ -206,7 +213,9 @@ class LiveRepair:
                 continue
             first, last = (int(np.searchsorted(clip.times, t - 1e-6)) for t in edit.during)
             whole = Window(below, who, clip, first, min(last, len(clip) - 1), {}, {}, 0.0)
-            window = window_about(below, clip, group, self._options, 0.0, whole)
+            window = window_about(
+                below, clip, group, self._options, 0.0, replace(whole, before=self._nearby(below, who))
+            )
             if window is not None and _around(clip, (whole.first, whole.last), whole.free, (begin, end)):
                 joints = tuple(j for j in window.whole if j in edit.layer.joints)
                 seed = seeds.from_clip(window, edit.limb, joints, composed(clip, [edit.layer]))
@@ -216,33 +225,53 @@ class LiveRepair:
         return None
 
     def _anew(self, below: World, group: list[CollisionEpisode], until: float) -> _Solved | None:
-        """The cheapest answer of the first window that has one: of limbs where only these collide, else of the body."""
+        """The cheapest answer of the first window that has one: of limbs where only these collide, else of the body.
+
+        A search that runs out of time goes on at the next call where it was.
+        """
+        done, rounds = 0, ROUNDS if until == math.inf else _SEARCH_ROUNDS
         for window, ways in self._ways(below, group):
             best: Answer | None = None
             for seed in ways:
-                answer = optimise(window, seed)
+                done += 1
+                if done <= self._tried:
+                    continue
+                answer = optimise(window, seed, rounds)
                 if answer.lack <= _LACK_M and (best is None or answer.cost < best.cost):
                     best = answer
                 if time.perf_counter() > until:
                     break
-            if best is not None:
-                return _Solved(group, window, best)
-            if time.perf_counter() > until:
-                return None
+            late = time.perf_counter() > until
+            if best is not None or late:
+                self._tried = done if best is None else 0
+                return None if best is None else _Solved(group, window, best)
+        self._tried = 0
         return None
+
+    def _window(self, below: World, group: list[CollisionEpisode], pad: float) -> Window | None:
+        """The window around a group, with the distances that were measured before."""
+        who, clip = group[0].who, clip_of(below, group[0].who)
+        window = window_about(below, clip, group, self._options, pad)
+        return None if window is None else replace(window, before=self._nearby(below, who))
+
+    def _nearby(self, below: World, who: str) -> Nearby:
+        """Distances around a character's motion, measured once."""
+        if who not in self._near:
+            self._near[who] = measured(below, who, clip_of(below, who).times)
+        return self._near[who]
 
     def _ways(self, below: World, group: list[CollisionEpisode]) -> Iterator[tuple[Window, Iterable[WindowSeed]]]:
         """Windows with seeds of which the cheapest answer is taken. Bodies at work stay where they are."""
         who, clip, options = group[0].who, clip_of(below, group[0].who), self._options
         chains = clip.character.chains
-        windows = {pad: window_about(below, clip, group, options, pad) for pad in (*_LIMB_PADS_S, *_BODY_PADS_S)}
+        windows = {pad: self._window(below, group, pad) for pad in (*_LIMB_PADS_S, *_BODY_PADS_S)}
         limbs, bodies = (
             [w for pad in pads if (w := windows[pad]) is not None] for pads in (_LIMB_PADS_S, _BODY_PADS_S)
         )
         bodies = [w for w in bodies if not at_work(below, who, (float(w.times[0]), float(w.times[-1])))]
         plain = [(w, limb_seeds(w, group, options)) for w in limbs]
         pushed = [(w, (way for seed in some for way in seeds.pushed(w, seed))) for w, some in plain]
-        whole = [(w, (seeds.unpushed(w), *seeds.sidesteps(w, options.max_aside))) for w in bodies]
+        whole = [(w, (*seeds.sidesteps(w, options.max_aside), seeds.unpushed(w))) for w in bodies]
         alone = all(e.limb in chains and chains[e.limb].kind in _LIMBS for e in group)
         yield from plain if alone else ()
         yield from pushed if alone else ()
@@ -285,7 +314,7 @@ def _around(clip: Clip, frames: tuple[int, int], free: tuple[bool, bool], during
 
 def _next(answer: Answer) -> WindowSeed:
     """The seed that goes on from an answer."""
-    return replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=min(answer.hard, _HARDEST))
+    return replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=min(answer.hard, _HARDEST), slow=_SLOW)
 
 
 def _on_from(window: Window, group: list[CollisionEpisode], seed: WindowSeed) -> _Solved | None:
