@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -44,12 +45,14 @@ _LIMB_PADS_S, _BODY_PADS_S = (0.7,), (1.2, 2.0)
 _LEAST_S = 0.3
 # Rounds of the optimiser from the last answer, at first and where these do not suffice.
 _ROUNDS, _MORE_ROUNDS = 3, 8
-# Rounds of a search while an object is dragged: what it finds is gone on with.
-_SEARCH_ROUNDS = 10
+# Rounds of a search while an object is dragged, where what it finds is gone on with; and how long such a one may take.
+_SEARCH_ROUNDS, _HURRIED_S = 10, 1.0
 # What a part may lack of its room, metres, by its balls, which stand out from it.
 _LACK_M = 0.012
 # How slowly an answer that is gone on with follows, so that it does not fall into what it avoids.
 _SLOW = 1.0
+# What joint ranges weigh beside what they weigh in a repair, which tries again where a joint is beyond its range.
+_FIRM = 10.0
 # What obstacles weigh at most when an answer is gone on with, beside what they weigh at first.
 _HARDEST = 16.0
 # Room that parts keep of what they were given before, metres.
@@ -219,7 +222,7 @@ class LiveRepair:
             if window is not None and _around(clip, (whole.first, whole.last), whole.free, (begin, end)):
                 joints = tuple(j for j in window.whole if j in edit.layer.joints)
                 seed = seeds.from_clip(window, edit.limb, joints, composed(clip, [edit.layer]))
-                found = _on_from(window, group, seed)
+                found = _on_from(window, group, replace(seed, firm=_FIRM))
                 if found is not None:
                     return found
         return None
@@ -227,19 +230,21 @@ class LiveRepair:
     def _anew(self, below: World, group: list[CollisionEpisode], until: float) -> _Solved | None:
         """The cheapest answer of the first window that has one: of limbs where only these collide, else of the body.
 
+        While an object is dragged the first answer will do.
         A search that runs out of time goes on at the next call where it was.
         """
-        done, rounds = 0, ROUNDS if until == math.inf else _SEARCH_ROUNDS
-        for window, ways in self._ways(below, group):
+        done, hurried = 0, until - time.perf_counter() < _HURRIED_S
+        rounds = _SEARCH_ROUNDS if hurried else ROUNDS
+        for window, ways in self._ways(below, group, hurried):
             best: Answer | None = None
             for seed in ways:
                 done += 1
                 if done <= self._tried:
                     continue
-                answer = optimise(window, seed, rounds)
+                answer = optimise(window, replace(seed, firm=_FIRM), rounds)
                 if answer.lack <= _LACK_M and (best is None or answer.cost < best.cost):
                     best = answer
-                if time.perf_counter() > until:
+                if time.perf_counter() > until or (best is not None and hurried):
                     break
             late = time.perf_counter() > until
             if best is not None or late:
@@ -260,24 +265,29 @@ class LiveRepair:
             self._near[who] = measured(below, who, clip_of(below, who).times)
         return self._near[who]
 
-    def _ways(self, below: World, group: list[CollisionEpisode]) -> Iterator[tuple[Window, Iterable[WindowSeed]]]:
+    def _ways(
+        self, below: World, group: list[CollisionEpisode], hurried: bool
+    ) -> Iterator[tuple[Window, Iterable[WindowSeed]]]:
         """Windows with seeds of which the cheapest answer is taken. Bodies at work stay where they are."""
         who, clip, options = group[0].who, clip_of(below, group[0].who), self._options
         chains = clip.character.chains
-        windows = {pad: self._window(below, group, pad) for pad in (*_LIMB_PADS_S, *_BODY_PADS_S)}
-        limbs, bodies = (
-            [w for pad in pads if (w := windows[pad]) is not None] for pads in (_LIMB_PADS_S, _BODY_PADS_S)
-        )
-        bodies = [w for w in bodies if not at_work(below, who, (float(w.times[0]), float(w.times[-1])))]
-        plain = [(w, limb_seeds(w, group, options)) for w in limbs]
-        pushed = [(w, (way for seed in some for way in seeds.pushed(w, seed))) for w, some in plain]
-        whole = [(w, (*seeds.sidesteps(w, options.max_aside), seeds.unpushed(w))) for w in bodies]
         alone = all(e.limb in chains and chains[e.limb].kind in _LIMBS for e in group)
-        yield from plain if alone else ()
-        yield from pushed if alone else ()
-        yield from whole
-        yield from ((w, seeds.pushed(w, seeds.unpushed(w))) for w in bodies)
-        yield from () if alone else (*plain, *pushed)
+        pushed: list[tuple[Window, Iterable[WindowSeed]]] = []
+        limbs, bodies = (
+            [(pad, whole) for pad in pads] for pads, whole in ((_LIMB_PADS_S, False), (_BODY_PADS_S, True))
+        )
+        for pad, whole in (*limbs, *bodies) if alone else (*bodies, *limbs):
+            w = self._window(below, group, pad)
+            if w is None or (whole and at_work(below, who, (float(w.times[0]), float(w.times[-1])))):
+                continue
+            plain = [seeds.unpushed(w)] if whole else limb_seeds(w, group, options)
+            yield w, chain(seeds.sidesteps(w, options.max_aside) if whole else (), plain)
+            ways = w, chain.from_iterable(seeds.pushed(w, seed) for seed in plain)
+            if whole or hurried:  # of many ways that are pushed, few are free: a body may be aside in the time of two
+                pushed.append(ways)
+            else:
+                yield ways
+        yield from pushed
 
     def _meetings(self, world: World, moved: Sequence[str], edits: Sequence[Edit], sure: bool) -> list[Collision]:
         """Collisions of anyone with the dragged objects, and with anything during the edits."""
@@ -314,7 +324,9 @@ def _around(clip: Clip, frames: tuple[int, int], free: tuple[bool, bool], during
 
 def _next(answer: Answer) -> WindowSeed:
     """The seed that goes on from an answer."""
-    return replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=min(answer.hard, _HARDEST), slow=_SLOW)
+    return replace(
+        answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=min(answer.hard, _HARDEST), slow=_SLOW, firm=_FIRM
+    )
 
 
 def _on_from(window: Window, group: list[CollisionEpisode], seed: WindowSeed) -> _Solved | None:
