@@ -30,7 +30,7 @@ _HOPELESS_M, _HOPELESS_AFTER = 0.12, 10
 _BALANCE, _GAZE = 60.0, 2.0
 # Of a radian beyond a joint's range; what the weight need not hold, of the 0.02 rad that the gate leaves a motion; and how
 # much less than a clip itself has beyond its range an answer aims at, since the gate leaves no more than that.
-_RANGE, _SPARE_RAD, _LESS_RAD = 2000.0, 0.008, 0.004
+_RANGE, _SPARE_RAD, _LESS_RAD = 2000.0, 0.008, 0.001
 # Of a radian beside the intervals of a style, squared and a second.
 _STYLE = 200.0
 # Largest turn of a joint in one round, radians, and rounds at most, and those in which a seed pushes.
@@ -75,7 +75,8 @@ class WindowSeed:
 class Answer:
     """Knots x (C, n) found from a seed; what the worst part lacks of its room, metres; and the cost of the change.
 
-    `lacks` (P,) is that of each part, `hard` what the weights of obstacles have become.
+    `lacks` (P,) is that of each part, `hard` what the weights of obstacles have become, `ranged` whether joints are all
+    but within their ranges.
     """
 
     seed: WindowSeed
@@ -84,6 +85,7 @@ class Answer:
     cost: float
     lacks: Array
     hard: float = 1.0
+    ranged: bool = True
 
 
 def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
@@ -149,9 +151,8 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
                 g[: count - d] -= stiff[: count - d, d] * x[d:]
         kernels.gather(A, b, knot, value, H, g)
         cost = _change(stiff, x)
-        if seed.start is not None:
-            found = Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks, hard)
-            best = found if best is None or over >= _SPARE_RAD or _better(found, best) else best
+        found = Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks, hard, over < _SPARE_RAD)
+        best = found if best is None or seed.slow == 0.0 or _better(found, best) else best
         if k == rounds or (k >= _HOPELESS_AFTER and lacks.max(initial=0.0) > _HOPELESS_M):
             break
         H[:, 0] += damping
@@ -164,11 +165,14 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
             hard = _HARDER * hard
         if k >= soft and over > 0.5 * _SPARE_RAD:
             bend = _HARDER * bend
-    return best or Answer(seed, x, float(lacks.max(initial=0.0)), cost, lacks, hard)
+    assert best is not None
+    return best
 
 
 def _better(a: Answer, b: Answer) -> bool:
     """Return whether an answer that goes on from another lacks less or, where both have all but enough, costs less."""
+    if a.ranged != b.ranged:
+        return a.ranged
     if max(a.lack, b.lack) <= _ENOUGH_M:
         return a.cost < b.cost
     return a.lack < b.lack
@@ -278,10 +282,13 @@ class _RangeTerms:
         self.joints = [j for _, j, _ in ranged]
         self.own = np.array([3 * k for k, _, _ in ranged], np.int64)
         self.ranges = stacked([limit for _, _, limit in ranged]) if ranged else None
-        self.most = np.array([float(limit.excess(was[:, j]).max()) for _, j, limit in ranged])
+        excess = np.stack([limit.excess(was[:, j]) for _, j, limit in ranged], axis=1) if ranged else np.zeros((1, 0))
+        self.most = excess.max(axis=0)
         self.aim, self.gate = np.maximum(self.most - _LESS_RAD, 0.0), np.maximum(self.most - _SPARE_RAD, 0.0)
         # what has been beyond the range stays at its end, so that rounds do not go to and fro
         self.held = np.zeros((len(window.rows), len(ranged)), bool)
+        if ranged:  # so does what the clip has beyond it
+            self.held[:] = (excess[window.rows - window.first] > self.aim) & (self.most > _LESS_RAD)
 
     def add(self, A: Array, b: Array, q: Array, v: Array, weight: float) -> float:
         """Add what brings rotations q (F, J, 4), changed by v (F, n), back into the ranges.

@@ -222,7 +222,7 @@ class LiveRepair:
             if window is not None and _around(clip, (whole.first, whole.last), whole.free, (begin, end)):
                 joints = tuple(j for j in window.whole if j in edit.layer.joints)
                 seed = seeds.from_clip(window, edit.limb, joints, composed(clip, [edit.layer]))
-                found = _on_from(window, group, replace(seed, firm=_FIRM))
+                found = _on_from(window, group, _firm(seed))
                 if found is not None:
                     return found
         return None
@@ -238,13 +238,16 @@ class LiveRepair:
         for window, ways in self._ways(below, group, hurried):
             best: Answer | None = None
             for seed in ways:
+                if time.perf_counter() > until:
+                    break
                 done += 1
                 if done <= self._tried:
                     continue
-                answer = optimise(window, replace(seed, firm=_FIRM), rounds)
-                if answer.lack <= _LACK_M and (best is None or answer.cost < best.cost):
+                answer = optimise(window, _firm(seed), rounds)
+                free = answer.lack <= _LACK_M and (hurried or answer.ranged)
+                if free and (best is None or answer.cost < best.cost):
                     best = answer
-                if time.perf_counter() > until or (best is not None and hurried):
+                if best is not None and hurried:
                     break
             late = time.perf_counter() > until
             if best is not None or late:
@@ -320,6 +323,11 @@ def _around(clip: Clip, frames: tuple[int, int], free: tuple[bool, bool], during
     """Return whether frames of a clip begin before an interval and end after it, with time to leave and return."""
     begin, end = (float(clip.times[k]) for k in frames)
     return (free[0] or begin + _LEAST_S <= during[0]) and (free[1] or during[1] <= end - _LEAST_S)
+
+
+def _firm(seed: WindowSeed) -> WindowSeed:
+    """The seed with firm joint ranges, unless feet that stand need their legs."""
+    return seed if seed.rooted else replace(seed, firm=_FIRM)
 
 
 def _next(answer: Answer) -> WindowSeed:
