@@ -53,10 +53,12 @@ _LACK_M = 0.012
 _SLOW = 1.0
 # What joint ranges weigh beside what they weigh in a repair, which tries again where a joint is beyond its range.
 _FIRM = 10.0
-# What obstacles weigh at most when an answer is gone on with, beside what they weigh at first.
-_HARDEST = 16.0
+# What obstacles weigh at least and at most when an answer is gone on with, beside what they weigh at first.
+_HARD = (4.0, 16.0)
 # Room that parts keep of what they were given before, metres.
 _MOST_MORE_M = 0.01
+# The same of what a hurried search finds, which is gone on with.
+_FIRST_LACK_M = 0.025
 # Rounds in which what is left gets more room, while an object moves and where it rests.
 _CORRECTIONS, _CORRECTIONS_SURE = 1, 4
 # Samples per second at which what is left is looked for, and where the drag has ended.
@@ -92,6 +94,7 @@ class LiveRepair:
     _failed_at: Array | None = None
     _near: dict[str, Nearby] = field(default_factory=dict)
     _tried: int = 0
+    _unfinished: bool = False
     _also: tuple[tuple[str, ...], bool] | None = None
 
     def __post_init__(self) -> None:
@@ -133,7 +136,7 @@ class LiveRepair:
             self._solved, self._failed_at, self._tried = [], None, 0
         elif self._failed_at is None or sure or float(np.linalg.norm(at - self._failed_at)) > _ELSEWHERE_M:
             now, edits, found = self._cleared(below, kept, found, moved, sure, until)
-            self._failed_at = at if found and not self._tried else None
+            self._failed_at = at if found and not self._unfinished else None
         self._contacts = tuple(contact for edit in edits for contact in edit.contacts)
         why = f"{' collides with '.join(found[0].pair)} at {found[0].during[0]:.2f} s" if found else ""
         result = now.with_(contacts=world.contacts)
@@ -244,13 +247,13 @@ class LiveRepair:
                 if done <= self._tried:
                     continue
                 answer = optimise(window, _firm(seed), rounds)
-                free = answer.lack <= _LACK_M and (hurried or answer.ranged)
+                free = answer.lack <= _FIRST_LACK_M if hurried else answer.lack <= _LACK_M and answer.ranged
                 if free and (best is None or answer.cost < best.cost):
                     best = answer
                 if best is not None and hurried:
                     break
-            late = time.perf_counter() > until
-            if best is not None or late:
+            self._unfinished = best is None and time.perf_counter() > until
+            if best is not None or self._unfinished:
                 self._tried = done if best is None else 0
                 return None if best is None else _Solved(group, window, best)
         self._tried = 0
@@ -332,9 +335,8 @@ def _firm(seed: WindowSeed) -> WindowSeed:
 
 def _next(answer: Answer) -> WindowSeed:
     """The seed that goes on from an answer."""
-    return replace(
-        answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=min(answer.hard, _HARDEST), slow=_SLOW, firm=_FIRM
-    )
+    hard = float(np.clip(answer.hard, *_HARD))
+    return _firm(replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=hard, slow=_SLOW))
 
 
 def _on_from(window: Window, group: list[CollisionEpisode], seed: WindowSeed) -> _Solved | None:
