@@ -49,7 +49,7 @@ def _terms(joints, j, q):
 
 @inner()
 def _beyond(joints, j, x, y, z):
-    """What terms of joint j have beyond its range, (x, y, z)."""
+    """Excess of terms of joint j over its range, (x, y, z)."""
     low, high = joints.low[j], joints.high[j]
     out_z = z - min(max(z, low[2]), high[2])
     if joints.kind[j] == HINGE:
@@ -88,8 +88,8 @@ def ranges(joints, own, q, v, most, aim, held, weight, A, b, excess):
             u, v0, w = 0.0, 0.0, 0.0
             for a in range(3):
                 tiny = (c, s if a == 0 else 0.0, s if a == 1 else 0.0, s if a == 2 else 0.0)
-                i, j, l = _terms(joints, k, product(tiny, turn))
-                along = ((i - x) * ax + (j - y) * ay + (l - z) * az) / _TINY_RAD
+                tx, ty, tz = _terms(joints, k, product(tiny, turn))
+                along = ((tx - x) * ax + (ty - y) * ay + (tz - z) * az) / _TINY_RAD
                 if a == 0:
                     u = along
                 elif a == 1:

@@ -49,13 +49,13 @@ class BallBody(NamedTuple):
 
 
 class WindowScene(NamedTuple):
-    """What surrounds a body in F frames.
+    """Surroundings of a body in F frames.
 
     place (F, G, 4, 4): from the world to the frame of each grid; there (F, G): whether it counts; others (F, M, 4):
     balls of other bodies; need (F, Q): distance that each ball's centre must keep from all of it; floor (F, Q): height
     that its centre must have; room, height (F, P): the most of both beyond the balls' radii, by part; base (F, Q, 3):
     where balls were; apart (F, N): distance beyond touching that pairs of parts must keep, minus infinity where the one
-    they had will do.
+    they had will do, not a number where one of them is not held.
     """
 
     place: Array
@@ -289,7 +289,7 @@ def _own_terms(rig, scene, f, T, axes, P, placed, weight, row, A, b, lack):
     """Terms of parts of a body that come nearer to each other than they may; returns their cost."""
     cost = 0.0
     for n in range(len(rig.pairs)):
-        if not rig.meet[n]:
+        if not rig.meet[n] or np.isnan(scene.apart[f, n]):
             continue
         p, o = rig.pairs[n, 0], rig.pairs[n, 1]
         if rig.first[o + 1] - rig.first[o] > rig.first[p + 1] - rig.first[p]:

@@ -50,7 +50,7 @@ def parts_of_body(body: Body, who: str) -> list[BallPart]:
 
 
 def parts_held(world: World, who: str, record: Record) -> list[BallPart]:
-    """What one hand of a character holds at any of the times of a record, as parts of the body."""
+    """Objects that a character holds at any of the times of a record, as parts of the body."""
     out = []
     for hold in world.holds:
         if hold.by != who:
@@ -114,7 +114,7 @@ def _own_pairs(body: Character, parts: Sequence[BallPart]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Nearby:
-    """What surrounds a body at N times: distances to meshes, and balls (N, M, 4) of other bodies.
+    """Surroundings of a body at N times: distances to meshes, and balls (N, M, 4) of other bodies.
 
     place (N, G, 4, 4) leads from the world into the frame of each set of meshes, there (N, G) says when it counts.
     """
