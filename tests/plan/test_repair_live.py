@@ -71,7 +71,7 @@ def test_a_known_way_is_taken_later_or_sooner_more_or_less(
         for j, limit in enumerate(clip_of(world).character.limits)
         if limit is not None
     )
-    assert excess < 1e-6
+    assert excess < 0.008  # of the 0.02 rad that the gate leaves a motion
 
 
 def test_the_motion_goes_back_where_nothing_is_in_the_way(repaired: tuple[World, Plan, Mesh]) -> None:

@@ -115,8 +115,9 @@ _SHORT_M, _OUT_M, _FARTHER = 0.01, 0.004, 1.25
 _CENTRED = (0.15, 0.35, 0.55, 0.7, 0.82, 0.92)
 # Points of the surface that they lie towards.
 _TOWARDS = 80
-# Triangles from which a surface is not divided further for `few_balls`.
-_MOST_TRIANGLES = 600
+# How far apart points of a surface are for `few_balls`, as a share of its longest side, and triangles from which it is
+# not divided further: of a convex hull, and of a mesh, whose balls hold points alone.
+_HULL, _SURFACE = (0.1, 600), (0.03, 8000)
 
 
 def few_balls(shape: Shape, most: int) -> Array:
@@ -139,12 +140,12 @@ def few_balls(shape: Shape, most: int) -> Array:
 
 def few_balls_of(mesh: Mesh, most: int) -> Array:
     """At most `most` balls (N, 4) about the surface of a mesh."""
-    return kept(mesh, ("few balls", most), lambda: _clusters(_samples(mesh), most))
+    return kept(mesh, ("few balls", most), lambda: _clusters(_samples(mesh, *_SURFACE), most))
 
 
 def _about_hull(hull: Mesh, most: int) -> Array:
     """Balls (N, 4) about a convex mesh: those that cover most of what is left of its surface, one after another."""
-    surface, planes = _samples(hull), scipy.spatial.ConvexHull(hull.vertices).equations
+    surface, planes = _samples(hull, *_HULL), scipy.spatial.ConvexHull(hull.vertices).equations
     middle, towards = hull.vertices.mean(axis=0), surface[:: len(surface) // _TOWARDS + 1]
     centers = np.concatenate([middle + share * (towards - middle) for share in _CENTRED])
     depth = -(centers @ planes[:, :3].T + planes[:, 3]).max(axis=1)
@@ -169,11 +170,11 @@ def _along(radius: float, half: float, most: int) -> Array:
     return np.column_stack([0 * z, 0 * z, z, np.full(count, np.hypot(radius, gap))])
 
 
-def _samples(mesh: Mesh) -> Array:
-    """Points (N, 3) all over a surface, a tenth of its longest side apart or, of large meshes, its corners."""
+def _samples(mesh: Mesh, apart: float, most: int) -> Array:
+    """Points (N, 3) all over a surface, a share of its longest side apart; farther from `most` triangles on."""
     triangles = mesh.vertices[mesh.faces]
-    longest = 0.1 * float(np.ptp(mesh.vertices, axis=0).max())
-    while len(triangles) < _MOST_TRIANGLES:
+    longest = apart * float(np.ptp(mesh.vertices, axis=0).max())
+    while len(triangles) < most:
         edges = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2)
         long = edges.max(axis=1) > longest
         if not long.any():

@@ -50,13 +50,13 @@ class BallBody(NamedTuple):
 
 
 class WindowScene(NamedTuple):
-    """What surrounds a body in F frames.
+    """Surroundings of a body in F frames.
 
     place (F, G, 4, 4): from the world to the frame of each grid; there (F, G): whether it counts; others (F, M, 4):
     balls of other bodies; need (F, Q): distance that each ball's centre must keep from all of it; floor (F, Q): height
     that its centre must have; room, height (F, P): the most of both beyond the balls' radii, by part; base (F, Q, 3):
     where balls were; apart (F, N): distance beyond touching that pairs of parts must keep, minus infinity where the one
-    they had will do.
+    they had will do, not a number where one of them is not held.
     """
 
     place: Array
@@ -140,13 +140,23 @@ def ball_places(rig, T, out):
 
 
 @nb.njit(cache=True, nogil=True)
-def distances(grids, scene, out):
-    """Distances (F, Q) of the centres of balls to whatever is around them, where they were."""
+def distances(rig, grids, scene, T, margin, out):
+    """Distances (F, Q) of the centres of balls to whatever is around them, where they were, with joints at T.
+
+    Of parts that are farther from everything than a margin, metres, distances are too large to matter.
+    """
     room = new_room()
     for f in range(len(out)):
-        for q in range(out.shape[1]):
-            x, y, z = scene.base[f, q, 0], scene.base[f, q, 1], scene.base[f, q, 2]
-            out[f, q] = _distance(grids, scene, f, x, y, z, room)[0]
+        for p in range(len(rig.first) - 1):
+            x, y, z = _place(T[f, rig.holder[p]], rig.around, p)
+            far = rig.around[p, 3] + margin
+            if far < FAR_M and _distance(grids, scene, f, x, y, z, room)[0] >= far:
+                for q in range(rig.first[p], rig.first[p + 1]):
+                    out[f, q] = FAR_M + rig.ball[q, 3]
+                continue
+            for q in range(rig.first[p], rig.first[p + 1]):
+                x, y, z = scene.base[f, q, 0], scene.base[f, q, 1], scene.base[f, q, 2]
+                out[f, q] = _distance(grids, scene, f, x, y, z, room)[0]
 
 
 @inner()
@@ -277,9 +287,11 @@ def _own_terms(rig, scene, f, T, axes, P, placed, weight, row, A, b, lack):
     """Terms of parts of a body that come nearer to each other than they may; returns their cost."""
     cost = 0.0
     for n in range(len(rig.pairs)):
-        if not rig.meet[n]:
+        if not rig.meet[n] or np.isnan(scene.apart[f, n]):
             continue
         p, o = rig.pairs[n, 0], rig.pairs[n, 1]
+        if rig.first[o + 1] - rig.first[o] > rig.first[p + 1] - rig.first[p]:
+            p, o = o, p  # most balls of the part that has more are far from the other one
         x, y, z = _place(T[rig.holder[p]], rig.around, p)
         u, v, w = _place(T[rig.holder[o]], rig.around, o)
         more = max(scene.apart[f, n], 0.0)
@@ -291,6 +303,9 @@ def _own_terms(rig, scene, f, T, axes, P, placed, weight, row, A, b, lack):
                 _place_balls(rig, T, part, P)
                 placed[part] = True
         for q in range(rig.first[p], rig.first[p + 1]):
+            near = rig.ball[q, 3] + rig.around[o, 3] + more
+            if (P[q, 0] - u) ** 2 + (P[q, 1] - v) ** 2 + (P[q, 2] - w) ** 2 >= near * near:
+                continue
             for r in range(rig.first[o], rig.first[o + 1]):
                 dx, dy, dz = P[q, 0] - P[r, 0], P[q, 1] - P[r, 1], P[q, 2] - P[r, 2]
                 need = rig.ball[q, 3] + rig.ball[r, 3] + more

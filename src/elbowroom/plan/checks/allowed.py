@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +163,8 @@ def _of(contact: Contact, who: str, parts: list[str]) -> bool:
 
 def planted(clip: Clip, source: Clip, side: str) -> NDArray[np.bool_]:
     """Frames (T,) in which a foot stands in a clip or in the imported one: edits that raise the body hide contacts."""
-    return foot_contacts(clip).foot(side) | foot_contacts(source).foot(side)
+    own, imported = (kept(c, "foot contacts", partial(foot_contacts, c)) for c in (clip, source))
+    return own.foot(side) | imported.foot(side)
 
 
 def freeze_grips(world: World) -> World:

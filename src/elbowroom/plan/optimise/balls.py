@@ -22,7 +22,7 @@ from elbowroom.world.things import Hold
 from elbowroom.world.world import Record, World
 
 # Balls of a segment, of a finger's bone, and of a thing that is held.
-_SEGMENT, _BONE, _THING = 24, 3, 24
+_SEGMENT, _BONE, _THING = 24, 3, 48
 # Distance over which a window looks for obstacles, metres beyond where the body is: half a step and an arm.
 _AROUND_M = 0.7
 
@@ -50,7 +50,7 @@ def parts_of_body(body: Body, who: str) -> list[BallPart]:
 
 
 def parts_held(world: World, who: str, record: Record) -> list[BallPart]:
-    """What one hand of a character holds at any of the times of a record, as parts of the body."""
+    """Objects that a character holds at any of the times of a record, as parts of the body."""
     out = []
     for hold in world.holds:
         if hold.by != who:
@@ -114,7 +114,7 @@ def _own_pairs(body: Character, parts: Sequence[BallPart]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Nearby:
-    """What surrounds a body at N times: distances to meshes, and balls (N, M, 4) of other bodies.
+    """Surroundings of a body at N times: distances to meshes, and balls (N, M, 4) of other bodies.
 
     place (N, G, 4, 4) leads from the world into the frame of each set of meshes, there (N, G) says when it counts.
     """
@@ -126,16 +126,23 @@ class Nearby:
     regions: tuple[Region, ...] = ()
 
 
+def measured(world: World, who: str, times: Array) -> Nearby:
+    """Distances to all that a character may meet wherever things are moved, for `around` at any of some times."""
+    box = _box_around(world.record(times).joints[who])
+    regions = (_static_region(world, box), *(region_of(thing.mesh) for thing in world.objects.values()))
+    place, there = np.zeros((0, len(regions), 4, 4)), np.zeros((0, len(regions)), bool)
+    return Nearby(SignedDistance.to(regions), place, there, np.zeros((0, 0, 4)), regions)
+
+
 def around(world: World, who: str, record: Record, before: Nearby | None = None) -> Nearby:
     """Everything that a character may meet at the times of a record: scene, things that it does not hold, others.
 
     Distances that were measured `before` to the same meshes serve again.
     """
-    points = record.joints[who][:, :, :3, 3]
-    box = np.stack([points.min(axis=(0, 1)) - _AROUND_M, points.max(axis=(0, 1)) + _AROUND_M])
-    static = [m for m in world.static.values() if (m.bounds[0] < box[1]).all() and (m.bounds[1] > box[0]).all()]
-    regions, place, there = [Region(tuple(static), box)], [np.broadcast_to(np.eye(4), (len(record), 4, 4))], []
-    there.append(np.full(len(record), bool(static)))
+    box = _box_around(record.joints[who])
+    static = _static_region(world, box)
+    regions, place, there = [static], [np.broadcast_to(np.eye(4), (len(record), 4, 4))], []
+    there.append(np.full(len(record), bool(static.meshes)))
     for name, T in record.things.items():
         mesh = world.objects[name].mesh
         counts = ~_held(world, name, who, record.times)
@@ -148,23 +155,49 @@ def around(world: World, who: str, record: Record, before: Nearby | None = None)
     near = (
         (balls[..., :3] + balls[..., 3:] + FAR_M > box[0]) & (balls[..., :3] - balls[..., 3:] - FAR_M < box[1])
     ).all(-1)
-    return Nearby(
-        before.distance if before is not None and _alike(before.regions, regions) else SignedDistance.to(regions),
-        np.ascontiguousarray(np.stack(place, axis=1)),
-        np.stack(there, axis=1),
-        np.ascontiguousarray(balls[:, near.any(axis=0)]),
-        tuple(regions),
-    )
+    known = None if before is None else _found_in(before.regions, regions)
+    if before is not None and known is not None:
+        distance, all_regions = before.distance, before.regions
+        places = np.broadcast_to(np.eye(4), (len(record), len(all_regions), 4, 4)).copy()
+        counted = np.zeros((len(record), len(all_regions)), bool)
+        for k, T, counts in zip(known, place, there, strict=True):
+            places[:, k], counted[:, k] = T, counts
+    else:
+        distance, all_regions = SignedDistance.to(regions), tuple(regions)
+        places, counted = np.ascontiguousarray(np.stack(place, axis=1)), np.stack(there, axis=1)
+    return Nearby(distance, places, counted, np.ascontiguousarray(balls[:, near.any(axis=0)]), all_regions)
 
 
-def _alike(a: Sequence[Region], b: Sequence[Region]) -> bool:
-    """Return whether regions have the same meshes and boxes."""
-    return len(a) == len(b) and all(
-        len(x.meshes) == len(y.meshes)
-        and all(m is n for m, n in zip(x.meshes, y.meshes, strict=True))
-        and np.array_equal(x.box, y.box)
-        for x, y in zip(a, b, strict=True)
-    )
+def _box_around(T: Array) -> Array:
+    """The box (2, 3) around joints (N, J, 4, 4) within which obstacles count."""
+    points = T[:, :, :3, 3]
+    return np.stack([points.min(axis=(0, 1)) - _AROUND_M, points.max(axis=(0, 1)) + _AROUND_M])
+
+
+def _static_region(world: World, box: Array) -> Region:
+    meshes = [m for m in world.static.values() if (m.bounds[0] < box[1]).all() and (m.bounds[1] > box[0]).all()]
+    return Region(tuple(meshes), box)
+
+
+def _found_in(known: Sequence[Region], regions: Sequence[Region]) -> list[int] | None:
+    """Numbers of known regions, each once, that have the meshes and hold the boxes of regions; None without them.
+
+    The first are those of the scene, which may have more.
+    """
+    if not known or not all(any(m is n for n in known[0].meshes) for m in regions[0].meshes):
+        return None
+    out, left = [0], list(range(1, len(known)))
+    for region in regions[1:]:
+        k = next((k for k in left if known[k].meshes[0] is region.meshes[0]), None)
+        if k is None:
+            return None
+        left.remove(k)
+        out.append(k)
+    inside = [
+        (known[k].box[0] <= region.box[0]).all() and (known[k].box[1] >= region.box[1]).all()
+        for k, region in zip(out, regions, strict=True)
+    ]
+    return out if all(inside) else None
 
 
 def _held(world: World, thing: str, who: str, times: Array) -> NDArray[np.bool_]:

@@ -8,19 +8,25 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import UP, Array
+from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import runs
 from elbowroom.plan.checks.episodes import CollisionEpisode, linkages
-from elbowroom.plan.optimise.solve import Answer, WindowSeed
+from elbowroom.plan.optimise.solve import Answer, WindowSeed, optimise
 from elbowroom.plan.optimise.window import Window
 
 # Distances of steps to the side that are tried, metres: a hand's, a forearm's and a body's width.
 _ASIDE_M = (0.12, 0.28, 0.5)
+# What a body that is that far aside may lack of its room, metres: arms are drawn in.
+_CLEAR_M = 0.05
 # Seconds before and after a collision for which a body stays aside.
 _BESIDE_S = 0.2
 # Share of a stance beside the ends of a window: one that goes on beyond them cannot be moved.
 _STAND_M = 0.01
+# A body that is farther aside than this has stepped there, metres.
+_STEPS_M = 0.05
 
 
 def limbs(window: Window, episode: CollisionEpisode) -> list[WindowSeed]:
@@ -62,36 +68,54 @@ def pushed(window: Window, seed: WindowSeed, ways: Sequence[tuple[int, int, int]
 
 
 def sidesteps(window: Window, most_m: float) -> Iterator[WindowSeed]:
-    """The whole body stepping to either side of what it collides with, by up to so many metres."""
+    """The whole body stepping to either side of what it collides with, as far as that clears it, at most so far."""
     spans = [span for some in window.blame.values() for span in some]
     begin, end = min(a for a, _ in spans) - _BESIDE_S, max(b for _, b in spans) + _BESIDE_S
     times, (first, last) = window.times, (float(window.times[0]), float(window.times[-1]))
     into, out = (times - first) / max(begin - first, 1e-6), (last - times) / max(last - end, 1e-6)
     share = smootherstep(np.clip(np.minimum(into, out), 0.0, 1.0))
+    knots, feet = _knots(window, times, share[:, None]), _pinned_feet(window)
+    count = len(knots)
+    left = np.cross(UP, window.clip.character.facing(window.T[len(window.T) // 2]))
+    distances = [metres for metres in _ASIDE_M if metres <= most_m]
+    for way in (left, -left):
+        for metres in distances:
+            start = np.zeros((count, 3 * len(window.whole) + 3))
+            start[:, -3:] = metres * knots * way
+            seed = WindowSeed("whole body, stepping aside", window.whole, True, stepping=feet, start=start)
+            if metres == distances[-1] or optimise(window, seed, 0).lack < _CLEAR_M:
+                yield seed
+                break
+
+
+def from_clip(window: Window, name: str, joints: tuple[int, ...], clip: Clip) -> WindowSeed:
+    """The changes of joints in a clip, and of the root where it is elsewhere: a motion that is known to go on from."""
+    rows, own = slice(window.first, window.last + 1), list(joints)
+    away = clip.root[rows] - window.clip.root[rows]
+    rooted = bool(np.abs(away).max() > _STAND_M)
+    if rooted:
+        own = list(window.whole)
+    turned = rot.log(rot.multiply(clip.rotations[rows][:, own], rot.conjugate(window.clip.rotations[rows][:, own])))
+    change = np.concatenate([turned.reshape(len(away), -1), *([away] if rooted else [])], axis=1)
+    aside = rooted and bool(np.linalg.norm(away[:, :2], axis=1).max() > _STEPS_M)
+    start = _knots(window, window.clip.times[rows], change)
+    return WindowSeed(name, tuple(own), rooted, stepping=_pinned_feet(window) if aside else (), start=start)
+
+
+def _knots(window: Window, times: Array, change: Array) -> Array:
+    """Knots (C, n) whose splines are nearest to changes (N, n) at some times (N,)."""
     knot, value, _, count = window.splines_at(times)
     basis = np.zeros((len(times), count))
     for d in range(4):
         inside = (knot + d >= 0) & (knot + d < count)
         basis[np.flatnonzero(inside), knot[inside] + d] += value[inside, d]
-    knots = np.linalg.lstsq(basis, share, rcond=None)[0]
-    left = np.cross(UP, window.clip.character.facing(window.T[len(window.T) // 2]))
-    for metres in (m for m in _ASIDE_M if m <= most_m):
-        for way in (metres * left, -metres * left):
-            start = np.zeros((count, 3 * len(window.whole) + 3))
-            start[:, -3:] = knots[:, None] * way
-            shifts = {}
-            for joint in _feet(window) & set(window.pinned):
-                shifts[joint] = np.zeros((len(times), 3))
-                for a, b in runs(window.pinned[joint][window.rows]):
-                    if a > 0 and b < len(times) - 1:
-                        shifts[joint][a : b + 1] = share[(a + b) // 2] * way
-            yield WindowSeed("whole body, stepping aside", window.whole, True, shifts=shifts, start=start)
+    return np.asarray(np.linalg.lstsq(basis, change, rcond=None)[0])
 
 
 def footloose(window: Window, seed: WindowSeed) -> WindowSeed:
     """A seed whose feet may leave where they stand."""
     feet = tuple(j for j in window.pinned if j in _feet(window))
-    return replace(seed, loose=feet, shifts=None)
+    return replace(seed, loose=feet, stepping=(), shifts=None)
 
 
 def stepped(window: Window, answer: Answer) -> WindowSeed | None:
@@ -110,6 +134,10 @@ def stepped(window: Window, answer: Answer) -> WindowSeed | None:
     if not shifts:
         return None
     return WindowSeed("whole body, in other footholds", seed.joints, seed.rooted, shifts=shifts, start=answer.x)
+
+
+def _pinned_feet(window: Window) -> tuple[int, ...]:
+    return tuple(sorted(_feet(window) & set(window.pinned)))
 
 
 def _feet(window: Window) -> set[int]:

@@ -49,7 +49,9 @@ _ASTRAY_RAD = 0.05
 ROW_S = 1.0 / RATE_HZ
 
 # What a window knows of the same rows whatever it is to clear.
-_SURROUNDINGS = ("times", "seconds", "record", "parts", "around", "_base", "T", "whole")
+_SURROUNDINGS = ("times", "seconds", "record", "parts", "_rigs", "around", "_base", "T", "whole")
+# What is the same while other things move.
+_BODILY = ("parts", "_rigs", "whole")
 
 BlamedSpans = Mapping[str, Sequence[Interval]]
 
@@ -165,9 +167,16 @@ class Window:
         """What is in the way."""
         return around(self.world, self.who, self.record, self.before)
 
+    @cached_property
+    def _rigs(self) -> dict[tuple[tuple[int, ...], bool], BallBody]:
+        return {}
+
     def rig(self, joints: Sequence[int], rooted: bool) -> BallBody:
         """The body, of which some joints may turn."""
-        return rig_of(self.clip.character, self.parts, joints, rooted)
+        key = tuple(joints), rooted
+        if key not in self._rigs:
+            self._rigs[key] = rig_of(self.clip.character, self.parts, joints, rooted)
+        return self._rigs[key]
 
     @cached_property
     def T(self) -> Array:
@@ -201,7 +210,7 @@ class Window:
             self._apart(rig),
         )
         was = np.zeros(shape)
-        kernels.distances(near.distance.grids, scene, was)
+        kernels.distances(rig, near.distance.grids, scene, self.T, self.margin, was)
         radius = rig.ball[:, 3]
         blamed, held = (np.repeat(self._per_part(what), count, axis=1) for what in (self._colliding, self._held))
         more = np.repeat([self.more.get(part.name, 0.0) for part in self.parts], count)
@@ -243,14 +252,15 @@ class Window:
     def _apart(self, rig: BallBody) -> Array:
         """Distance beyond touching (F, N) that pairs of own parts must keep, as `WindowScene.apart` has it."""
         names, out = [part.name for part in self.parts], np.full((len(self.rows), len(rig.pairs)), -np.inf)
-        for n, (p, o) in enumerate(rig.pairs.tolist()):
+        pairs = {name for name in self.blame if "|" in name}
+        for n, (p, o) in enumerate(rig.pairs.tolist() if pairs else ()):
             spans = self.blame.get(f"{names[p]}|{names[o]}", self.blame.get(f"{names[o]}|{names[p]}", ()))
             if spans:
                 more = max(self.more.get(names[k], 0.0) for k in (p, o))
                 out[self._within(spans), n] = self.margin + more
-            for k in (p, o):
-                if self.parts[k].hold is not None:
-                    out[~self._held(self.parts[k]), n] = np.nan
+        for k, part in enumerate(self.parts):
+            if part.hold is not None:
+                out[np.ix_(~self._held(part), (rig.pairs == k).any(axis=1))] = np.nan
         return out
 
     # what should stay
@@ -262,10 +272,16 @@ class Window:
         wanted = ("left_hand", "right_hand", "left_foot", "right_foot", "head")
         return tuple(roles[role] for role in wanted if role in roles)
 
-    def pins(self, shifts: Mapping[int, Array] | None = None, loose: Sequence[int] = ()) -> Pins:
+    def pins(
+        self,
+        shifts: Mapping[int, Array] | None = None,
+        loose: Sequence[int] = (),
+        ends: Mapping[int, Array] | None = None,
+    ) -> Pins:
         """Points to keep: ends at a low weight, pinned joints at a high one.
 
-        `shifts` (F, 3) moves the targets of joints by metres; of `loose` joints the height alone counts.
+        `shifts` (F, 3) moves the targets of joints by metres, `ends`, where they are given, those of ends; of `loose`
+        joints the height alone counts.
         """
         joints, at, targets, weights, level = [], [], [], [], []
         for joint in self.ends:
@@ -279,8 +295,8 @@ class Window:
                 at.append(_LEVER_M * axis)
                 weights.append(np.where(mask[self.rows], _PINNED, 0.0))
                 level.append(joint in loose)
-        for joint, point in zip(joints, at, strict=True):
-            moved = (shifts or {}).get(joint, 0.0)
+        for k, (joint, point) in enumerate(zip(joints, at, strict=True)):
+            moved = (ends if ends and k < len(self.ends) else shifts or {}).get(joint, 0.0)
             targets.append(self.T[:, joint, :3, :3] @ point + self.T[:, joint, :3, 3] + moved)
         return Pins(
             np.array(joints, np.int64),
@@ -330,6 +346,12 @@ class Window:
         out = replace(self, blame=blame, floored=floored, more=more, before=self.around)
         if len(out.rows) == len(self.rows) and np.array_equal(out.rows, self.rows):
             out.__dict__.update({name: self.__dict__[name] for name in _SURROUNDINGS if name in self.__dict__})
+        return out
+
+    def beside(self, known: Window) -> Window:
+        """The window with what one of the same motion knows in a world in which other things have moved."""
+        out = replace(self, before=known.around)
+        out.__dict__.update({name: getattr(known, name) for name in _BODILY})
         return out
 
     def styled(self, joint: int) -> Array | None:

@@ -230,7 +230,7 @@ def _proven(
 
 def _again(window: Window, seed: WindowSeed) -> Answer:
     """The answer of a seed in a window that has changed; feet that stand elsewhere may stand elsewhere once more."""
-    if seed.shifts:
+    if seed.shifts and not seed.stepping:
         free = optimise(window, seeds.footloose(window, seed))
         moved = seeds.stepped(window, free)
         if moved is not None:

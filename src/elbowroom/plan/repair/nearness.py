@@ -99,15 +99,17 @@ def _corners(world: World, name: str, times: Array) -> Array:
 def meetings(world: World, exact: ExactWorld, times: Array, moved: Sequence[str] = ()) -> list[Collision]:
     """Collisions of bodies, or of what they hold, with `moved` objects, by default with any, at `times` (T,) only.
 
-    Depths are not measured. `exact` may belong to the same world with other frames of its characters.
+    What somebody holds may meet that person. Depths are not measured. `exact` may belong to the same world with other
+    frames of its characters.
     """
-    held = {hold.object for hold in world.holds}
+    held = {hold.object: hold.by for hold in world.holds}
+    whose = np.array([held.get(part.owner, part.owner) for part in exact.parts])
     body = np.array([part.kind == "body" or part.owner in held for part in exact.parts], dtype=bool)
     thing = np.array([part.kind in ("thing", "static") for part in exact.parts], dtype=bool)
     if moved:
         thing = np.array([part.owner in moved for part in exact.parts], dtype=bool)
     a, b = exact.index[:, 0], exact.index[:, 1]
-    pairs = np.flatnonzero((thing[a] & body[b]) | (thing[b] & body[a]))
+    pairs = np.flatnonzero(((thing[a] & body[b]) | (thing[b] & body[a])) & (whose[a] != whose[b]))
     step = float(np.diff(times).min(initial=np.inf)) if len(times) > 1 else 0.0
     met: dict[int, list[tuple[float, float]]] = {}
     record = world.record(times) if len(times) else ()

@@ -56,7 +56,7 @@ def window_about(
 ) -> Window | None:
     """The window around a group; None where there is no time to leave and return.
 
-    One that is `known` of the same motion in another world has its frames, and what it knows of what is still there.
+    One that is `known` of the same motion in another world has its frames and pins, and what it knows of what is there.
     """
     who = group[0].who
     begin, end = min(e.during[0] for e in group), max(e.during[1] for e in group)
@@ -66,13 +66,16 @@ def window_about(
         first, last = known.first, known.last
     if last - first < _LEAST_FRAMES:
         return None
-    pinned = pinned_frames(world, clip, who, options)
+    pinned = known.pinned if known is not None and known.pinned else pinned_frames(world, clip, who, options)
     blame: dict[str, list[Interval]] = {}
     floored: set[str] = set()
     for episode in group:
         for pair in episode.pairs:
             _blame(world, who, pair, episode.during, blame, floored)
-    return Window(world, who, clip, first, last, blame, pinned, options.margin, frozenset(floored), style=options.style)
+    window = Window(
+        world, who, clip, first, last, blame, pinned, options.margin, frozenset(floored), style=options.style
+    )
+    return window if known is None else window.beside(known)
 
 
 def _blame(
