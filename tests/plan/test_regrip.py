@@ -15,7 +15,7 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.checks.episodes import collision_episodes
 from elbowroom.plan.checks.margins import TIGHT_M
-from elbowroom.plan.repair.ladder import by_limbs
+from elbowroom.plan.repair.ladder import repaired
 from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.state.result import NoCommonGrip, PlanningFailure
 from elbowroom.plan.state.settings import Settings
@@ -123,7 +123,7 @@ def test_the_knee_of_a_planted_leg_gives_way() -> None:
     (episode,) = collision_episodes(ExactWorld(world), "ann", found)
     assert episode.limb == "left_leg" and all("ball" in collision.pair for collision in found)
     options = RepairOptions({"ann": clip}, 0, CLOSE, Budget(checks=5_000), False, 0.0, planted=frozenset(["ann"]))
-    done, why = by_limbs(world, episode, replace(options, margin=TIGHT_M))
+    done, why = repaired(world, [episode], replace(options, margin=TIGHT_M))
     assert done is not None, why
     new = done.world.motion("ann")
     assert isinstance(new, Clip) and certify(done.world, clearance=False, contacts="never").free
