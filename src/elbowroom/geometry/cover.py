@@ -108,22 +108,22 @@ def _large_balls(field: Fields, low: Array, high: Array, more: float) -> Array:
     return np.column_stack([centers[chosen], inner[chosen] + more, inner[chosen]])
 
 
-# How far balls of `few_balls` may fall short of a convex shape, metres, which proofs find; how far they stand out from it at
-# least, and the factor by which more is tried.
+# How far balls of `few_balls` may fall short of a convex shape, metres, which proofs find; how far they stand out from
+# it at least, and the factor by which more is tried.
 _SHORT_M, _OUT_M, _FARTHER = 0.01, 0.004, 1.25
 # Shares of the way from the middle of a convex shape to its surface at which balls are centred.
 _CENTRED = (0.15, 0.35, 0.55, 0.7, 0.82, 0.92)
 # Points of the surface that they lie towards.
 _TOWARDS = 80
-# How far apart points of a surface are for `few_balls`, as a share of its longest side, and triangles from which it is not
-# divided further: of a convex hull, and of a mesh, whose balls hold points alone.
+# How far apart points of a surface are for `few_balls`, as a share of its longest side, and triangles from which it is
+# not divided further: of a convex hull, and of a mesh, whose balls hold points alone.
 _HULL, _SURFACE = (0.1, 600), (0.03, 8000)
 
 
 def few_balls(shape: Shape, most: int) -> Array:
     """At most `most` balls (N, 4) about a convex hull, capsule, box or ball, in its joint's frame: centre, radius.
 
-    They stand out from it as little as so many can, and may leave gaps of some millimetres: for searches, not for proofs.
+    They stand out from it as little as so many can, and may leave gaps of some millimetres: not for proofs.
     """
 
     def make() -> Array:

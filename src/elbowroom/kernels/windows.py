@@ -28,8 +28,9 @@ class BallBody(NamedTuple):
 
     joints (K,): those that turn; moves (J, K): whether one moves another; rooted: whether the root may move. ball
     (Q, 4) in the frame of joint owner (Q,), sorted by part; first (P + 1,): first ball of each part; around (P, 4): a
-    ball around each part; holder (P,): its joint; live (P,): whether any joint moves it. pairs (N, 2): parts of the body
-    that may meet, meet (N,) whether one moves against the other. mass, center (J,), (J, 3): share of the body's mass, and its centre in the joint's frame.
+    ball around each part; holder (P,): its joint; live (P,): whether any joint moves it. pairs (N, 2): parts of the
+    body that may meet, meet (N,): whether one moves against the other. mass, center (J,), (J, 3): share of the body's
+    mass, and its centre in the joint's frame.
     """
 
     joints: NDArray[np.int64]
@@ -211,10 +212,7 @@ def terms(rig, scene, grids, pins, T, axes, hit_weight, own_weight, balance_weig
             x, y, z = _place(T[f, rig.holder[p]], rig.around, p)
             low = z - rig.around[p, 3] < scene.height[f, p]
             near = scene.room[f, p] + rig.around[p, 3]
-            if near > -np.inf:
-                near = near > FAR_M or _distance(grids, scene, f, x, y, z, room)[0] < near
-            else:
-                near = False
+            near = near > -np.inf and (near > FAR_M or _distance(grids, scene, f, x, y, z, room)[0] < near)
             if not (low or near):
                 continue
             _place_balls(rig, T[f], p, P)

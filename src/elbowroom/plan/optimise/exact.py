@@ -21,8 +21,8 @@ from elbowroom.posing.limb_ik import LimbIK
 _JOIN_S = 0.2
 # Farthest that a foot or hand may be from where it must be, metres.
 NEAR_M = 0.001
-# Farther than this a leg is not too short but in the wrong place, metres; seconds around that in which a body is lowered,
-# how much more than what is missing, since a leg is not upright, and how often.
+# Farther than this a leg is not too short but in the wrong place, metres; seconds around that in which a body is
+# lowered, how much more than what is missing, since a leg is not upright, and how often.
 _LOW_M, _LOWER_S, _MORE, _LOWERED = 0.02, 0.25, 1.3, 2
 
 

@@ -57,14 +57,13 @@ def unpushed(window: Window) -> WindowSeed:
 def pushed(window: Window, seed: WindowSeed) -> Iterator[WindowSeed]:
     """A seed whose parts in collision are pushed down, up, to both sides, back and ahead at first."""
     ahead = window.clip.character.facing(window.T[len(window.T) // 2])
-    feet = tuple(sorted(_feet(window) & set(window.pinned)))
     left = np.cross(UP, ahead)
     for way in (-UP, UP, left, -left, -ahead, ahead):
         yield replace(seed, way=(float(way[0]), float(way[1]), float(way[2])))
 
 
 def sidesteps(window: Window, most_m: float) -> Iterator[WindowSeed]:
-    """The whole body stepping to either side of what it collides with, as far as that clears it, up to so many metres."""
+    """The whole body stepping to either side of obstacles, as far as that clears it, up to so many metres."""
     spans = [span for some in window.blame.values() for span in some]
     begin, end = min(a for a, _ in spans) - _BESIDE_S, max(b for _, b in spans) + _BESIDE_S
     times, (first, last) = window.times, (float(window.times[0]), float(window.times[-1]))

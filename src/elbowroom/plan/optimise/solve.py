@@ -28,8 +28,8 @@ _HOPELESS_M, _HOPELESS_AFTER = 0.12, 10
 # Of a metre of the centre of mass over the floor, and of the head's turn: people keep their balance and look where
 # they go.
 _BALANCE, _GAZE = 60.0, 2.0
-# Of a radian beyond a joint's range; what the weight need not hold, of the 0.02 rad that the gate leaves a motion; and how
-# much less than a clip itself has beyond its range an answer aims at, since the gate leaves no more than that.
+# Of a radian beyond a joint's range; what the weight need not hold, of the 0.02 rad that the gate leaves a motion; and
+# how much less than a clip itself has beyond its range an answer aims at, since the gate leaves no more than that.
 _RANGE, _SPARE_RAD, _LESS_RAD = 2000.0, 0.008, 0.001
 # Of a radian beside the intervals of a style, squared and a second.
 _STYLE = 200.0
@@ -53,8 +53,8 @@ class WindowSeed:
 
     Feet in `loose` leave where they stand; `shifts` (F, 3) put them elsewhere; those `stepping` stand beside where they
     did by as much as the root is aside then. `start` are knots to begin from. `calm` multiplies the weight of
-    accelerations, `firm` that of joint ranges, `hard` those of obstacles and one's own body. `slow` is added to the diagonal, as a share
-    of the stiffness: with it an answer moves less far from its start.
+    accelerations, `firm` that of joint ranges, `hard` those of obstacles and one's own body. `slow` is added to the
+    diagonal, as a share of the stiffness: with it an answer moves less far from its start.
     """
 
     name: str
@@ -114,7 +114,7 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
         if seed.stepping:
             aside = v[:, -3:] * _LEVEL
             shifts = _stances_aside(window, seed.stepping, aside)
-            ends = {joint: aside for joint in window.ends} | {j: _swung(window, j, shifts[j]) for j in shifts}
+            ends = dict.fromkeys(window.ends, aside) | {j: _swung(window, j, shifts[j]) for j in shifts}
             seed, pins, com = replace(seed, shifts=shifts), window.pins(shifts, seed.loose, ends), was + aside[:, :2]
         root, q = window.moved(x, joints, rooted, rows)
         T = body.transforms(root, q)
@@ -222,7 +222,7 @@ def _centers(window: Window) -> Array:
 
 
 def _slopes(v: Array) -> Array:
-    """Matrices (..., 3, 3) from small changes of rotation vectors (..., 3) to the rotations that they add on the left."""
+    """Matrices (..., 3, 3) from small changes of rotation vectors (..., 3) to rotations added on the left."""
     angle = np.linalg.norm(v, axis=-1)[..., None, None]
     cross = np.zeros((*v.shape, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

@@ -99,7 +99,8 @@ def _corners(world: World, name: str, times: Array) -> Array:
 def meetings(world: World, exact: ExactWorld, times: Array, moved: Sequence[str] = ()) -> list[Collision]:
     """Collisions of bodies, or of what they hold, with `moved` objects, by default with any, at `times` (T,) only.
 
-    What somebody holds may meet that person. Depths are not measured. `exact` may belong to the same world with other frames of its characters.
+    What somebody holds may meet that person. Depths are not measured. `exact` may belong to the same world with other
+    frames of its characters.
     """
     held = {hold.object: hold.by for hold in world.holds}
     whose = np.array([held.get(part.owner, part.owner) for part in exact.parts])
