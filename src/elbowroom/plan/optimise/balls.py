@@ -206,7 +206,7 @@ def _held(world: World, thing: str, who: str, times: Array) -> NDArray[np.bool_]
 
 
 def _near(bounds: Array, T: Array, box: Array) -> NDArray[np.bool_]:
-    """Whether a thing at T (N, 4, 4) may be within a box (2, 3), (N,)."""
+    """Return whether a thing at T (N, 4, 4) may be within a box (2, 3), (N,)."""
     middle, size = T @ [*bounds.mean(axis=0), 1.0], 0.5 * float(np.linalg.norm(bounds[1] - bounds[0])) + FAR_M
     return np.asarray(((middle[:, :3] + size > box[0]) & (middle[:, :3] - size < box[1])).all(axis=1))
 

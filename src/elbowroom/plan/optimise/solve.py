@@ -184,7 +184,7 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
 
 
 def _off(pins: kernels.Pins, T: Array) -> float:
-    """How far a foot that stands, or a hand at work, is from where it must be at most, metres."""
+    """Largest distance of a foot that stands, or a hand at work, from where it must be, metres."""
     frames = T[:, pins.joint]
     places = np.einsum("feab,eb->fea", frames[..., :3, :3], pins.at) + frames[..., :3, 3]
     off = np.where(pins.level[None, :, None], [0.0, 0.0, 1.0], 1.0) * (places - pins.target)
@@ -234,7 +234,7 @@ def _change(stiff: Array, x: Array) -> float:
 
 
 def _centers(window: Window) -> Array:
-    """Where the centre of mass is over the floor (F, 2)."""
+    """Centre of mass, seen from above (F, 2)."""
     body = window.clip.character
     if body.masses is None:
         return np.zeros((len(window.rows), 2))

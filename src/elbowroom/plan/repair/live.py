@@ -337,7 +337,7 @@ def _firm(seed: WindowSeed) -> WindowSeed:
 def _next(answer: Answer) -> WindowSeed:
     """The seed that goes on from an answer."""
     hard = float(np.clip(answer.hard, *_HARD))
-    return _firm(replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=hard, slow=_SLOW))
+    return replace(answer.seed, start=answer.x, way=(0.0, 0.0, 0.0), hard=hard, slow=_SLOW, firm=_FIRM)
 
 
 def _on_from(window: Window, group: list[CollisionEpisode], seed: WindowSeed) -> _Solved | None:
