@@ -148,7 +148,7 @@ class Window:
 
     @cached_property
     def free(self) -> tuple[bool, bool]:
-        """Whether the clip begins or ends with the window, so that there is nothing to leave or return to."""
+        """Ends of the window at which the clip begins or ends, so that there is nothing to leave or return to."""
         return self.first <= self.clip.source.lead, self.last >= len(self.clip) - 1
 
     def splines_at(self, times: Array) -> tuple[NDArray[np.int64], Array, Array, int]:
@@ -164,7 +164,7 @@ class Window:
 
     @cached_property
     def around(self) -> Nearby:
-        """What is in the way."""
+        """Obstacles around the body."""
         return around(self.world, self.who, self.record, self.before)
 
     @cached_property
@@ -193,7 +193,7 @@ class Window:
 
     @cached_property
     def scene(self) -> WindowScene:
-        """What each ball must keep clear of, and by how much."""
+        """Room that each ball needs, and from what."""
         rig, base, near = self.rig((), False), self._base, self.around
         count = np.diff(rig.first)
         shape = base.shape[:2]

@@ -1,4 +1,4 @@
-"""When bodies come near to objects that are dragged, and what they meet then: at sampled times, without proof."""
+"""Times at which bodies come near to dragged objects, and what they meet then: sampled, without proof."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import Piece, clips_in, fits, is_long, piece_of, pieces, windows
 from elbowroom.plan.repair.problem import by_limb, near_in_time
 from elbowroom.plan.repair.whole_clip import raised, shifted_clips
-from elbowroom.plan.repair.work import Work, key_of, took
+from elbowroom.plan.repair.work import Work, counts, key_of, so_far, took
 from elbowroom.plan.state.edit import laid
 from elbowroom.plan.state.result import Plan, Status
 from elbowroom.search.birrt import Budget
@@ -212,7 +212,7 @@ def _by_limbs(
         why = "" if found else _left(work, people, after)
     except OutOfTime as spent:
         after = work.certified_late()
-        status, why = "budget-spent", f"{spent}; {_so_far(work, after)}"
+        status, why = "budget-spent", f"{spent}; {so_far(work, after)}"
     return _plan(work, world, status, why, after)
 
 
@@ -244,7 +244,7 @@ def _in_pieces(world: World, people: Sequence[str], options: RepairOptions) -> P
             break
     free = after is not None and (after.free or not options.pending(after))
     status: Status = "budget-spent" if late else "found" if free else "partial"
-    why = "" if status == "found" else "; ".join([*([late] if late else reasons[:1]), _so_far(work, after)])
+    why = "" if status == "found" else "; ".join([*([late] if late else reasons[:1]), so_far(work, after)])
     return _plan(work, world, status, why, after)
 
 
@@ -378,20 +378,6 @@ def _repair_group(work: Work, group: Sequence[CollisionEpisode], pads_s: Sequenc
     return False
 
 
-def _so_far(work: Work, after: Certificate | None) -> str:
-    """Describe the state of a repair that the clock has ended."""
-    if work.before is None:
-        return "time ran out before the collisions were known"
-    if after is None:
-        return f"{len(work.before.collisions)} collisions before, {len(work.edits)} repairs made, none proven"
-    return _counts(work.before, after)
-
-
-def _counts(before: Certificate, after: Certificate) -> str:
-    close = f", and {len(after.unproven)} too close to be proven" if after.unproven else ""
-    return f"{len(before.collisions)} collisions before, {len(after.collisions)} now{close}"
-
-
 def _left(work: Work, people: Sequence[str], after: Certificate) -> str:
     """One sentence on what is left."""
     exact = ExactWorld(work.world)
@@ -402,4 +388,4 @@ def _left(work: Work, people: Sequence[str], after: Certificate) -> str:
     reason = work.failed.get(key_of(first), "all rounds of repair are used up")
     more = f", and {len(left) - 1} more" if len(left) > 1 else ""
     assert work.before is not None
-    return f"{first.text} ({reason}){more}; {_counts(work.before, after)}"
+    return f"{first.text} ({reason}){more}; {counts(work.before, after)}"

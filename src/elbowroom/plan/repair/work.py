@@ -78,3 +78,17 @@ def took(work: Work, done: RepairResult | None) -> bool:
 def key_of(episode: CollisionEpisode) -> tuple[str, str, int]:
     """Key of an episode that changes around it do not affect."""
     return episode.who, episode.limb, round(0.5 * sum(episode.during) * 4.0)
+
+
+def so_far(work: Work, after: Certificate | None) -> str:
+    """Describe the state of a repair that the clock has ended."""
+    if work.before is None:
+        return "time ran out before the collisions were known"
+    if after is None:
+        return f"{len(work.before.collisions)} collisions before, {len(work.edits)} repairs made, none proven"
+    return counts(work.before, after)
+
+
+def counts(before: Certificate, after: Certificate) -> str:
+    close = f", and {len(after.unproven)} too close to be proven" if after.unproven else ""
+    return f"{len(before.collisions)} collisions before, {len(after.collisions)} now{close}"
