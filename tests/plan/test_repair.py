@@ -149,7 +149,9 @@ def test_leg_steps_over_and_planted_feet_stay() -> None:
     assert plan.found, plan.why
     frames, joints = changed(plan, clip)
     assert set(joints) <= set(clip.character.chain("left_leg").joints)
-    assert not foot_contacts(clip).foot("left")[frames].any()
+    stands, foot = foot_contacts(clip).foot("left"), clip.character.role("left_foot")
+    moved = np.linalg.norm(frames_of(plan).positions()[:, foot] - clip.positions()[:, foot], axis=-1)
+    assert moved[stands].max() < 1e-3 < 0.02 < moved.max()
 
 
 def test_what_a_hand_holds_is_taken_past() -> None:
@@ -203,7 +205,8 @@ def test_recorded_clips_may_touch_themselves_as_before() -> None:
     assert plan.found, plan.why
     assert plan.certificate is not None and plan.certificate.touches["self"] > 0.03
     assert any(a.why == "in the clip" for a in plan.certificate.allowed)
-    assert set(changed(plan, deep)[1]) <= set(clip.character.chain("right_arm").joints)
+    right = (*clip.character.chain("right_arm").lead, *clip.character.chain("right_arm").joints)
+    assert set(changed(plan, deep)[1]) <= set(right)
 
 
 def test_clip_deep_in_the_floor_is_raised_and_keeps_its_poses() -> None:

@@ -53,15 +53,17 @@ class WindowScene(NamedTuple):
     """Surroundings of a body in F frames.
 
     place (F, G, 4, 4): from the world to the frame of each grid; there (F, G): whether it counts; others (F, M, 4):
-    balls of other bodies; need (F, Q): distance that each ball's centre must keep from all of it; floor (F, Q): height
+    balls of other bodies, by part from first (C + 1,) on, and crowd (F, C, 4) around each part; need (F, Q): distance that each ball's centre must keep from all of it; floor (F, Q): height
     that its centre must have; room, height (F, P): the most of both beyond the balls' radii, by part; base (F, Q, 3):
-    where balls were; apart (F, N): distance beyond touching that pairs of parts must keep, minus infinity where the one
-    they had will do, not a number where one of them is not held.
+    where balls were; apart (F, N): distance beyond touching that pairs of parts must keep, negative where they
+    may be in each other, minus infinity where the one they had will do, not a number where one of them is not held.
     """
 
     place: Array
     there: NDArray[np.bool_]
     others: Array
+    first: NDArray[np.int64]
+    crowd: Array
     need: Array
     floor: Array
     room: Array
@@ -118,13 +120,18 @@ def _distance(grids, scene, f, x, y, z, room):
             gx = T[0, 0] * a + T[1, 0] * b + T[2, 0] * c
             gy = T[0, 1] * a + T[1, 1] * b + T[2, 1] * c
             gz = T[0, 2] * a + T[1, 2] * b + T[2, 2] * c
-    for m in range(scene.others.shape[1]):
-        dx, dy, dz = x - scene.others[f, m, 0], y - scene.others[f, m, 1], z - scene.others[f, m, 2]
-        limit = best + scene.others[f, m, 3]
-        s = dx * dx + dy * dy + dz * dz
-        if limit > 0.0 and s < limit * limit and s > 0.0:
-            size = np.sqrt(s)
-            best, gx, gy, gz = size - scene.others[f, m, 3], dx / size, dy / size, dz / size
+    for c in range(scene.crowd.shape[1]):
+        dx, dy, dz = x - scene.crowd[f, c, 0], y - scene.crowd[f, c, 1], z - scene.crowd[f, c, 2]
+        limit = best + scene.crowd[f, c, 3]
+        if limit <= 0.0 or dx * dx + dy * dy + dz * dz >= limit * limit:
+            continue
+        for m in range(scene.first[c], scene.first[c + 1]):
+            dx, dy, dz = x - scene.others[f, m, 0], y - scene.others[f, m, 1], z - scene.others[f, m, 2]
+            limit = best + scene.others[f, m, 3]
+            s = dx * dx + dy * dy + dz * dz
+            if limit > 0.0 and s < limit * limit and s > 0.0:
+                size = np.sqrt(s)
+                best, gx, gy, gz = size - scene.others[f, m, 3], dx / size, dy / size, dz / size
     size = np.sqrt(gx * gx + gy * gy + gz * gz)
     if size > 1e-9:
         gx, gy, gz = gx / size, gy / size, gz / size
@@ -294,9 +301,10 @@ def _own_terms(rig, scene, f, T, axes, P, placed, weight, row, A, b, lack):
             p, o = o, p  # most balls of the part that has more are far from the other one
         x, y, z = _place(T[rig.holder[p]], rig.around, p)
         u, v, w = _place(T[rig.holder[o]], rig.around, o)
-        more = max(scene.apart[f, n], 0.0)
+        kept = scene.apart[f, n] == -np.inf
+        more = 0.0 if kept else scene.apart[f, n]
         reach = rig.around[p, 3] + rig.around[o, 3] + more
-        if (x - u) ** 2 + (y - v) ** 2 + (z - w) ** 2 > reach * reach:
+        if not (x - u) ** 2 + (y - v) ** 2 + (z - w) ** 2 <= reach * reach or reach <= 0.0:  # not a number: not held
             continue
         for part in (p, o):
             if not placed[part]:
@@ -304,15 +312,15 @@ def _own_terms(rig, scene, f, T, axes, P, placed, weight, row, A, b, lack):
                 placed[part] = True
         for q in range(rig.first[p], rig.first[p + 1]):
             near = rig.ball[q, 3] + rig.around[o, 3] + more
-            if (P[q, 0] - u) ** 2 + (P[q, 1] - v) ** 2 + (P[q, 2] - w) ** 2 >= near * near:
+            if near <= 0.0 or (P[q, 0] - u) ** 2 + (P[q, 1] - v) ** 2 + (P[q, 2] - w) ** 2 >= near * near:
                 continue
             for r in range(rig.first[o], rig.first[o + 1]):
                 dx, dy, dz = P[q, 0] - P[r, 0], P[q, 1] - P[r, 1], P[q, 2] - P[r, 2]
                 need = rig.ball[q, 3] + rig.ball[r, 3] + more
                 s = dx * dx + dy * dy + dz * dz
-                if s >= need * need or s < 1e-12:
+                if need <= 0.0 or s >= need * need or s < 1e-12:
                     continue
-                if scene.apart[f, n] < 0.0:
+                if kept:
                     bx = scene.base[f, q, 0] - scene.base[f, r, 0]
                     by = scene.base[f, q, 1] - scene.base[f, r, 1]
                     bz = scene.base[f, q, 2] - scene.base[f, r, 2]

@@ -116,13 +116,15 @@ def _own_pairs(body: Character, parts: Sequence[BallPart]) -> NDArray[np.int64]:
 class Nearby:
     """Surroundings of a body at N times: distances to meshes, and balls (N, M, 4) of other bodies.
 
-    place (N, G, 4, 4) leads from the world into the frame of each set of meshes, there (N, G) says when it counts.
+    first (C + 1,) is the first ball of each part of these bodies, crowd (N, C, 4) a ball around each part. place (N, G, 4, 4) leads from the world into the frame of each set of meshes, there (N, G) says when it counts.
     """
 
     distance: SignedDistance
     place: Array
     there: NDArray[np.bool_]
     others: Array
+    first: NDArray[np.int64]
+    crowd: Array
     regions: tuple[Region, ...] = ()
 
 
@@ -131,7 +133,15 @@ def measured(world: World, who: str, times: Array) -> Nearby:
     box = _box_around(world.record(times).joints[who])
     regions = (_static_region(world, box), *(region_of(thing.mesh) for thing in world.objects.values()))
     place, there = np.zeros((0, len(regions), 4, 4)), np.zeros((0, len(regions)), bool)
-    return Nearby(SignedDistance.to(regions), place, there, np.zeros((0, 0, 4)), regions)
+    return Nearby(
+        SignedDistance.to(regions),
+        place,
+        there,
+        np.zeros((0, 0, 4)),
+        np.zeros(1, np.int64),
+        np.zeros((0, 0, 4)),
+        regions,
+    )
 
 
 def around(world: World, who: str, record: Record, before: Nearby | None = None) -> Nearby:
@@ -150,11 +160,6 @@ def around(world: World, who: str, record: Record, before: Nearby | None = None)
             regions.append(region_of(mesh))
             place.append(inverse(T))
             there.append(counts)
-    others = [_balls_at(world.body(name), name, T) for name, T in record.joints.items() if name != who]
-    balls = np.concatenate(others, axis=1) if others else np.zeros((len(record), 0, 4))
-    near = (
-        (balls[..., :3] + balls[..., 3:] + FAR_M > box[0]) & (balls[..., :3] - balls[..., 3:] - FAR_M < box[1])
-    ).all(-1)
     known = None if before is None else _found_in(before.regions, regions)
     if before is not None and known is not None:
         distance, all_regions = before.distance, before.regions
@@ -165,7 +170,7 @@ def around(world: World, who: str, record: Record, before: Nearby | None = None)
     else:
         distance, all_regions = SignedDistance.to(regions), tuple(regions)
         places, counted = np.ascontiguousarray(np.stack(place, axis=1)), np.stack(there, axis=1)
-    return Nearby(distance, places, counted, np.ascontiguousarray(balls[:, near.any(axis=0)]), all_regions)
+    return Nearby(distance, places, counted, *_crowd(world, who, record, box), all_regions)
 
 
 def _box_around(T: Array) -> Array:
@@ -211,11 +216,25 @@ def _near(bounds: Array, T: Array, box: Array) -> NDArray[np.bool_]:
     return np.asarray(((middle[:, :3] + size > box[0]) & (middle[:, :3] - size < box[1])).all(axis=1))
 
 
-def _balls_at(body: Body, name: str, T: Array) -> Array:
-    """Balls (N, M, 4) of a body with joints at T (N, J, 4, 4)."""
-    parts = parts_of_body(body, name)
-    placed = []
-    for part in parts:
-        centers = np.einsum("nab,mb->nma", T[:, part.joint, :3, :3], part.balls[:, :3]) + T[:, part.joint, None, :3, 3]
-        placed.append(np.concatenate([centers, np.broadcast_to(part.balls[:, 3:], (*centers.shape[:2], 1))], axis=2))
-    return np.concatenate(placed, axis=1) if placed else np.zeros((len(T), 0, 4))
+def _crowd(world: World, who: str, record: Record, box: Array) -> tuple[Array, NDArray[np.int64], Array]:
+    """Balls (N, M, 4) of other bodies near a box, part by part: the first of each (C + 1,), and one around it (N, C, 4)."""
+    balls, first, crowd = [np.zeros((len(record), 0, 4))], [0], [np.zeros((len(record), 0, 4))]
+    for name, T in record.joints.items():
+        for part in parts_of_body(world.body(name), name) if name != who else ():
+            around = _placed(_around(part.balls)[None], T[:, part.joint])
+            middle, size = around[..., :3], around[..., 3:] + FAR_M
+            if ((middle + size > box[0]) & (middle - size < box[1])).all(axis=2).any():
+                balls.append(_placed(part.balls, T[:, part.joint]))
+                first.append(first[-1] + len(part.balls))
+                crowd.append(around)
+    return (
+        np.ascontiguousarray(np.concatenate(balls, axis=1)),
+        np.array(first, np.int64),
+        np.ascontiguousarray(np.concatenate(crowd, axis=1)),
+    )
+
+
+def _placed(balls: Array, T: Array) -> Array:
+    """Balls (M, 4) in the frame of a joint at T (N, 4, 4), in the world (N, M, 4)."""
+    centers = np.einsum("nab,mb->nma", T[:, :3, :3], balls[:, :3]) + T[:, None, :3, 3]
+    return np.concatenate([centers, np.broadcast_to(balls[:, 3:], (*centers.shape[:2], 1))], axis=2)

@@ -26,6 +26,8 @@ _HIT, _OWN = 3000.0, 1500.0
 # deep in something after some rounds stays there.
 _SETTLED, _HARDER = 0.1, 4.0
 _HOPELESS_M, _HOPELESS_AFTER = 0.12, 10
+# So does what has settled that deep although room has become worth that much more.
+_STUCK_M, _STUCK = 0.04, _HARDER**2
 # Of a metre of the centre of mass over the floor, and of the head's turn: people keep their balance and look where
 # they go.
 _BALANCE, _GAZE = 60.0, 2.0
@@ -33,7 +35,7 @@ _BALANCE, _GAZE = 60.0, 2.0
 # how much less than a clip itself has beyond its range an answer aims at, since the gate leaves little more than that.
 _RANGE, _SPARE_RAD, _LESS_RAD = 2000.0, 0.008, 0.001
 # Of a radian beside the intervals of a style, squared and a second.
-_STYLE = 200.0
+_STYLE = 400.0
 # Largest turn of a joint in one round, radians, and rounds at most, and those in which a seed pushes.
 _STEP_RAD, ROUNDS, _PUSHES = 0.3, 24, 5
 # What a part may lack of its room when the search ends, and the change then, metres and radians.
@@ -163,7 +165,8 @@ def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
         else:
             settled, damping = False, max(damping, _STEADY) * _STEADIER
         deepest = lacks.max(initial=0.0)
-        if k == rounds or (k >= _HOPELESS_AFTER and deepest > _HOPELESS_M):
+        stuck = hard >= _STUCK * seed.hard and deepest > _STUCK_M
+        if k == rounds or stuck or (k >= _HOPELESS_AFTER and deepest > _HOPELESS_M):
             break
         damped = np.array(H)
         damped[:, 0] += np.diag(np.maximum(share, damping) * steadied)

@@ -89,7 +89,7 @@ class Window:
     parts, and parts in `floored` collide with the floor. Of these, room is asked for: `margin` metres, and `more` by
     name of a part. All others keep the room that they have, up to that. `pinned` says at which frames of the clip
     (T,) a joint, by number, stays where it is: a foot that stands, a hand at work. `before` is what surrounded the same
-    motion in another world.
+    motion in another world. Own parts that collide may stay in each other by `deep_m` metres.
     """
 
     world: World
@@ -103,6 +103,7 @@ class Window:
     floored: frozenset[str] = frozenset()
     more: Mapping[str, float] = field(default_factory=dict)
     style: Style = CLOSE
+    deep_m: float = 0.0
     before: Nearby | None = None
 
     @cached_property
@@ -202,6 +203,8 @@ class Window:
             near.place,
             near.there,
             near.others,
+            near.first,
+            near.crowd,
             np.zeros(shape),
             np.full(shape, -np.inf),
             np.zeros(parts),
@@ -257,7 +260,7 @@ class Window:
             spans = self.blame.get(f"{names[p]}|{names[o]}", self.blame.get(f"{names[o]}|{names[p]}", ()))
             if spans:
                 more = max(self.more.get(names[k], 0.0) for k in (p, o))
-                out[self._within(spans), n] = self.margin + more
+                out[self._within(spans), n] = self.margin + more - self.deep_m
         for k, part in enumerate(self.parts):
             if part.hold is not None:
                 out[np.ix_(~self._held(part), (rig.pairs == k).any(axis=1))] = np.nan

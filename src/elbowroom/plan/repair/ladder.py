@@ -43,6 +43,8 @@ _TRIED_M = 0.02
 # What the limbs lack where more time would not help, metres; and ways to push a body that are tried in longer windows:
 # those that lacked least in the window before.
 _FAR_M, _NEAREST = 0.05, 3
+# The same of a whole body, metres; and answers from which feet are let go.
+_FAR_BODY_M, _LOOSE = 0.1, 2
 # How often an answer is solved again with what the proof has found.
 _AGAIN = 4
 # Answers of one window that are proven at most.
@@ -127,6 +129,8 @@ def cleared(
         best, answers = _cheapest(window, [seeds.unpushed(window)], group, options, best, ways, steps=steps)
         if best is not None:
             break
+        if min(answer.lack for answer in answers) > _FAR_BODY_M:
+            break
         pushed = dict(zip(ways, answers[1:], strict=False))
         ways = sorted(pushed, key=lambda way: pushed[way].lack)[:_NEAREST]
     return None if best is None else best[1]
@@ -182,7 +186,7 @@ def _fits(window: Window, answer: Answer, made: tuple[Array, Array], options: Re
 
 def _in_other_footholds(window: Window, tried: Sequence[Answer]) -> Iterator[Answer]:
     """Answers in which stances are moved: where feet go that need not stand where they did."""
-    for answer in sorted(tried, key=lambda a: (a.lack > _TRIED_M, a.cost))[:4]:
+    for answer in sorted(tried, key=lambda a: (a.lack > _TRIED_M, a.cost))[:_LOOSE]:
         free = optimise(window, seeds.footloose(window, answer.seed))
         seed = seeds.stepped(window, free) if free.lack <= _TRIED_M else None
         if seed is not None:

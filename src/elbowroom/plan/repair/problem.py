@@ -23,6 +23,8 @@ from elbowroom.world.world import World
 _TOGETHER_S = 0.6
 # Room that is added about a part that the proof rejects, metres, beyond its depth up to the second figure.
 _MORE_M, _DEEP_M = 0.003, 0.03
+# Share of the depth allowed to own parts of recorded people that a repair leaves them.
+_OF_CAP = 0.9
 # Frames that a change needs to leave the motion and return.
 _LEAST_FRAMES = 4
 # Seconds around the moment at which something is taken or left in which the hand stays.
@@ -72,8 +74,19 @@ def window_about(
     for episode in group:
         for pair in episode.pairs:
             _blame(world, who, pair, episode.during, blame, floored)
+    deep = _OF_CAP * world.caps.own if options.recorded(who) else 0.0
     window = Window(
-        world, who, clip, first, last, blame, pinned, options.margin, frozenset(floored), style=options.style
+        world,
+        who,
+        clip,
+        first,
+        last,
+        blame,
+        pinned,
+        options.margin,
+        frozenset(floored),
+        style=options.style,
+        deep_m=deep,
     )
     return window if known is None else window.beside(known)
 
