@@ -147,7 +147,7 @@ def test_leg_steps_over_and_planted_feet_stay() -> None:
     assert {c.limb for c in before.collisions} == {"left_leg"}
     plan = repair(world)
     assert plan.found, plan.why
-    frames, joints = changed(plan, clip)
+    _, joints = changed(plan, clip)
     assert set(joints) <= set(clip.character.chain("left_leg").joints)
     stands, foot = foot_contacts(clip).foot("left"), clip.character.role("left_foot")
     moved = np.linalg.norm(frames_of(plan).positions()[:, foot] - clip.positions()[:, foot], axis=-1)

@@ -53,10 +53,11 @@ class WindowScene(NamedTuple):
     """Surroundings of a body in F frames.
 
     place (F, G, 4, 4): from the world to the frame of each grid; there (F, G): whether it counts; others (F, M, 4):
-    balls of other bodies, by part from first (C + 1,) on, and crowd (F, C, 4) around each part; need (F, Q): distance that each ball's centre must keep from all of it; floor (F, Q): height
-    that its centre must have; room, height (F, P): the most of both beyond the balls' radii, by part; base (F, Q, 3):
-    where balls were; apart (F, N): distance beyond touching that pairs of parts must keep, negative where they
-    may be in each other, minus infinity where the one they had will do, not a number where one of them is not held.
+    balls of other bodies, by part from first (C + 1,) on, and crowd (F, C, 4) around each part; need (F, Q):
+    distance that each ball's centre must keep from all of it; floor (F, Q): height that its centre must have; room,
+    height (F, P): the most of both beyond the balls' radii, by part; base (F, Q, 3): where balls were; apart (F,
+    N): distance beyond touching that pairs of parts must keep, negative where they may be in each other, minus
+    infinity where the one they had will do, not a number where one of them is not held.
     """
 
     place: Array

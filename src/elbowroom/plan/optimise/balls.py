@@ -116,7 +116,8 @@ def _own_pairs(body: Character, parts: Sequence[BallPart]) -> NDArray[np.int64]:
 class Nearby:
     """Surroundings of a body at N times: distances to meshes, and balls (N, M, 4) of other bodies.
 
-    first (C + 1,) is the first ball of each part of these bodies, crowd (N, C, 4) a ball around each part. place (N, G, 4, 4) leads from the world into the frame of each set of meshes, there (N, G) says when it counts.
+    first (C + 1,) is the first ball of each part of these bodies, crowd (N, C, 4) a ball around each part. place (N, G,
+    4, 4) leads from the world into the frame of each set of meshes, there (N, G) says when it counts.
     """
 
     distance: SignedDistance
@@ -217,7 +218,7 @@ def _near(bounds: Array, T: Array, box: Array) -> NDArray[np.bool_]:
 
 
 def _crowd(world: World, who: str, record: Record, box: Array) -> tuple[Array, NDArray[np.int64], Array]:
-    """Balls (N, M, 4) of other bodies near a box, part by part: the first of each (C + 1,), and one around it (N, C, 4)."""
+    """Balls (N, M, 4) of other bodies near a box; the first of each part (C + 1,), and a ball around each (N, C, 4)."""
     balls, first, crowd = [np.zeros((len(record), 0, 4))], [0], [np.zeros((len(record), 0, 4))]
     for name, T in record.joints.items():
         for part in parts_of_body(world.body(name), name) if name != who else ():
