@@ -134,11 +134,11 @@ def _person(exact: ExactWorld, who: str) -> _Person | None:
     skin = seen_skin(body) if isinstance(body, Character) else None
     if skin is None or not isinstance(body, Character):
         return None
-    shapes = [shape for shape, _ in shapes_of(body)]
+    shapes = [s.shape for s in shapes_of(body) if s.others]
     cover = kept(body, "skin cover", lambda: cover_of(body.skeleton, shapes, skin))
     length = np.linalg.norm(body.skeleton.offsets, axis=1)
     length[0] = 0.0
-    parts = np.flatnonzero([p.kind == "body" and p.owner == who for p in exact.parts])
+    parts = np.flatnonzero([p.kind == "body" and p.owner == who and p.others for p in exact.parts])
     arms = kept(body, "skin levers", lambda: levers(cover, length))
     return _Person(who, exact.world.motion(who), cover, arms, length, len(skin.vertices), parts)
 

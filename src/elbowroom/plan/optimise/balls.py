@@ -17,7 +17,7 @@ from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.kernels.signed import FAR_M
 from elbowroom.kernels.windows import Rig
 from elbowroom.world.exact import own_pairs_of
-from elbowroom.world.pairs import hand_of, shapes_of
+from elbowroom.world.pairs import BodyShape, hand_of, shapes_of
 from elbowroom.world.things import Hold
 from elbowroom.world.world import Record, World
 
@@ -29,24 +29,31 @@ _AROUND_M = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A rigid part that moves with a joint: its name as in collision pairs, and balls (B, 4) in the joint's frame."""
+    """A rigid part that moves with a joint: its name as in collision pairs, and balls (B, 4) in the joint's frame.
+
+    `others`: whether it is tested against anything but its own body.
+    """
 
     name: str
     joint: int
     balls: Array
     hold: Hold | None = None
+    others: bool = True
 
 
 def parts_of_body(body: Body, who: str) -> list[Part]:
     """Collision shapes of a body as parts."""
 
-    def make() -> list[tuple[str, int, Array]]:
+    def make() -> list[tuple[BodyShape, Array]]:
         return [
-            (shape.name, shape.joint, few_balls(shape, _BONE if hand_of(role) and "hand" not in role else _SEGMENT))
-            for shape, role in shapes_of(body)
+            (s, few_balls(s.shape, _BONE if hand_of(s.role) and "hand" not in s.role else _SEGMENT))
+            for s in shapes_of(body)
         ]
 
-    return [Part(f"{who}.{name}", joint, balls) for name, joint, balls in kept(body, "few balls", make)]
+    return [
+        Part(f"{who}.{s.shape.name}", s.shape.joint, balls, others=s.others)
+        for s, balls in kept(body, "few balls", make)
+    ]
 
 
 def parts_held(world: World, who: str, record: Record) -> list[Part]:
@@ -108,7 +115,7 @@ def _own_pairs(body: Character, parts: Sequence[Part]) -> NDArray[np.int64]:
     for p, part in enumerate(parts[shapes:], shapes):
         forearm = int(body.parents[part.joint])
         arm = {forearm, *body.subtree(part.joint)}
-        held += [(q, p) for q in range(shapes) if parts[q].joint not in arm]
+        held += [(q, p) for q in range(shapes) if parts[q].joint not in arm and parts[q].others]
     return np.concatenate([pairs, np.array(held, np.int64).reshape(-1, 2)]).astype(np.int64)
 
 
@@ -165,7 +172,7 @@ def _near(bounds: Array, T: Array, box: Array) -> NDArray[np.bool_]:
 
 def _balls_at(body: Body, name: str, T: Array) -> Array:
     """Balls (N, M, 4) of a body with joints at T (N, J, 4, 4)."""
-    parts = parts_of_body(body, name)
+    parts = [part for part in parts_of_body(body, name) if part.others]
     placed = []
     for part in parts:
         centers = np.einsum("nab,mb->nma", T[:, part.joint, :3, :3], part.balls[:, :3]) + T[:, part.joint, None, :3, 3]
