@@ -48,11 +48,7 @@ _THIN = 0.002
 # Share of the height of the ankles below which a boot that is skinned to the shin stands on the floor all the same.
 _SOLE = 0.8
 
-# Skin that a leg gains stays this far from the middle between the legs at rest, metres: thighs of a Rocketbox adult,
-# who is the tightest of the rigs at hand, are 11 mm apart there and 20 mm nearer as he stands.
-_APART = 0.015
-
-# Segments that keep their shapes around the skin at rest: soles that do not float, hands and fingers that close on things.
+# Segments that keep their shapes around the skin at rest: soles must not float, and hands close on things.
 _STILL = ("_foot", "_toes", "_hand", *(f"_{finger}" for finger in FINGERS))
 
 
@@ -134,27 +130,9 @@ def _fitted(
         j = shapes[k].joint
         if names.get(j, skeleton.names[j]).rstrip("123").endswith(_STILL):
             continue
-        points, plane = np.concatenate(gained), _inwards(skeleton, roles, j)
-        if plane is not None:
-            points = points - np.maximum(points @ plane[:3] + plane[3], 0.0)[:, None] * plane[:3]
-        pieces[j] = np.concatenate([pieces[j], points])
+        pieces[j] = np.concatenate([pieces[j], *gained])
         shapes[k] = replace(around(j), own=shapes[k])
     return shapes
-
-
-def _inwards(skeleton: Skeleton, roles: Mapping[str, int], joint: int) -> Array | None:
-    """Plane (4,) in the frame of a joint of a leg that keeps it off the middle between the hips at rest; else None.
-
-    Skin between spread legs would make thighs so thick that they overlap, and then they could not be told apart.
-    """
-    hips = [roles.get(f"{side}_thigh", -1) for side in ("left", "right")]
-    side = next((s for s, hip in enumerate(hips) if hip >= 0 and joint in skeleton.subtree(hip)), None)
-    if side is None or min(hips) < 0:
-        return None
-    T, (here, there) = skeleton.T_rest[joint], skeleton.T_rest[[hips[side], hips[1 - side]], :3, 3]
-    inwards = normalize(there - here)
-    offset = inwards @ (T[:3, 3] - 0.5 * (here + there)) + _APART
-    return np.append(inwards @ T[:3, :3], offset)
 
 
 def owners(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> NDArray[np.int64]:

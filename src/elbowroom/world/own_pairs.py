@@ -110,9 +110,7 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
     return OwnPairs(counts, ignored)
 
 
-def _beside_hips(
-    body: Body, shapes: Sequence[BodyShape], ignored: set[tuple[int, int]]
-) -> set[tuple[int, int]]:
+def _beside_hips(body: Body, shapes: Sequence[BodyShape], ignored: set[tuple[int, int]]) -> set[tuple[int, int]]:
     """Pairs of the joints that turn as one with the pelvis, with each other and with neighbours of any of them.
 
     Together they are one segment, whose skin the rig has divided.

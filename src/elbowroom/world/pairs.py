@@ -188,9 +188,7 @@ def shapes_of(body: Body) -> tuple[BodyShape, ...]:
         roles = _segment_roles(body)
         shapes, own = unfolded([s for s in body.shapes if not roles[s.joint].endswith("_eye")])
         slim = np.isin(np.arange(len(shapes)), own)
-        return tuple(
-            BodyShape(s, roles[s.joint], bool(own[k] < 0), not slim[k]) for k, s in enumerate(shapes)
-        )
+        return tuple(BodyShape(s, roles[s.joint], bool(own[k] < 0), not slim[k]) for k, s in enumerate(shapes))
 
     return kept(body, "shapes that hit", found)
 
