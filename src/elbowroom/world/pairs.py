@@ -218,7 +218,7 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
         if during is None:
             continue
         joints = holding_joints(world.body(hold.by), hold.hand)
-        holding = [i for i, p in enumerate(parts[:movers]) if p.owner == hold.by and p.joint in joints]
+        holding = [i for i, p in enumerate(parts[:movers]) if p.owner == hold.by and p.joint in joints and p.others]
         for k in pairs.number[holding, rows[hold.object]].tolist() if hold.object in rows else ():
             pairs.off[k] = (*pairs.off.get(k, ()), during)
     for link in world.linked:
