@@ -29,9 +29,9 @@ HELD_M = 0.004
 # in recorded motion is outside by more than 5 mm, with 120 0.04 %.
 _POSTURES = 120
 # Joints go beyond the ranges that are known from recorded people by so much, degrees, where clips were moved onto other
-# skeletons: rigs share the turn of a head, a palm or a shoulder between their joints unlike each other.
+# skeletons: rigs share the turn of a head, a palm or a shoulder between their joints unlike each other. With 10 degrees
+# more of all others, what is held at arm's length of a walk is in the thighs.
 _FURTHER_DEG = {"head": 40.0, "forearm": 30.0, "neck": 20.0, "clavicle": 20.0, "foot": 20.0}
-_FURTHER_OTHERS_DEG = 10.0
 # Those of the trunk share the turns of the ones that a rig lacks.
 _TRUNK = ("spine1", "spine2", "chest")
 _FURTHER_TRUNK_DEG = 20.0
@@ -151,7 +151,7 @@ def postures(
         span = used_range(role)
         if span is not None:
             part = role.removeprefix("left_").removeprefix("right_")
-            further = _FURTHER_DEG.get(part, _FURTHER_OTHERS_DEG)
+            further = _FURTHER_DEG.get(part, 0.0)
             if role in _TRUNK and not set(_TRUNK) <= set(roles):
                 further = _FURTHER_TRUNK_DEG
             spans[role] = span + np.radians(further) * np.array([[-1.0], [1.0]])
