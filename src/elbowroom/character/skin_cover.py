@@ -39,6 +39,8 @@ _FURTHER_TRUNK_DEG = 20.0
 _SAMPLES = 16
 # Depth below which a point counts as being on a plane, metres.
 _ROUNDING_M = 1e-9
+# Segments from a vertex's own to those that may hold it: past a clavicle the chest holds what an upper arm moves.
+_KIN = 2
 # Weight from which a joint says which shapes may hold a vertex.
 _COUNTS = 0.02
 
@@ -200,11 +202,13 @@ def _candidates(skeleton: Skeleton, joint: NDArray[np.int64], skin: Skin) -> NDA
             carrier[j] = carrier[parent] if parent >= 0 else -1
     kin: dict[int, list[int]] = {j: [] for j in of}
     for j in of:
-        parent = int(skeleton.parents[j])
-        above = int(carrier[parent]) if parent >= 0 else -1
-        if above in kin:
-            kin[j].append(above)
-            kin[above].append(j)
+        above = j
+        for _ in range(_KIN):
+            parent = int(skeleton.parents[above]) if above >= 0 else -1
+            above = int(carrier[parent]) if parent >= 0 else -1
+            if above in kin:
+                kin[j].append(above)
+                kin[above].append(j)
     first = min(of, default=0)
     order = np.argsort(-skin.weights, axis=1, kind="stable")
     heavy = np.take_along_axis(skin.weights, order, axis=1) > _COUNTS

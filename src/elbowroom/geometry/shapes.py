@@ -58,11 +58,10 @@ class Shape:
 
 
 def unfolded(shapes: Sequence[Shape]) -> tuple[list[Shape], NDArray[np.int32]]:
-    """Shapes, then their slimmer ones for tests of a body against itself; the row of each one's (N,), -1 without."""
-    rows = [*shapes, *(shape.own for shape in shapes if shape.own is not None)]
-    own = np.full(len(rows), -1, np.int32)
-    own[[k for k, shape in enumerate(shapes) if shape.own is not None]] = np.arange(len(shapes), len(rows))
-    return rows, own
+    """Shapes, each before its slimmer one for tests of a body against itself; the row of that (N,), -1 without."""
+    rows = [one for shape in shapes for one in (shape, shape.own) if one is not None]
+    own = [k + 1 if shape.own is not None else -1 for k, shape in enumerate(rows)]
+    return rows, np.array(own, np.int32)
 
 
 def folded(rows: Sequence[Shape], own: NDArray) -> tuple[Shape, ...]:

@@ -13,6 +13,10 @@ from elbowroom.kernels.triangles import away
 
 Array = NDArray[np.float64]
 
+# Height over a plane below which a point counts as being on it, metres: of two triangles in one plane, rounding may have
+# a corner outside of the one that is far from it.
+_ON_M = 1e-9
+
 
 class Cover(NamedTuple):
     """Convex shapes of a body in the frames of their joints, and the vertices of its skin that may leave them.
@@ -84,12 +88,12 @@ def _outside(cover, s, x, y, z, limit):
     for k in range(first, cover.plane[s + 1]):
         n = cover.planes[k]
         most = max(most, n[0] * x + n[1] * y + n[2] * z + n[3])
-    if most <= 0.0 or most >= limit:
+    if most <= _ON_M or most >= limit:
         return most, 0.0, 0.0, 0.0
     best, bx, by, bz = np.inf, 0.0, 0.0, 0.0
     for k in range(first, cover.plane[s + 1]):
         n = cover.planes[k]
-        if n[0] * x + n[1] * y + n[2] * z + n[3] > 0.0:  # the nearest triangle faces the point
+        if n[0] * x + n[1] * y + n[2] * z + n[3] > -_ON_M:  # the nearest triangle faces the point
             dx, dy, dz = away(x, y, z, cover.triangles, k)
             far = dx * dx + dy * dy + dz * dz
             if far < best:

@@ -182,7 +182,7 @@ def _parts_of_body(name: str, body: Body) -> tuple[Part, ...]:
 
 
 def shapes_of(body: Body) -> tuple[BodyShape, ...]:
-    """Collision shapes of a body: those of `body.shapes`, then the slimmer ones for tests against itself."""
+    """Collision shapes of a body: those of `body.shapes`, and the slimmer ones for tests against itself."""
 
     def found() -> tuple[BodyShape, ...]:
         roles = _segment_roles(body)
