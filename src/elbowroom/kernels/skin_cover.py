@@ -236,15 +236,15 @@ class _Watch(NamedTuple):
     """Vertices under watch: what is known of their places against the first shape that may hold them.
 
     pair (S, J): numbers of the Q transforms of joints in the frames of those shapes' joints, -1 where none is needed;
-    scaled (V, K, 4): weights times (place, 1), count (V,) of the weights, pull (V,) of those that move a vertex against
-    its shape; reach (G, K): longest lever of a group on each of its joints, metres. known (V, 4): place and distance
-    when it was last worked out; held (V,): whether it was near enough. passed (G,): how far the joints of a group have
+    scaled (V, K, 4): weights times (place, 1), movers (V,): number of joints, pull (V,): weight of those that move a
+    vertex against its shape; reach (G, K): longest lever of a group on each of its joints, metres. known (V, 4): place
+    and distance when it was last worked out; held (V,): whether it was near enough. passed (G,): how far the joints of a group have
     moved any point; due (V,): where that may have a vertex leave its shape; soon (G,): the least of them.
     """
 
     pair: NDArray[np.int64]
     scaled: Array
-    count: NDArray[np.int64]
+    movers: NDArray[np.int64]
     pull: Array
     reach: Array
     known: Array
@@ -292,8 +292,8 @@ def excess(
     _follow(cover, watch, *rooms, T, turn, length, arc, slack, limit, worst, many)
 
 
-@njit_nogil
-def _begin(cover: Cover, watch: _Watch) -> int:
+@njit_nogil()
+def _begin(cover, watch):
     """Fill what never changes of a watch; the number of transforms that it needs."""
     pairs, widest = 0, cover.joints.shape[1]
     for g in range(watch.reach.shape[0]):
@@ -304,7 +304,7 @@ def _begin(cover: Cover, watch: _Watch) -> int:
                 w, j = cover.weights[v, k], cover.joints[v, k]
                 if w == 0.0:
                     break
-                watch.count[v] = k + 1
+                watch.movers[v] = k + 1
                 b = cover.bound[v, k]
                 for i in range(3):
                     watch.scaled[v, k, i] = w * b[i]
@@ -314,14 +314,14 @@ def _begin(cover: Cover, watch: _Watch) -> int:
                     pairs += 1
                 if j != cover.joint[s]:
                     watch.pull[v] += w
-                for c in range(watch.count[first]):  # the same joints, in another order
+                for c in range(watch.movers[first]):  # the same joints, in another order
                     if cover.joints[first, c] == j:
                         lever = np.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2])
                         watch.reach[g, c] = max(watch.reach[g, c], lever)
     return pairs
 
 
-@njit_nogil
+@njit_nogil()
 def _follow(cover, watch, relative, steps, T, turn, length, arc, slack, limit, worst, many):
     """`excess` with relative (2, Q, 3, 4) and steps (Q, 2) to work in.
 
@@ -338,7 +338,7 @@ def _follow(cover, watch, relative, steps, T, turn, length, arc, slack, limit, w
         for g in range(passed.shape[0]):
             first, step = cover.group[g], 0.0
             if n > 0:
-                for k in range(watch.count[first]):
+                for k in range(watch.movers[first]):
                     q = pair[cover.near[first, 0], cover.joints[first, k]]
                     step = max(step, steps[q, 0] + steps[q, 1] * watch.reach[g, k])
             passed[g] += step
@@ -350,7 +350,7 @@ def _follow(cover, watch, relative, steps, T, turn, length, arc, slack, limit, w
                 if held[v] and passed[g] <= due[v] and flat:
                     soon[g] = min(soon[g], due[v])
                     continue
-                a, b, c = _within(cover, now, pair, watch.scaled, watch.count, v, mine)
+                a, b, c = _within(cover, now, pair, watch.scaled, watch.movers, v, mine)
                 far, was = known[v, 3], held[v]
                 if was:
                     far += np.sqrt((a - known[v, 0]) ** 2 + (b - known[v, 1]) ** 2 + (c - known[v, 2]) ** 2)
