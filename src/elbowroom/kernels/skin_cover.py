@@ -13,8 +13,8 @@ from elbowroom.kernels.triangles import away
 
 Array = NDArray[np.float64]
 
-# Height over a plane below which a point counts as being on it, metres: of two triangles in one plane, rounding may have
-# a corner outside of the one that is far from it.
+# Height over a plane below which a point counts as being on it, metres: rounding may have a corner of one of two
+# triangles in a plane outside of the other, which may be far from it.
 _ON_M = 1e-9
 
 
@@ -238,8 +238,8 @@ class _Watch(NamedTuple):
     pair (S, J): numbers of the Q transforms of joints in the frames of those shapes' joints, -1 where none is needed;
     scaled (V, K, 4): weights times (place, 1), movers (V,): number of joints, pull (V,): weight of those that move a
     vertex against its shape; reach (G, K): longest lever of a group on each of its joints, metres. known (V, 4): place
-    and distance when it was last worked out; held (V,): whether it was near enough. passed (G,): how far the joints of a group have
-    moved any point; due (V,): where that may have a vertex leave its shape; soon (G,): the least of them.
+    and distance when it was last worked out; held (V,): whether it was near enough. passed (G,): how far the joints of
+    a group have moved any point; due (V,): where that may have a vertex leave its shape; soon (G,): the least of them.
     """
 
     pair: NDArray[np.int64]
