@@ -17,7 +17,7 @@ from elbowroom.character.body import Body, Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.contacts import Contact
-from elbowroom.world.pairs import BodyShape, OwnPairs, hand_of, shapes_of
+from elbowroom.world.pairs import OwnPairs, TestedShape, hand_of, shapes_of
 from elbowroom.world.world import World
 
 BELLY = ("spine1", "spine2", "chest")
@@ -110,7 +110,7 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
     return OwnPairs(counts, ignored)
 
 
-def _beside_hips(body: Body, shapes: Sequence[BodyShape], ignored: set[tuple[int, int]]) -> set[tuple[int, int]]:
+def _beside_hips(body: Body, shapes: Sequence[TestedShape], ignored: set[tuple[int, int]]) -> set[tuple[int, int]]:
     """Pairs of the joints that turn as one with the pelvis, with each other and with neighbours of any of them.
 
     Together they are one segment, whose skin the rig has divided.

@@ -58,7 +58,7 @@ class Part:
     others: bool = True
 
 
-class BodyShape(NamedTuple):
+class TestedShape(NamedTuple):
     """Collision shape of a body, the role of its segment, and what it is tested against: its own body, all others."""
 
     shape: Shape
@@ -181,14 +181,14 @@ def _parts_of_body(name: str, body: Body) -> tuple[Part, ...]:
     return kept(body, ("parts", name), found)
 
 
-def shapes_of(body: Body) -> tuple[BodyShape, ...]:
+def shapes_of(body: Body) -> tuple[TestedShape, ...]:
     """Collision shapes of a body: those of `body.shapes`, and the slimmer ones for tests against itself."""
 
-    def found() -> tuple[BodyShape, ...]:
+    def found() -> tuple[TestedShape, ...]:
         roles = _segment_roles(body)
         shapes, own = unfolded([s for s in body.shapes if not roles[s.joint].endswith("_eye")])
         slim = np.isin(np.arange(len(shapes)), own)
-        return tuple(BodyShape(s, roles[s.joint], bool(own[k] < 0), not slim[k]) for k, s in enumerate(shapes))
+        return tuple(TestedShape(s, roles[s.joint], bool(own[k] < 0), not slim[k]) for k, s in enumerate(shapes))
 
     return kept(body, "shapes that hit", found)
 

@@ -17,7 +17,7 @@ from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.kernels.signed import FAR_M
 from elbowroom.kernels.windows import Rig
 from elbowroom.world.exact import own_pairs_of
-from elbowroom.world.pairs import BodyShape, hand_of, shapes_of
+from elbowroom.world.pairs import TestedShape, hand_of, shapes_of
 from elbowroom.world.things import Hold
 from elbowroom.world.world import Record, World
 
@@ -44,7 +44,7 @@ class Part:
 def parts_of_body(body: Body, who: str) -> list[Part]:
     """Collision shapes of a body as parts."""
 
-    def make() -> list[tuple[BodyShape, Array]]:
+    def make() -> list[tuple[TestedShape, Array]]:
         return [
             (s, few_balls(s.shape, _BONE if hand_of(s.role) and "hand" not in s.role else _SEGMENT))
             for s in shapes_of(body)
