@@ -31,7 +31,7 @@ _POSTURES = 120
 # Joints go beyond the ranges that are known from recorded people by so much, degrees, where clips were moved onto other
 # skeletons: rigs share the turn of a head, a palm or a shoulder between their joints unlike each other. With 10 degrees
 # more of all others, what is held at arm's length of a walk is in the thighs.
-_FURTHER_DEG = {"head": 40.0, "forearm": 30.0, "neck": 20.0, "clavicle": 20.0, "foot": 20.0}
+_FURTHER_DEG = {"head": 25.0, "forearm": 30.0, "neck": 10.0, "clavicle": 20.0, "foot": 20.0}
 # Those of the trunk share the turns of the ones that a rig lacks.
 _TRUNK = ("spine1", "spine2", "chest")
 _FURTHER_TRUNK_DEG = 20.0
