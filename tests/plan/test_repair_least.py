@@ -144,7 +144,7 @@ def test_who_leans_aside_keeps_the_feet_and_the_weight_over_them() -> None:
     sway = PelvisOffset(clip, clip, legs, Core(0.6, 1.1, 1.5, 2.0), False)
     left = np.cross((0.0, 0.0, 1.0), sway.ahead)
     world = World(floor=0.0).with_character("ann", clip)
-    world = world.with_static("lamp", box((0.3, 0.3, 0.3), place_of("head", 1.5) + 0.23 * left + (0.0, 0.0, 0.09)))
+    world = world.with_static("lamp", box((0.3, 0.3, 0.3), place_of("head", 1.5) + 0.25 * left + (0.0, 0.0, 0.09)))
     episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
     found = [one for one in postures(world, episode, options()) if "leaned" in one.text]
     assert found and found[0].leaves == 0.0
