@@ -262,6 +262,8 @@ class Part:
     joint: int = -1
     joint_name: str = ""
     shells: list[Shell] = field(default_factory=list)
+    own: bool = True  # whether it counts against its own body
+    others: bool = True  # and against everything else
     sunk: float = -np.inf  # below this height insides do not count: the floor stands for them
 
     @property
@@ -531,6 +533,12 @@ class Scene:
             raise BadFile(f"{file.path} needs a kind and a joint for each shape of '{name}'.")
         size = file.get(f"{key}/shape_size", (S, 3)) if S else np.zeros((0, 3))
         local = file.get(f"{key}/T_joint_shape", (S, 4, 4)) if S else np.zeros((0, 4, 4))
+        own = file.table(f"{key}/shape_own", None, "iu").astype(int)  # the row of a slimmer shape for own pairs, or -1
+        own = own if len(own) else np.full(S, -1)
+        slim = own[own != -1] if len(own) == S else own
+        fits = len(own) == S and np.all((slim >= 0) & (slim < S)) and len(set(slim.tolist())) == len(slim)
+        if not fits or np.any(own[slim] != -1) or np.any(joint[slim] != joint[own != -1]):
+            raise BadFile(f"{file.path} needs slimmer shapes of '{name}' on the joints of those that they stand for.")
         if not self._finite(name, offsets, root, q, size, local):
             return
         length = np.linalg.norm(q, axis=-1, keepdims=True)
@@ -555,6 +563,7 @@ class Scene:
             j = int(joint[i])
             part = Part(f"{name}.{names[i]}", "body", name, geometry, points, radius, seeds, T_shape, j)
             part.joint_name = self.joint_names[name][j]
+            part.own, part.others = bool(own[i] < 0), i not in slim
             self.parts.append(part)
 
     def _shape(self, key: str, kind: str, size: Array) -> tuple[Any, Array, float]:
@@ -1056,6 +1065,9 @@ class Rules:
         """Whether a pair is looked at."""
         if not (a.moves or b.moves) or (a.owner == b.owner and a.joint == b.joint):
             return False
+        same = a.kind == b.kind == "body" and a.owner == b.owner
+        if not ((a.own and b.own) if same else (a.others and b.others)):
+            return False
         return frozenset((a.name, b.name)) not in self.ignored
 
 
@@ -1153,7 +1165,7 @@ def verify(path: str | Path, rate: float = RATE_HZ, slack: float = SLACK_M, *, f
             _check_pair(scene, rules, a, b, slack, report, first)
     if scene.floor is not None:
         for part in scene.parts:
-            if part.moves:
+            if part.moves and part.others:
                 report.pairs += 1
                 _check_floor(scene, rules, part, slack, report)
     report.violations.sort(key=lambda v: -v.depth if np.isfinite(v.depth) else -np.inf)

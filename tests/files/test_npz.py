@@ -17,7 +17,7 @@ from tools import small_worlds
 
 PER_CHARACTER = {
     "joint_names", "parents", "offsets", "rest", "rotations", "root", "T_world_joint", "role_names", "role_joints",
-    "shape_names", "shape_joint", "shape_kind", "shape_size", "T_joint_shape",
+    "shape_names", "shape_joint", "shape_kind", "shape_size", "T_joint_shape", "shape_own",
 }  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def entering(clip: Clip, step: int = 1, depth: float = 0.0) -> dict[tuple[str, s
     """Pairs that are deeper in each other than `depth` (m) at some frame, with the deepest (m)."""
     body: Character = clip.character
     shapes: dict[str, list[tuple[coal.ShapeBase, Shape]]] = {}
-    for shape in body.shapes:
+    for shape in (s.own or s for s in body.shapes):
         shapes.setdefault(shape.name, []).append((_geometry(shape), shape))
     T = clip.world()[::step]
     request, worst = coal.DistanceRequest(), {}
@@ -65,7 +65,7 @@ def entering(clip: Clip, step: int = 1, depth: float = 0.0) -> dict[tuple[str, s
 
 def separation(clip: Clip, a: str, b: str) -> np.ndarray:
     """Exact distance (T,) of two parts that have one shape each, metres."""
-    (one,), (other,) = ([s for s in clip.character.shapes if s.name == name] for name in (a, b))
+    (one,), (other,) = ([s.own or s for s in clip.character.shapes if s.name == name] for name in (a, b))
     T = clip.world()
     Ta, Tb = T[:, one.joint] @ one.T_joint_shape, T[:, other.joint] @ other.T_joint_shape
     request, shapes = coal.DistanceRequest(), (_geometry(one), _geometry(other))

@@ -28,7 +28,8 @@ def fit_shapes(
     """Collision shapes per segment, named after its role, else after its joint.
 
     With a skin they enclose, in the rest pose, every piece of it that the segment owns, and nearly so in other common
-    postures within the `limits` of the joints and in `samples` (N, J, 4) of a clip. Without, radii follow from stature:
+    postures where there are `limits` of joints, and in `samples` (N, J, 4) of a clip; those around it at rest are their
+    `own` shapes. Without a skin, radii follow from stature:
     `height` in metres, or what the length of the legs says. A part may have several shapes.
     """
     if skin is not None and len(skin.vertices):

@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from elbowroom.character.anatomy_rest import FINGERS
 from elbowroom.character.body import Skin
 from elbowroom.character.limits import JointLimit
 from elbowroom.character.skeleton import Skeleton
@@ -28,7 +30,7 @@ from elbowroom.character.skin_cover import cover_of, outliers, postures
 from elbowroom.geometry.kept import Arrays, contents, package_sources, remembered
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.geometry.shapes import Hull, Shape, capsule, convex_hull
+from elbowroom.geometry.shapes import Hull, Shape, capsule, convex_hull, folded, unfolded
 from elbowroom.kernels.capsules import capsule_around, least_line
 
 # A capsule is taken if the skin is on average this near below its surface, as a share of the body's height
@@ -46,9 +48,8 @@ _THIN = 0.002
 # Share of the height of the ankles below which a boot that is skinned to the shin stands on the floor all the same.
 _SOLE = 0.8
 
-# Skin that a leg gains stays this far from the middle between the legs at rest, metres: thighs of a Rocketbox adult,
-# who is the tightest of the rigs at hand, are 11 mm apart there and 20 mm nearer as he stands.
-_APART = 0.015
+# Segments that keep their shapes around the skin at rest: soles must not float, and hands close on things.
+_STILL = ("_foot", "_toes", "_hand", *(f"_{finger}" for finger in FINGERS))
 
 
 # Segments, and those that get what they share; see above.
@@ -71,18 +72,21 @@ def shapes_from_skin(
     held = remembered("shapes", about, lambda: _as_arrays(_fitted(skeleton, roles, skin, limits, samples)))
     corners = np.split(held["vertices"], np.cumsum(held["corners"])[:-1])
     faces = np.split(held["faces"], np.cumsum(held["triangles"])[:-1])
-    return tuple(
+    rows = [
         Shape(str(name), int(j), "mesh" if len(f) else "capsule", size, T, Mesh(v, f) if len(f) else None)
         for name, j, size, T, v, f in zip(
             held["names"], held["joints"], held["sizes"], held["T"], corners, faces, strict=True
         )
-    )
+    ]
+    return folded(rows, held["own"])
 
 
-def _as_arrays(shapes: Sequence[Shape]) -> Arrays:
+def _as_arrays(fitted: Sequence[Shape]) -> Arrays:
     """Capsules and convex meshes as arrays by name; corners and triangles of all meshes in a row."""
+    shapes, own = unfolded(fitted)
     meshes = [s.mesh or Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32)) for s in shapes]
     return {
+        "own": own,
         "names": np.array([s.name for s in shapes], str),
         "joints": np.array([s.joint for s in shapes]),
         "sizes": np.array([s.size for s in shapes]),
@@ -124,27 +128,11 @@ def _fitted(
             lacking.setdefault(k, []).append(points[which == k])
     for k, gained in lacking.items():
         j = shapes[k].joint
-        points, plane = np.concatenate(gained), _inwards(skeleton, roles, j)
-        if plane is not None:
-            points = points - np.maximum(points @ plane[:3] + plane[3], 0.0)[:, None] * plane[:3]
-        pieces[j] = np.concatenate([pieces[j], points])
-        shapes[k] = around(j)
+        if names.get(j, skeleton.names[j]).rstrip("123").endswith(_STILL):
+            continue
+        pieces[j] = np.concatenate([pieces[j], *gained])
+        shapes[k] = replace(around(j), own=shapes[k])
     return shapes
-
-
-def _inwards(skeleton: Skeleton, roles: Mapping[str, int], joint: int) -> Array | None:
-    """Plane (4,) in the frame of a joint of a leg that keeps it off the middle between the hips at rest; else None.
-
-    Skin between spread legs would make thighs so thick that they overlap, and then they could not be told apart.
-    """
-    hips = [roles.get(f"{side}_thigh", -1) for side in ("left", "right")]
-    side = next((s for s, hip in enumerate(hips) if hip >= 0 and joint in skeleton.subtree(hip)), None)
-    if side is None or min(hips) < 0:
-        return None
-    T, (here, there) = skeleton.T_rest[joint], skeleton.T_rest[[hips[side], hips[1 - side]], :3, 3]
-    inwards = normalize(there - here)
-    offset = inwards @ (T[:3, 3] - 0.5 * (here + there)) + _APART
-    return np.append(inwards @ T[:3, :3], offset)
 
 
 def owners(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> NDArray[np.int64]:

@@ -79,7 +79,7 @@ def _made(height: float, mass: float | None, sex: Sex, name: str, scales: Scales
         roles=roles,
         limits=limits,
         chains=chains_for(skeleton, roles),
-        shapes=fit_shapes(skeleton, roles, surface, p.height),
+        shapes=fit_shapes(skeleton, roles, surface, p.height, limits),
         masses=masses_for(skeleton, roles, p.height, p.mass, sex, scales),
         markers=markers_for(skeleton, roles, front, p, surface),
         skin=surface,

@@ -79,9 +79,8 @@ def as_character(
         front=front,
         notes=tuple(dict.fromkeys(all_notes)),
     )
-    if skin is not None and len(skin.vertices):
-        return bare.with_(shapes=fit_shapes(skeleton, roles, skin, height))
-    return bare.with_(shapes=fit_shapes(skeleton, roles, fitted_skin(bare), height, limits, samples))
+    seen = skin if skin is not None and len(skin.vertices) else fitted_skin(bare)
+    return bare.with_(shapes=fit_shapes(skeleton, roles, seen, height, limits, samples))
 
 
 def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, list[str]]:

@@ -124,6 +124,8 @@ def _shape_facts(shape: Shape) -> dict[str, Any]:
     facts |= {"size": shape.size.tolist(), "T_joint_shape": shape.T_joint_shape[:3].ravel().tolist()}
     if shape.mesh is not None:
         facts |= {"vertices": shape.mesh.vertices.ravel().tolist(), "faces": shape.mesh.faces.ravel().tolist()}
+    if shape.own is not None:
+        facts["own"] = _shape_facts(shape.own)
     return facts
 
 
@@ -144,8 +146,14 @@ def _shape(entry: dict[str, Any], joints: int) -> Shape | None:
             return None
         mesh = Mesh(vertices.reshape(-1, 3), faces.reshape(-1, 3).astype(np.int32))
     place = np.vstack([T.reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
+    own = None
+    if "own" in entry:
+        slim = entry["own"]
+        own = _shape(slim, joints) if isinstance(slim, dict) and "own" not in slim else None
+        if own is None or own.joint != joint:
+            return None
     try:
-        return Shape(words[0], joint, words[1], size, place, mesh)  # type: ignore[arg-type]
+        return Shape(words[0], joint, words[1], size, place, mesh, own)  # type: ignore[arg-type]
     except ElbowroomError:
         return None
 

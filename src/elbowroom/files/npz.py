@@ -24,7 +24,7 @@ from elbowroom.files.npz_skin import read_skin, skin_arrays
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.shapes import Shape, folded, unfolded
 from elbowroom.motion.clip import MOST_FRAMES, Clip, Motion, Source
 from elbowroom.world.certificate_findings import Allowed
 from elbowroom.world.contacts import DECLARED
@@ -121,7 +121,7 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
     body = motion.body
     if not isinstance(body, Character):
         raise BadValue(f"'{name}' is not a character and cannot be written to NPZ.")
-    skeleton, shapes = body.skeleton, body.shapes
+    skeleton, (shapes, own) = body.skeleton, unfolded(body.shapes)
     root, q = motion.sample(times)
     out: dict[str, NDArray] = {
         "joint_names": np.array(skeleton.names, dtype=np.str_),
@@ -138,6 +138,7 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
         "shape_kind": np.array([s.kind for s in shapes], dtype=np.str_),
         "shape_size": np.array([s.size for s in shapes]).reshape(-1, 3),
         "T_joint_shape": np.array([s.T_joint_shape for s in shapes]).reshape(-1, 4, 4),
+        "shape_own": own,
     }
     for i, shape in enumerate(shapes):
         if shape.mesh is not None:
@@ -296,7 +297,14 @@ def _shapes(file: NpzArrays, at: str, joints: int) -> tuple[Shape, ...]:
     size, T = file.get(f"{at}/shape_size", 2, (count, 3)), file.get(f"{at}/T_joint_shape", 3, (count, 4, 4))
     if not set(kinds) <= set(_KINDS) or (count and not 0 <= int(joint.min()) <= int(joint.max()) < joints):
         raise BadFile(file.path, "refers to unknown kinds or joints", where=f"{at}/shape_kind, shape_joint")
-    return tuple(
+    own = np.full(count, -1)  # as in files of versions that had one set of shapes
+    if f"{at}/shape_own" in file:
+        own = file.get(f"{at}/shape_own", 1, (count,), "iu").astype(int)
+    has, slim = np.flatnonzero(own != -1), own[own != -1]
+    once = len(np.unique(slim)) == len(slim) and not np.isin(slim, has).any()
+    if not (once and np.isin(slim, np.arange(count)).all() and (joint[has] == joint[slim]).all()):
+        raise BadFile(file.path, "has slimmer shapes that stand for none of their joint", where=f"{at}/shape_own")
+    rows = [
         Shape(
             str(names[i]),
             int(joint[i]),
@@ -306,4 +314,5 @@ def _shapes(file: NpzArrays, at: str, joints: int) -> tuple[Shape, ...]:
             file.mesh(f"{at}/mesh/{i}") if kinds[i] == "mesh" else None,
         )
         for i in range(count)
-    )
+    ]
+    return folded(rows, own)

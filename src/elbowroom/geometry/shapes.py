@@ -4,6 +4,7 @@ convex hulls of points and meshes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,8 @@ class Shape:
     """One rigid collision shape.
 
     `size` by kind: capsule (radius, half length along z, 0); sphere (radius, 0, 0); box half extents;
-    mesh (0, 0, 0) with the triangles in `mesh`, in the shape's frame.
+    mesh (0, 0, 0) with the triangles in `mesh`, in the shape's frame. `own` is a slimmer shape on the same joint that
+    takes its place in tests of a body against itself.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Shape:
     size: Array  # (3,)
     T_joint_shape: Array = field(default_factory=lambda: np.eye(4))
     mesh: Mesh | None = None
+    own: Shape | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", frozen(self.size))
@@ -52,6 +55,23 @@ class Shape:
             d = np.abs(p) - self.size
             return np.linalg.norm(np.maximum(d, 0.0), axis=-1) + np.minimum(d.max(axis=-1), 0.0)
         raise ValueError("the signed distance of a mesh shape is computed by the world")
+
+
+def unfolded(shapes: Sequence[Shape]) -> tuple[list[Shape], NDArray[np.int32]]:
+    """Shapes, each before its slimmer one for tests of a body against itself; the row of that (N,), -1 without."""
+    rows = [one for shape in shapes for one in (shape, shape.own) if one is not None]
+    own = [k + 1 if shape.own is not None else -1 for k, shape in enumerate(rows)]
+    return rows, np.array(own, np.int32)
+
+
+def folded(rows: Sequence[Shape], own: NDArray) -> tuple[Shape, ...]:
+    """Shapes of which `unfolded` makes these rows."""
+    slim = set(own[own >= 0].tolist())
+    return tuple(
+        replace(shape, own=rows[k]) if (k := int(own[n])) >= 0 else shape
+        for n, shape in enumerate(rows)
+        if n not in slim
+    )
 
 
 def capsule(name: str, joint: int, a: ArrayLike, b: ArrayLike, radius: float) -> Shape:

@@ -8,10 +8,14 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.compiled import inner
+from elbowroom.kernels.compiled import inner, njit_nogil
 from elbowroom.kernels.triangles import away
 
 Array = NDArray[np.float64]
+
+# Height over a plane below which a point counts as being on it, metres: rounding may have a corner of one of two
+# triangles in a plane outside of the other, which may be far from it.
+_ON_M = 1e-9
 
 
 class Cover(NamedTuple):
@@ -84,12 +88,12 @@ def _outside(cover, s, x, y, z, limit):
     for k in range(first, cover.plane[s + 1]):
         n = cover.planes[k]
         most = max(most, n[0] * x + n[1] * y + n[2] * z + n[3])
-    if most <= 0.0 or most >= limit:
+    if most <= _ON_M or most >= limit:
         return most, 0.0, 0.0, 0.0
     best, bx, by, bz = np.inf, 0.0, 0.0, 0.0
     for k in range(first, cover.plane[s + 1]):
         n = cover.planes[k]
-        if n[0] * x + n[1] * y + n[2] * z + n[3] > 0.0:  # the nearest triangle faces the point
+        if n[0] * x + n[1] * y + n[2] * z + n[3] > -_ON_M:  # the nearest triangle faces the point
             dx, dy, dz = away(x, y, z, cover.triangles, k)
             far = dx * dx + dy * dy + dz * dz
             if far < best:
@@ -143,21 +147,20 @@ def _turned(parents, length, turn, a, b):
 
 
 @inner()
-def _sag(cover, T, length, turn, v, s):
+def _sag(cover, length, turn, v, s):
     """Bound on how far a vertex leaves the straight line between two frames in the frame of shape s, metres.
 
     Joints turn at a constant rate between frames, so a lever of length r on turns that add up to w accelerates by at
     most r w² per squared interval, and the arc rises by an eighth of that above its chord.
     """
-    x, y, z = _place(cover, T, v)
     out = 0.0
     for k in range(cover.joints.shape[1]):
         w = cover.weights[v, k]
         j = cover.joints[v, k]
         if w != 0.0 and j != cover.joint[s]:
             angle, bones = _turned(cover.parents, length, turn, j, cover.joint[s])
-            a, b, c = x - T[j, 0, 3], y - T[j, 1, 3], z - T[j, 2, 3]
-            out += w * angle * angle * (np.sqrt(a * a + b * b + c * c) + bones) / 8.0
+            b = cover.bound[v, k]
+            out += w * angle * angle * (np.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]) + bones) / 8.0
     return out
 
 
@@ -177,6 +180,19 @@ def _relative(cover, T, pair, out):
 
 
 @inner()
+def _steps(now, before, out):
+    """Shifts, metres, and lengths of the chords of turns, of transforms (Q, 3, 4) since those before; out (Q, 2)."""
+    for q in range(now.shape[0]):
+        turned, shifted = 0.0, 0.0
+        for i in range(3):
+            for c in range(3):
+                turned += (now[q, i, c] - before[q, i, c]) ** 2
+            shifted += (now[q, i, 3] - before[q, i, 3]) ** 2
+        # the difference of two rotations has two equal singular values, and 0
+        out[q, 0], out[q, 1] = np.sqrt(shifted), np.sqrt(0.5 * turned)
+
+
+@inner()
 def _within(cover, relative, pair, scaled, count, v, s):
     """Place of a vertex in the frame of the joint of shape s; scaled (V, K, 4) is w times (place, 1)."""
     x, y, z = 0.0, 0.0, 0.0
@@ -190,18 +206,54 @@ def _within(cover, relative, pair, scaled, count, v, s):
 
 
 @inner()
-def _still(cover, now, before, pair, count, v):
-    """Return whether all joints of a vertex stay still against its first shape from one frame to the next."""
-    for k in range(count[v]):
-        q = pair[cover.near[v, 0], cover.joints[v, k]]
-        for i in range(3):
-            for c in range(4):
-                if abs(now[q, i, c] - before[q, i, c]) > 1e-9:
-                    return False
-    return True
+def _beyond(cover, T, before, length, turn, enough, v, moves):
+    """Bound on how far a vertex stands out of all shapes at joint transforms T, metres; within `enough`, any bound.
+
+    Where it `moves`, from those before on, too: at the ends of a chord, and where its arc rises the most above that.
+    """
+    x, y, z = _place(cover, T, v)
+    u, r, w = _place(cover, before, v)
+    best = np.inf
+    for most in (enough, np.inf):  # planes tell of a shape that holds it; distances from others cost far more
+        for k in range(cover.near.shape[1]):
+            s = cover.near[v, k]
+            if s < 0 or best <= enough:
+                break
+            a, b, c = _local(T[cover.joint[s]], x, y, z)
+            far, _, _, _ = _outside(cover, s, a, b, c, min(best, most))
+            if moves and far < min(best, most):
+                a, b, c = _local(before[cover.joint[s]], u, r, w)
+                last, _, _, _ = _outside(cover, s, a, b, c, min(best, most))
+                far = max(far, last)
+                if far < min(best, most):
+                    far = max(far, 0.0) + _sag(cover, length, turn, v, s)
+            if far < most:
+                best = min(best, far)
+    return best
 
 
-@nb.njit(cache=True, nogil=True)
+class _Watch(NamedTuple):
+    """Vertices under watch: what is known of their places against the first shape that may hold them.
+
+    pair (S, J): numbers of the Q transforms of joints in the frames of those shapes' joints, -1 where none is needed;
+    scaled (V, K, 4): weights times (place, 1), movers (V,): number of joints, pull (V,): weight of those that move a
+    vertex against its shape; reach (G, K): longest lever of a group on each of its joints, metres. known (V, 4): place
+    and distance when it was last worked out; held (V,): whether it was near enough. passed (G,): how far the joints of
+    a group have moved any point; due (V,): where that may have a vertex leave its shape; soon (G,): the least of them.
+    """
+
+    pair: NDArray[np.int64]
+    scaled: Array
+    movers: NDArray[np.int64]
+    pull: Array
+    reach: Array
+    known: Array
+    held: NDArray[np.bool_]
+    due: Array
+    passed: Array
+    soon: Array
+
+
 def excess(
     cover: Cover,
     T: Array,
@@ -217,81 +269,107 @@ def excess(
 
     turn (N - 1, J): angles of the joints from frame to frame, radians; length (J,) of the bones that end in the joints;
     arc (N - 1,): how far any vertex leaves its chord in the frame of the first shape that may hold it, at most. Within
-    `slack` metres of a shape a vertex counts as held, without a figure. worst (N, S): the largest bound of the
+    `slack` metres of that shape a vertex counts as held, without a figure. worst (N, S): the largest bound of the
     vertices of each shape, the first that may hold them, from a frame until the next, metres; many (N, S): how many of
     them have a bound above `limit`. A distance from a convex shape is a convex function of place: along a chord it is
     no more than at the worse end.
     """
-    vertices, widest = cover.joints.shape
-    pair = np.full((cover.joint.shape[0], T.shape[1]), -1)
-    scaled, count = np.zeros((vertices, widest, 4)), np.zeros(vertices, np.int64)
-    pairs = 0
-    for v in range(vertices):
-        for k in range(widest):
-            w = cover.weights[v, k]
-            if w == 0.0:
-                break
-            count[v] = k + 1
-            scaled[v, k, 0], scaled[v, k, 1] = w * cover.bound[v, k, 0], w * cover.bound[v, k, 1]
-            scaled[v, k, 2], scaled[v, k, 3] = w * cover.bound[v, k, 2], w
-            for c in range(cover.near.shape[1]):
-                if cover.near[v, c] >= 0 and pair[cover.near[v, c], cover.joints[v, k]] < 0:
-                    pair[cover.near[v, c], cover.joints[v, k]] = pairs
+    (vertices, widest), groups = cover.joints.shape, len(cover.group) - 1
+    watch = _Watch(
+        np.full((len(cover.joint), T.shape[1]), -1),
+        np.zeros((vertices, widest, 4)),
+        np.zeros(vertices, np.int64),
+        np.zeros(vertices),
+        np.zeros((groups, widest)),
+        np.zeros((vertices, 4)),
+        np.zeros(vertices, np.bool_),
+        np.full(vertices, -np.inf),
+        np.zeros(groups),
+        np.full(groups, -np.inf),
+    )
+    pairs = _begin(cover, watch)
+    rooms = np.zeros((2, pairs, 3, 4)), np.zeros((pairs, 2))
+    _follow(cover, watch, *rooms, T, turn, length, arc, slack, limit, worst, many)
+
+
+@njit_nogil()
+def _begin(cover, watch):
+    """Fill what never changes of a watch; the number of transforms that it needs."""
+    pairs, widest = 0, cover.joints.shape[1]
+    for g in range(watch.reach.shape[0]):
+        first = cover.group[g]
+        for v in range(first, cover.group[g + 1]):
+            s = cover.near[v, 0]
+            for k in range(widest):
+                w, j = cover.weights[v, k], cover.joints[v, k]
+                if w == 0.0:
+                    break
+                watch.movers[v] = k + 1
+                b = cover.bound[v, k]
+                for i in range(3):
+                    watch.scaled[v, k, i] = w * b[i]
+                watch.scaled[v, k, 3] = w
+                if watch.pair[s, j] < 0:
+                    watch.pair[s, j] = pairs
                     pairs += 1
-    now, before = np.zeros((pairs, 3, 4)), np.zeros((pairs, 3, 4))
-    serving = np.full(vertices, -1)
-    known = np.zeros((vertices, 4))  # place and distance, when it was last worked out
-    calm = np.zeros(len(cover.group) - 1, np.bool_)  # groups that their first shape held when last looked at
+                if j != cover.joint[s]:
+                    watch.pull[v] += w
+                for c in range(watch.movers[first]):  # the same joints, in another order
+                    if cover.joints[first, c] == j:
+                        lever = np.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2])
+                        watch.reach[g, c] = max(watch.reach[g, c], lever)
+    return pairs
+
+
+@njit_nogil()
+def _follow(cover, watch, relative, steps, T, turn, length, arc, slack, limit, worst, many):
+    """`excess` with relative (2, Q, 3, 4) and steps (Q, 2) to work in.
+
+    A vertex that its first shape holds is looked at again only after its joints may have moved it out of there.
+    """
+    above = slack + 1e-9  # beyond, no distance is worked out
+    pair, known, held, due, passed, soon = watch.pair, watch.known, watch.held, watch.due, watch.passed, watch.soon
     for n in range(T.shape[0]):
-        now, before = before, now
+        now = relative[n % 2]
         _relative(cover, T[n], pair, now)
-        for g in range(len(calm)):
-            first = cover.group[g]
-            if calm[g] and _still(cover, now, before, pair, count, first):
+        if n > 0:
+            _steps(now, relative[(n + 1) % 2], steps)
+        flat = n == 0 or slack + arc[n - 1] <= limit
+        for g in range(passed.shape[0]):
+            first, step = cover.group[g], 0.0
+            if n > 0:
+                for k in range(watch.movers[first]):
+                    q = pair[cover.near[first, 0], cover.joints[first, k]]
+                    step = max(step, steps[q, 0] + steps[q, 1] * watch.reach[g, k])
+            passed[g] += step
+            if flat and passed[g] <= soon[g]:
                 continue
-            calm[g] = True
+            soon[g] = np.inf
             for v in range(first, cover.group[g + 1]):
-                s = serving[v]
                 mine = cover.near[v, 0]
-                bound = far = slack
-                if s >= 0:
-                    a, b, c = _within(cover, now, pair, scaled, count, v, s)
-                    moved = np.sqrt((a - known[v, 0]) ** 2 + (b - known[v, 1]) ** 2 + (c - known[v, 2]) ** 2)
-                    if known[v, 3] + moved > slack:
-                        p, q, r = _within(cover, before, pair, scaled, count, v, s)
-                        last, _, _, _ = _outside(cover, s, p, q, r, np.inf)
-                        far, _, _, _ = _outside(cover, s, a, b, c, np.inf)
-                        known[v, 0], known[v, 1], known[v, 2], known[v, 3] = a, b, c, far
-                        bound = max(far, last)
-                if s < 0 or far > slack:
-                    found, best = s, far if s >= 0 else np.inf
-                    for k in range(cover.near.shape[1]):
-                        other = cover.near[v, k]
-                        if other < 0 or best <= slack:
-                            break
-                        if other == s:
-                            continue
-                        a, b, c = _within(cover, now, pair, scaled, count, v, other)
-                        reached, _, _, _ = _outside(cover, other, a, b, c, best)
-                        if reached < best:
-                            found, best = other, reached
-                            known[v, 0], known[v, 1], known[v, 2], known[v, 3] = a, b, c, reached
-                    if found != s and n > 0:
-                        p, q, r = _within(cover, before, pair, scaled, count, v, found)
-                        last, _, _, _ = _outside(cover, found, p, q, r, np.inf)
-                        bound = min(bound, max(best, last))
-                    far, serving[v] = best, found
-                calm[g] = calm[g] and far <= slack and serving[v] == mine
+                if held[v] and passed[g] <= due[v] and flat:
+                    soon[g] = min(soon[g], due[v])
+                    continue
+                a, b, c = _within(cover, now, pair, watch.scaled, watch.movers, v, mine)
+                far, was = known[v, 3], held[v]
+                if was:
+                    far += np.sqrt((a - known[v, 0]) ** 2 + (b - known[v, 1]) ** 2 + (c - known[v, 2]) ** 2)
+                if far > slack or not was:
+                    far, _, _, _ = _outside(cover, mine, a, b, c, above)
+                    known[v, 0], known[v, 1], known[v, 2], known[v, 3] = a, b, c, far
+                held[v] = far <= slack
+                # rounding of what adds up stays far below a thousandth of what is left
+                due[v] = passed[g] + 0.999 * (slack - far) / max(watch.pull[v], 1e-9) if held[v] else -np.inf
+                soon[g] = min(soon[g], due[v])
                 if n > 0:
-                    sag = arc[n - 1]
-                    if bound > slack or serving[v] != mine:
-                        sag = _sag(cover, T[n], length, turn[n - 1], v, serving[v])
-                    if bound + sag > worst[n - 1, mine]:
-                        worst[n - 1, mine] = bound + sag
-                    if bound + sag > limit:
-                        many[n - 1, mine] += 1.0
-                if n == T.shape[0] - 1 and far > slack:
-                    if far > worst[n, mine]:
-                        worst[n, mine] = far
-                    if far > limit:
-                        many[n, mine] += 1.0
+                    bound = slack
+                    if not (was and held[v]):
+                        bound = _beyond(cover, T[n], T[n - 1], length, turn[n - 1], limit, v, True)
+                    elif not flat:
+                        bound += _sag(cover, length, turn[n - 1], v, mine)
+                    worst[n - 1, mine] = max(worst[n - 1, mine], bound)
+                    many[n - 1, mine] += bound > limit
+                if n == T.shape[0] - 1 and not held[v]:
+                    bound = _beyond(cover, T[n], T[n], length, length, limit, v, False)
+                    worst[n, mine] = max(worst[n, mine], bound)
+                    many[n, mine] += bound > limit

@@ -81,7 +81,7 @@ def _measured(character: Character, manner: WalkingManner) -> Envelope:
 
 def _extent(character: Character, joint: int, T: Array, axis: Array) -> tuple[float, float]:
     """Lowest and highest extent along an axis (3,) of a joint and its shapes over all frames."""
-    one = part(character, (joint,), T)
+    one = part(character, (joint,), T, own=False)
     if one is None:
         along = T[:, joint, :3, 3] @ axis
         return float(along.min()), float(along.max())

@@ -49,10 +49,14 @@ class PartHull:
         return np.asarray((directions @ self.centers + self.radii).max(axis=2))
 
 
-def part(character: Character, joints: tuple[int, ...], T: Array) -> PartHull | None:
-    """The hull of all shapes of some joints, world transforms T (N, J, 4, 4); None without any."""
+def part(character: Character, joints: tuple[int, ...], T: Array, *, own: bool = True) -> PartHull | None:
+    """The hull of all shapes of some joints, world transforms T (N, J, 4, 4); None without any.
+
+    Shapes are those for tests against the body's `own` parts, or those for all others.
+    """
     centers, radii = [], []
-    for shape in character.shapes:
+    for met in character.shapes:
+        shape = met.own or met if own else met
         if shape.joint in joints:
             points, radius = _balls(shape)
             local = apply(shape.T_joint_shape, points)

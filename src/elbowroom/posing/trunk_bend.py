@@ -46,7 +46,7 @@ def _narrowed(body: Character) -> Character:
 
 def _clear(body: Character, spine: list[int], share: float) -> bool:
     """Return whether the trunk's shapes stay apart with all of its joints bent by a share of their limits."""
-    shapes = [shape for shape, _ in shapes_of(body)]
+    shapes = [s.shape for s in shapes_of(body)]
     counts = own_pairs_of(body).counts
     trunk = [k for k, shape in enumerate(shapes) if shape.joint in (0, *spine)]
     pairs = [(a, b) for a, b in combinations(trunk, 2) if counts[a, b]]

@@ -186,7 +186,8 @@ def _body(body: Body) -> tuple[Any, ...]:
 
 def _shape(shape: Shape) -> tuple[Any, ...]:
     mesh = None if shape.mesh is None else _mesh(shape.mesh)
-    return shape.name, shape.joint, shape.kind, shape.size, shape.T_joint_shape, mesh
+    own = None if shape.own is None else _shape(shape.own)
+    return shape.name, shape.joint, shape.kind, shape.size, shape.T_joint_shape, mesh, own
 
 
 def _mesh(mesh: Mesh) -> tuple[Any, ...]:

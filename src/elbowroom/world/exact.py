@@ -330,7 +330,7 @@ def own_pairs_of(body: Body) -> OwnPairs:
 
 def _overlaps(body: Body, near: list[tuple[int, int]]) -> set[tuple[int, int]]:
     """Pairs of one body's parts that overlap in a pose that everybody can take."""
-    shapes = [shape for shape, _ in shapes_of(body)]
+    shapes = [s.shape for s in shapes_of(body)]
     if not shapes:
         return set()
     placed = Placed([shape_form(shape) for shape in shapes], None)

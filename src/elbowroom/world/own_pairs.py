@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from elbowroom.character.body import Body, Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape
 from elbowroom.world.contacts import Contact
-from elbowroom.world.pairs import OwnPairs, hand_of, shapes_of
+from elbowroom.world.pairs import OwnPairs, TestedShape, hand_of, shapes_of
 from elbowroom.world.world import World
 
 BELLY = ("spine1", "spine2", "chest")
@@ -99,9 +98,9 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
     counts = np.zeros((len(shapes), len(shapes)), dtype=bool)
     near: list[tuple[int, int]] = []
     for a, b in combinations(range(len(shapes)), 2):
-        (p, one), (q, other) = shapes[a], shapes[b]
+        (p, one, *_), (q, other, *_) = shapes[a], shapes[b]
         same_hand = hand_of(one) and hand_of(one) == hand_of(other)
-        counts[a, b] = p.joint != q.joint and not same_hand
+        counts[a, b] = shapes[a].own and shapes[b].own and p.joint != q.joint and not same_hand
         if counts[a, b] and close_kin(body, p.joint, q.joint) and not never_ignored(one, other):
             near.append((a, b))
     found = overlap(near)
@@ -111,15 +110,13 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
     return OwnPairs(counts, ignored)
 
 
-def _beside_hips(
-    body: Body, shapes: Sequence[tuple[Shape, str]], ignored: set[tuple[int, int]]
-) -> set[tuple[int, int]]:
+def _beside_hips(body: Body, shapes: Sequence[TestedShape], ignored: set[tuple[int, int]]) -> set[tuple[int, int]]:
     """Pairs of the joints that turn as one with the pelvis, with each other and with neighbours of any of them.
 
     Together they are one segment, whose skin the rig has divided.
     """
-    hips = {i for i, (shape, _) in enumerate(shapes) if shape.joint in body.stem}
-    if len({shapes[i][0].joint for i in hips}) < 2:
+    hips = {i for i, s in enumerate(shapes) if s.own and s.shape.joint in body.stem}
+    if len({shapes[i].shape.joint for i in hips}) < 2:
         return set()
     beside = {i for pair in ignored if hips & set(pair) for i in pair} | hips
     return {(a, b) for a, b in combinations(sorted(beside), 2) if a in hips or b in hips}

@@ -14,7 +14,7 @@ from elbowroom.character.body import Body, Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.shapes import Shape, unfolded
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Keyed, KeyedState, Still
 from elbowroom.world.things import Fixture, Thing
@@ -43,7 +43,8 @@ class Part:
     """One rigid piece of a world that can hit something.
 
     `owner` is the name of a character or thing, or of the static mesh itself; `joint` and `shape` are set for pieces of
-    characters, `mesh` for the others (None for the floor).
+    characters, `mesh` for the others (None for the floor). A piece of a body may be left out of tests against its `own`
+    body, or of those against all `others`.
     """
 
     name: str
@@ -53,6 +54,17 @@ class Part:
     shape: Shape | None = None
     mesh: Mesh | None = None
     role: str = ""
+    own: bool = True
+    others: bool = True
+
+
+class TestedShape(NamedTuple):
+    """Collision shape of a body, the role of its segment, and what it is tested against: its own body, all others."""
+
+    shape: Shape
+    role: str
+    own: bool
+    others: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,18 +174,21 @@ def _parts_of_body(name: str, body: Body) -> tuple[Part, ...]:
 
     def found() -> tuple[Part, ...]:
         return tuple(
-            Part(f"{name}.{shape.name}", "body", name, shape.joint, shape, role=role) for shape, role in shapes_of(body)
+            Part(f"{name}.{s.shape.name}", "body", name, s.shape.joint, s.shape, None, s.role, s.own, s.others)
+            for s in shapes_of(body)
         )
 
     return kept(body, ("parts", name), found)
 
 
-def shapes_of(body: Body) -> tuple[tuple[Shape, str], ...]:
-    """Collision shapes of a body, and the roles of their segments."""
+def shapes_of(body: Body) -> tuple[TestedShape, ...]:
+    """Collision shapes of a body: those of `body.shapes`, and the slimmer ones for tests against itself."""
 
-    def found() -> tuple[tuple[Shape, str], ...]:
+    def found() -> tuple[TestedShape, ...]:
         roles = _segment_roles(body)
-        return tuple((s, roles[s.joint]) for s in body.shapes if not roles[s.joint].endswith("_eye"))
+        shapes, own = unfolded([s for s in body.shapes if not roles[s.joint].endswith("_eye")])
+        slim = np.isin(np.arange(len(shapes)), own)
+        return tuple(TestedShape(s, roles[s.joint], bool(own[k] < 0), not slim[k]) for k, s in enumerate(shapes))
 
     return kept(body, "shapes that hit", found)
 
@@ -184,6 +199,8 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
     movers = sum(p.kind in _MOVE for p in parts)  # they come first
     free = np.array([p.kind == "body" or (p.kind == "thing" and p.owner in moving) for p in parts], dtype=bool)
     meet = free[:movers, None] | free[None]
+    others = np.array([p.others for p in parts], dtype=bool)
+    meet &= others[:movers, None] & others[None]
     meet &= np.arange(len(parts)) > np.arange(movers)[:, None]
     ignored = [np.zeros((0, 2), np.int64)]
     first = 0
@@ -191,7 +208,8 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
         counts = own[name].counts
         last = first + len(counts)
         meet[first:last, first:last] = counts
-        ignored.append(first + np.argwhere(np.triu(~counts, 1)))
+        tested = np.array([p.own for p in parts[first:last]], dtype=bool)
+        ignored.append(first + np.argwhere(np.triu(~counts & tested & tested[:, None], 1)))
         first = last
     index = np.argwhere(meet).astype(np.int32).reshape(-1, 2)
     pairs = Pairs(parts, index, PairNames(parts, np.concatenate(ignored).astype(np.int32)))
@@ -200,7 +218,7 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
         if during is None:
             continue
         joints = holding_joints(world.body(hold.by), hold.hand)
-        holding = [i for i, p in enumerate(parts[:movers]) if p.owner == hold.by and p.joint in joints]
+        holding = [i for i, p in enumerate(parts[:movers]) if p.owner == hold.by and p.joint in joints and p.others]
         for k in pairs.number[holding, rows[hold.object]].tolist() if hold.object in rows else ():
             pairs.off[k] = (*pairs.off.get(k, ()), during)
     for link in world.linked:

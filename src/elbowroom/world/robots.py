@@ -53,7 +53,7 @@ def robots_as_things(world: World) -> World:
                 mesh = merge(meshes, color=SHAPE_COLOR)
                 objects[f"{name}.{title}"] = Thing(mesh=mesh, path=JointPath(motion, joint))
         counts = own_pairs_of(body).counts
-        shapes = [shape for shape, _ in shapes_of(body)]
+        shapes = [s.shape for s in shapes_of(body)]
         pairs = {(shapes[a].joint, shapes[b].joint) for a, b in np.argwhere(np.triu(~counts, 1)).tolist()}
         titles = body.joint_names
         linked += [Linked(f"{name}.{titles[a]}", f"{name}.{titles[b]}") for a, b in sorted(pairs) if a != b]

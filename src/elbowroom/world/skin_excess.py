@@ -134,11 +134,11 @@ def _person(exact: ExactWorld, who: str) -> _Person | None:
     skin = seen_skin(body) if isinstance(body, Character) else None
     if skin is None or not isinstance(body, Character):
         return None
-    shapes = [shape for shape, _ in shapes_of(body)]
+    shapes = [s.shape for s in shapes_of(body) if s.others]
     cover = kept(body, "skin cover", lambda: cover_of(body.skeleton, shapes, skin))
     length = np.linalg.norm(body.skeleton.offsets, axis=1)
     length[0] = 0.0
-    parts = np.flatnonzero([p.kind == "body" and p.owner == who for p in exact.parts])
+    parts = np.flatnonzero([p.kind == "body" and p.owner == who and p.others for p in exact.parts])
     arms = kept(body, "skin levers", lambda: levers(cover, length))
     return _Person(who, exact.world.motion(who), cover, arms, length, len(skin.vertices), parts)
 
@@ -147,9 +147,10 @@ def _split(person: _Person, times: Array) -> tuple[Array, Array]:
     """Times (M,) at and between frames, so dense that arcs rise by a millimetre, and the share of a frame of each."""
     q = person.motion.sample(times)[1]
     rise = person.levers.rise(_angles(q))
-    steps = np.clip(np.ceil(np.sqrt(rise / (LISTED_M - HELD_M))), 1, _MOST_STEPS).astype(int)
-    pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(times, times[1:], steps.tolist(), strict=False)]
-    return np.concatenate([*pieces, times[-1:]]), np.concatenate([*(np.full(n, 1.0 / n) for n in steps), [1.0]])
+    steps = np.append(np.clip(np.ceil(np.sqrt(rise / (LISTED_M - HELD_M))), 1, _MOST_STEPS).astype(int), 1)
+    begin, share = np.repeat(times, steps), np.repeat(1.0 / steps, steps)
+    passed = np.arange(len(begin)) - np.repeat(np.cumsum(steps) - steps, steps)
+    return begin + passed * share * np.repeat(np.diff(times, append=times[-1]), steps), share
 
 
 def _angles(q: Array) -> Array:

@@ -17,7 +17,7 @@ from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.kernels.signed import FAR_M
 from elbowroom.kernels.windows import BallBody
 from elbowroom.world.exact import own_pairs_of
-from elbowroom.world.pairs import hand_of, shapes_of
+from elbowroom.world.pairs import TestedShape, hand_of, shapes_of
 from elbowroom.world.things import Hold
 from elbowroom.world.world import Record, World
 
@@ -29,24 +29,31 @@ _AROUND_M = 0.7
 
 @dataclass(frozen=True, eq=False)
 class BallPart:
-    """A rigid part that moves with a joint: its name as in collision pairs, and balls (B, 4) in the joint's frame."""
+    """A rigid part that moves with a joint: its name as in collision pairs, and balls (B, 4) in the joint's frame.
+
+    `others`: whether it is tested against anything but its own body.
+    """
 
     name: str
     joint: int
     balls: Array
     hold: Hold | None = None
+    others: bool = True
 
 
 def parts_of_body(body: Body, who: str) -> list[BallPart]:
     """Collision shapes of a body as parts."""
 
-    def make() -> list[tuple[str, int, Array]]:
+    def make() -> list[tuple[TestedShape, Array]]:
         return [
-            (shape.name, shape.joint, few_balls(shape, _BONE if hand_of(role) and "hand" not in role else _SEGMENT))
-            for shape, role in shapes_of(body)
+            (s, few_balls(s.shape, _BONE if hand_of(s.role) and "hand" not in s.role else _SEGMENT))
+            for s in shapes_of(body)
         ]
 
-    return [BallPart(f"{who}.{name}", joint, balls) for name, joint, balls in kept(body, "few balls", make)]
+    return [
+        BallPart(f"{who}.{s.shape.name}", s.shape.joint, balls, others=s.others)
+        for s, balls in kept(body, "few balls", make)
+    ]
 
 
 def parts_held(world: World, who: str, record: Record) -> list[BallPart]:
@@ -108,7 +115,7 @@ def _own_pairs(body: Character, parts: Sequence[BallPart]) -> NDArray[np.int64]:
     for p, part in enumerate(parts[shapes:], shapes):
         forearm = int(body.parents[part.joint])
         arm = {forearm, *body.subtree(part.joint)}
-        held += [(q, p) for q in range(shapes) if parts[q].joint not in arm]
+        held += [(q, p) for q in range(shapes) if parts[q].joint not in arm and parts[q].others]
     return np.concatenate([pairs, np.array(held, np.int64).reshape(-1, 2)]).astype(np.int64)
 
 
@@ -222,6 +229,8 @@ def _crowd(world: World, who: str, record: Record, box: Array) -> tuple[Array, N
     balls, first, crowd = [np.zeros((len(record), 0, 4))], [0], [np.zeros((len(record), 0, 4))]
     for name, T in record.joints.items():
         for part in parts_of_body(world.body(name), name) if name != who else ():
+            if not part.others:
+                continue
             around = _placed(_around(part.balls)[None], T[:, part.joint])
             middle, size = around[..., :3], around[..., 3:] + FAR_M
             if ((middle + size > box[0]) & (middle - size < box[1])).all(axis=2).any():

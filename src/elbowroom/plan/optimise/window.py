@@ -215,16 +215,16 @@ class Window:
         was = np.zeros(shape)
         kernels.distances(rig, near.distance.grids, scene, self.T, self.margin, was)
         radius = rig.ball[:, 3]
-        blamed, held = (np.repeat(self._per_part(what), count, axis=1) for what in (self._colliding, self._held))
+        blamed, met = (np.repeat(self._per_part(what), count, axis=1) for what in (self._colliding, self._meets))
         more = np.repeat([self.more.get(part.name, 0.0) for part in self.parts], count)
         full = radius + self.margin
         need = np.where(blamed, full + more, np.minimum(full, was))
-        scene.need[:] = np.where(held, need, -np.inf)
+        scene.need[:] = np.where(met, need, -np.inf)
         if self.world.floor is not None:
             level = self.world.floor + radius
             floored = np.repeat([part.name in self.floored for part in self.parts], count)
             height = np.where(blamed & floored, level + self.margin + more, np.minimum(level, base[..., 2]))
-            scene.floor[:] = np.where(held, height, -np.inf)
+            scene.floor[:] = np.where(met, height, -np.inf)
         scene.room[:] = np.maximum.reduceat(scene.need - radius, rig.first[:-1], axis=1)
         scene.height[:] = np.maximum.reduceat(scene.floor - radius, rig.first[:-1], axis=1)
         return scene
@@ -247,6 +247,10 @@ class Window:
 
     def _colliding(self, part: BallPart) -> NDArray[np.bool_]:
         return self._within(self.blame.get(part.name, ()))
+
+    def _meets(self, part: BallPart) -> NDArray[np.bool_]:
+        """Rows (F,) in which a part counts against its surroundings."""
+        return self._held(part) & part.others
 
     def _held(self, part: BallPart) -> NDArray[np.bool_]:
         during = (-np.inf, np.inf) if part.hold is None else part.hold.during
