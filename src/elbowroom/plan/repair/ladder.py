@@ -47,6 +47,8 @@ _FAR_M, _NEAREST = 0.05, 3
 _FAR_BODY_M, _LOOSE = 0.1, 2
 # How often an answer is solved again with what the proof has found.
 _AGAIN = 4
+# Cost up to which a neck does alone what a body could do: people duck with their knees where a nod will not do.
+_NOD = 0.1
 # Answers of one window that are proven at most.
 _PROVEN = 4
 # Share of its cost that each joint adds which an answer may turn: what an arm alone can do is left to it, although
@@ -109,12 +111,13 @@ def cleared(
     who = group[0].who
     clip = clip_of(world, who)
     best: Costed | None = None
+    small = _NOD if any(episode.limb == "neck" for episode in group) else SMALL
     for pad in _LIMB_PADS_S:
         window = window_about(world, clip, group, options, pad)
         if window is None or options.clocks.late:
             return None if best is None else best[1]
         best, answers = _cheapest(window, limb_seeds(window, group, options), group, options, best)
-        if best is not None and (best[0] <= SMALL or options.clocks.hurried):
+        if best is not None and (best[0] <= small or options.clocks.hurried):
             return best[1]
         if best is None and min((answer.lack for answer in answers), default=0.0) > _FAR_M:
             break
