@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,93 +97,160 @@ class Answer:
     ranged: bool = True
 
 
+@dataclass(frozen=True)
+class _Weights:
+    """Factors by which room, ranges, and feet and hands that stay weigh more than at first."""
+
+    hard: float
+    bend: float
+    firm: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class _SumAt:
+    """The sum of all terms at knots x (C, n), and its slopes A (F, n, n) and b (F, n) by frame.
+
+    `cost` is that of the change alone, `lacks` (P,) what parts lack of their room, `over` how far joints are beyond
+    their ranges, radians, `off` how far feet and hands are from where they stay, metres.
+    """
+
+    x: Array
+    total: float
+    cost: float
+    lacks: Array
+    over: float
+    off: float
+    A: Array
+    b: Array
+
+    @property
+    def deepest(self) -> float:
+        """Most that a part lacks of its room, metres."""
+        return float(self.lacks.max(initial=0.0))
+
+    @property
+    def done(self) -> bool:
+        """Return whether everything is where it must be."""
+        return self.deepest < _DONE_M and self.over < _SPARE_RAD and self.off < _PLACED_M
+
+
+class _Terms:
+    """All terms of a window from a seed; feet follow a body that steps aside."""
+
+    def __init__(self, window: Window, seed: WindowSeed) -> None:
+        body, joints = window.clip.character, seed.joints
+        # where the root has them
+        self.window, self.seed = window, replace(seed, shifts=None) if seed.stepping else seed
+        self.rig, self.pins = window.rig(joints, seed.rooted), window.pins(self.seed.shifts, seed.loose)
+        self.base, _ = window.rest(joints, seed.rooted, seed.calm)
+        self.knot, self.value, _, _ = window.splines_at(window.times)
+        self.ranges, self.above = _RangeTerms(window, joints), np.array([body.parents[j] for j in joints], np.int64)
+        self.balance = _BALANCE if body.masses is not None and seed.rooted else 0.0
+        self.com = self.was = _centers(window)
+
+    @property
+    def stiff(self) -> Array:
+        """Stiffness (C, 4, n) of knots against themselves and the three after them."""
+        return np.diagonal(self.base, axis1=2, axis2=3)
+
+    def follow(self, x: Array) -> None:
+        """Put stances, hands and balance beside where they were by as much as knots x (C, n) have the root aside."""
+        window, seed = self.window, self.seed
+        aside = window.changes(x, window.times)[:, -3:] * _LEVEL
+        shifts = _stances_aside(window, seed.stepping, aside)
+        ends = dict.fromkeys(window.ends, aside) | {j: _swung(window, j, shifts[j]) for j in shifts}
+        self.seed, self.pins = replace(seed, shifts=shifts), window.pins(shifts, seed.loose, ends)
+        self.com = self.was + aside[:, :2]
+
+    def at(self, x: Array, weights: _Weights, way: Array) -> _SumAt:
+        """The sum at knots x (C, n); what collides is pushed along `way` (3,) where that is not zero."""
+        window, seed, pins, rig = self.window, self.seed, self.pins, self.rig
+        joints, frames, n = seed.joints, len(window.rows), self.base.shape[-1]
+        v = window.changes(x, window.times)
+        root, q = window.moved(x, joints, seed.rooted, window.rows)
+        T, axes = window.clip.character.transforms(root, q), np.zeros((frames, len(joints), 3, 3))
+        range_kernels.axes_of(self.above, T, v, axes)
+        A, b, costs = np.zeros((frames, n, n)), np.zeros((frames, n)), np.zeros(frames)
+        lacks, grids = np.zeros(len(window.parts)), window.around.distance.grids
+        firm = pins._replace(weight=np.where(pins.weight > ENDS, weights.firm, 1.0) * pins.weight)
+        hit, own = weights.hard * _HIT, weights.hard * _OWN
+        kernels.terms(
+            rig, window.scene, grids, firm, T, axes, hit, own, self.balance, self.com, way, A, b, lacks, costs
+        )
+        over = self.ranges.add(A, b, costs, q, v, weights.bend)
+        for i, joint in enumerate(joints):
+            _keep_to_style(window, joint, q[:, joint], v[:, 3 * i : 3 * i + 3], A, b, costs, slice(3 * i, 3 * i + 3))
+        _look_ahead(window, T, axes, joints, rig.moves, A, b, costs)
+        change = _change(self.stiff, x)
+        return _SumAt(x, change + float(costs @ window.seconds), change, lacks, over, _off(pins, T), A, b)
+
+    def system(self, value: _SumAt) -> tuple[Array, Array]:
+        """Banded blocks H (C, 4, n, n) and g (C, n), of which the step from a value is the solution."""
+        x, stiff, dt = value.x, self.stiff, self.window.seconds
+        count = len(x)
+        H, g = np.array(self.base), np.zeros_like(x)
+        for d in range(4):
+            g[d:] -= stiff[: count - d, d] * x[: count - d]
+            if d:
+                g[: count - d] -= stiff[: count - d, d] * x[d:]
+        kernels.gather(dt[:, None, None] * value.A, dt[:, None] * value.b, self.knot, self.value, H, g)
+        return H, g
+
+
 def optimise(window: Window, seed: WindowSeed, rounds: int = ROUNDS) -> Answer:
     """The least change of a window that a seed leads to.
 
     Levenberg-Marquardt: a round that makes the sum of all terms larger is taken back and tried with more damping. What
     has settled and still lacks room, or is beyond a range, is asked for with more weight.
     """
-    body, joints, rooted = window.clip.character, seed.joints, seed.rooted
-    if seed.stepping:
-        seed = replace(seed, shifts=None)  # where the root has them
-    rig, scene, pins = window.rig(joints, rooted), window.scene, window.pins(seed.shifts, seed.loose)
-    base, count = window.rest(joints, rooted, seed.calm)
-    n, rows, dt = base.shape[-1], window.rows, window.seconds
-    knot, value, _, _ = window.splines_at(window.times)
-    stiff = np.diagonal(base, axis1=2, axis2=3)
-    ranges, above = _RangeTerms(window, joints), np.array([body.parents[j] for j in joints], np.int64)
-    share = np.full(n, max(_DAMPING, seed.slow))
-    share[n - 3 :] = max(_SLOWLY if seed.stepping else _DAMPING, seed.slow)
-    steadied = 4.0 * ROW_S * window.stiffness(joints, rooted)
-    balance = _BALANCE if body.masses is not None and rooted else 0.0
-    com = was = _centers(window)
-    x = np.zeros((count, n)) if seed.start is None else np.array(seed.start)
-    hard, bend, firmly, damping = seed.hard, _RANGE * seed.firm, 1.0, 0.0
-    # what is known at the last x that was taken
-    at, total, lacks, over, off = x, np.inf, np.zeros(len(window.parts)), 0.0, 0.0
-    H, g, best = base, np.zeros((count, n)), Answer(seed, x, np.inf, 0.0, lacks, hard, False)
+    terms, turns = _Terms(window, seed), 3 * len(seed.joints)
+    share = np.full(terms.base.shape[-1], max(_DAMPING, seed.slow))
+    share[turns:] = max(_SLOWLY if seed.stepping else _DAMPING, seed.slow)
+    steadied = 4.0 * ROW_S * window.stiffness(seed.joints, seed.rooted)
+    x = np.zeros((len(terms.base), len(share))) if seed.start is None else np.array(seed.start)
+    weights, damping, most = _Weights(seed.hard, _RANGE * seed.firm), 0.0, np.inf
+    taken: _SumAt | None = None
+    best: Answer | None = None
+    H = g = np.zeros(0)
     for k in range(rounds + 1):
         may_stop_here()
-        v = window.changes(x, window.times)
         following = bool(seed.stepping) and k < _FOLLOWING
         if following:
-            aside = v[:, -3:] * _LEVEL
-            shifts = _stances_aside(window, seed.stepping, aside)
-            ends = dict.fromkeys(window.ends, aside) | {j: _swung(window, j, shifts[j]) for j in shifts}
-            seed, pins, com = replace(seed, shifts=shifts), window.pins(shifts, seed.loose, ends), was + aside[:, :2]
-        root, q = window.moved(x, joints, rooted, rows)
-        T = body.transforms(root, q)
-        axes = np.zeros((len(rows), len(joints), 3, 3))
-        range_kernels.axes_of(above, T, v, axes)
-        A, b, costs = np.zeros((len(rows), n, n)), np.zeros((len(rows), n)), np.zeros(len(rows))
-        lack, way = np.zeros(len(window.parts)), np.array(seed.way if k < _PUSHES else (0.0, 0.0, 0.0))
-        firm = pins._replace(weight=np.where(pins.weight > ENDS, firmly, 1.0) * pins.weight)
-        hit, own, grids = hard * _HIT, hard * _OWN, window.around.distance.grids
-        kernels.terms(rig, scene, grids, firm, T, axes, hit, own, balance, com, way, A, b, lack, costs)
-        beyond = ranges.add(A, b, costs, q, v, bend)
-        for i, joint in enumerate(joints):
-            _keep_to_style(window, joint, q[:, joint], v[:, 3 * i : 3 * i + 3], A, b, costs, slice(3 * i, 3 * i + 3))
-        _look_ahead(window, T, axes, joints, rig.moves, A, b, costs)
-        change = _change(stiff, x)
-        now = change + float(costs @ dt)
-        free_to_go = following or bool(way.any())
-        taken = now <= total or free_to_go
-        if taken:
-            settled = total - now < _SETTLED * now
-            at, total, lacks, over, off = x, now, lack, beyond, _off(pins, T)
-            A *= dt[:, None, None]
-            b *= dt[:, None]
-            H, g = np.array(base), np.zeros((count, n))
-            for d in range(4):
-                g[d:] -= stiff[: count - d, d] * x[: count - d]
-                if d:
-                    g[: count - d] -= stiff[: count - d, d] * x[d:]
-            kernels.gather(A, b, knot, value, H, g)
-            damping = damping / _BOLDER if damping > _STEADY else 0.0
-            found = Answer(seed, x, float(lacks.max(initial=0.0)), change, lacks, hard, over < _SPARE_RAD)
-            best = found if seed.slow == 0.0 or _better(found, best) else best
+            terms.follow(x)
+        way = np.array(seed.way if k < _PUSHES else (0.0, 0.0, 0.0))
+        led, settled = following or bool(way.any()), False
+        value = terms.at(x, weights, way)
+        if taken is None or led or value.total <= most:
+            settled = most - value.total < _SETTLED * value.total
+            taken, most, damping = value, value.total, damping / _BOLDER if damping > _STEADY else 0.0
+            H, g = terms.system(value)
+            ranged = value.over < _SPARE_RAD
+            found = Answer(terms.seed, x, value.deepest, value.cost, value.lacks, weights.hard, ranged)
+            best = found if best is None or seed.slow == 0.0 or _better(found, best) else best
         else:
-            settled, damping = False, max(damping, _STEADY) * _STEADIER
-        deepest = lacks.max(initial=0.0)
-        stuck = hard >= _STUCK * seed.hard and deepest > _STUCK_M
-        if k == rounds or stuck or (k >= _HOPELESS_AFTER and deepest > _HOPELESS_M):
+            damping = max(damping, _STEADY) * _STEADIER
+        stuck = weights.hard >= _STUCK * seed.hard and taken.deepest > _STUCK_M
+        if k == rounds or stuck or (k >= _HOPELESS_AFTER and taken.deepest > _HOPELESS_M):
             break
         damped = np.array(H)
         damped[:, 0] += np.diag(np.maximum(share, damping) * steadied)
         step = solve(damped, g)
-        size = float(np.abs(step[:, : 3 * len(joints)]).max(initial=0.0))
-        done = deepest < _DONE_M and over < _SPARE_RAD and off < _PLACED_M
-        if done and size < _DONE_RAD and not free_to_go:
+        size = float(np.abs(step[:, :turns]).max(initial=0.0))
+        if taken.done and size < _DONE_RAD and not led:
             break
-        x = at + step * min(1.0, _STEP_RAD / max(size, 1e-9))
-        if free_to_go:
-            total = np.inf
-        elif settled and not done:
-            hard = _HARDER * hard if deepest > _DONE_M else hard
-            bend = _HARDER * bend if over > 0.5 * _SPARE_RAD else bend
-            firmly = _HARDER * firmly if off > _PLACED_M else firmly
-            total = np.inf  # of other weights
+        x = taken.x + step * min(1.0, _STEP_RAD / max(size, 1e-9))
+        if led:
+            most = np.inf
+        elif settled and not taken.done:
+            weights, most = _harder(weights, taken), np.inf
+    assert best is not None
     return best
+
+
+def _harder(weights: _Weights, value: _SumAt) -> _Weights:
+    """More weight for what is not yet where it must be."""
+    wanted = (value.deepest > _DONE_M, value.over > 0.5 * _SPARE_RAD, value.off > _PLACED_M)
+    return _Weights(*(_HARDER * w if more else w for w, more in zip(astuple(weights), wanted, strict=True)))
 
 
 def _off(pins: kernels.Pins, T: Array) -> float:

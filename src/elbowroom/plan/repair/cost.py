@@ -45,9 +45,6 @@ _ENDS = (*_HANDS_AND_FEET, "head")
 # Cost up to which a repair is accepted without looking for a smaller one: an arm or neck some 40 degrees away for a
 # second. A lower value makes ordinary repairs several times slower.
 SMALL = 0.8
-# Cost above which a limb search is tried for comparison: offsets of benchmarks/repair_made.py with hands half a metre
-# away cost 3.5 to 4.4, whole bodies that give way 0.5 to 1.7.
-LARGE = 2.0
 
 
 def cost(source: Clip, new: Clip) -> float:
