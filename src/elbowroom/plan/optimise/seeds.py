@@ -19,6 +19,8 @@ from elbowroom.plan.optimise.window import Window
 
 # Distances of steps to the side that are tried, metres: a hand's, a forearm's and a body's width.
 _ASIDE_M = (0.12, 0.28, 0.5)
+# Distances by which a body is lowered, metres.
+_DUCK_M = (0.06, 0.15)
 # What a body that is that far aside may lack of its room, metres: arms are drawn in.
 _CLEAR_M = 0.05
 # Seconds before and after a collision for which a body stays aside.
@@ -65,6 +67,15 @@ def pushed(window: Window, seed: WindowSeed, ways: Sequence[tuple[int, int, int]
     for up, aside, along in ways:
         way = up * UP + aside * left + along * ahead
         yield replace(seed, way=(float(way[0]), float(way[1]), float(way[2])))
+
+
+def ducking(window: Window) -> Iterator[WindowSeed]:
+    """The whole body lowered over its feet by some distances while something collides."""
+    knots = _knots(window, window.times, window.amid[:, None].astype(float))
+    for metres in _DUCK_M:
+        start = np.zeros((len(knots), 3 * len(window.whole) + 3))
+        start[:, -1:] = -metres * knots
+        yield replace(unpushed(window), name="whole body, ducking", start=start)
 
 
 def sidesteps(window: Window, most_m: float) -> Iterator[WindowSeed]:

@@ -30,7 +30,7 @@ _HOPELESS_M, _HOPELESS_AFTER = 0.12, 10
 _STUCK_M, _STUCK = 0.04, _HARDER**2
 # Of a metre of the centre of mass over the floor, and of the head's turn: people keep their balance and look where
 # they go.
-_BALANCE, _GAZE = 60.0, 2.0
+_BALANCE, _GAZE = 60.0, 8.0
 # Of a radian beyond a joint's range; what the weight need not hold, of the 0.02 rad that the gate leaves a motion; and
 # how much less than a clip itself has beyond its range an answer aims at, since the gate leaves little more than that.
 _RANGE, _SPARE_RAD, _LESS_RAD = 2000.0, 0.008, 0.001

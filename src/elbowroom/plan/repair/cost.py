@@ -27,7 +27,7 @@ _RATE_HZ = 60.0
 # radians beyond what people use; squared radians of head rotation in the world (people look where they go); seconds
 # that are changed at all; and RMS jerk beyond the limit, relative to the clip's. Tuned on strips of
 # benchmarks/repair_made.py.
-_PER_M2, _PER_UNUSUAL2, _PER_GAZE2, _PER_S, _PER_JERK = 6.0, 6.0, 2.0, 0.2, 0.5
+_PER_M2, _PER_UNUSUAL2, _PER_GAZE2, _PER_S, _PER_JERK = 6.0, 6.0, 8.0, 0.2, 0.5
 # Weight of a second in a posture as far from recorded ones as these usually are from each other; and samples per
 # second. Tuned on strips of benchmarks/repair_made.py.
 _PER_UNLIKE2 = 0.25

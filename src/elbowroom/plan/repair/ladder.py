@@ -111,7 +111,8 @@ def cleared(
     who = group[0].who
     clip = clip_of(world, who)
     best: Costed | None = None
-    small = _NOD if any(episode.limb == "neck" for episode in group) else SMALL
+    ducks = any(episode.limb == "neck" for episode in group)
+    small = _NOD if ducks else SMALL
     for pad in _LIMB_PADS_S:
         window = window_about(world, clip, group, options, pad)
         if window is None or options.clocks.late:
@@ -129,12 +130,13 @@ def cleared(
         if window is None or options.clocks.late:
             break
         steps = pad >= _STEPS_S and options.searches
-        best, answers = _cheapest(window, [seeds.unpushed(window)], group, options, best, ways, steps=steps)
+        tried = [seeds.unpushed(window), *(seeds.ducking(window) if ducks else ())]
+        best, answers = _cheapest(window, tried, group, options, best, ways, steps=steps)
         if best is not None:
             break
         if min(answer.lack for answer in answers) > _FAR_BODY_M:
             break
-        pushed = dict(zip(ways, answers[1:], strict=False))
+        pushed = dict(zip(ways, answers[len(tried) :], strict=False))
         ways = sorted(pushed, key=lambda way: pushed[way].lack)[:_NEAREST]
     return None if best is None else best[1]
 
