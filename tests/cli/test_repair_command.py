@@ -88,7 +88,14 @@ def test_json_keeps_the_contract(repaired: dict) -> None:
     assert all("shelf" in c["pair"] for c in repaired["collisions"])
     assert repaired["certificate"]["free"] and repaired["certificate"]["continuous"]
     plan = repaired["plans"][0]
-    assert plan["limb"] == "right_arm" and set(plan) >= {"who", "during", "first_solution_s", "smooth_s", "checks"}
+    assert plan["limb"].startswith("right_arm")
+    assert set(plan) >= {
+        "who",
+        "during",
+        "first_solution_s",
+        "smooth_s",
+        "checks",
+    }
     assert set(repaired["seconds"]) >= {"load", "prepare", "plan", "smooth", "certify", "write", "total"}
 
 
@@ -99,7 +106,8 @@ def test_bvh_comes_back_as_it_was_but_for_the_repair(folder: Path, repaired: dic
     apart = rot.angle_between(before.rotations, after.rotations)
     begin, end = repaired["plans"][0]["during"]
     outside = (before.times <= begin + 1e-6) | (before.times >= end - 1e-6)
-    arm = list(before.character.chain("right_arm").joints)
+    chains = before.character.chains
+    arm = [*chains["right_arm"].lead, *chains["right_arm"].joints, *chains["spine"].joints]
     others = [j for j in range(len(before.character.skeleton)) if j not in arm]
     assert apart[outside].max() < 1e-5 and apart[:, others].max() < 1e-5
     assert apart[:, arm].max() > 0.02

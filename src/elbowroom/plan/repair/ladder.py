@@ -12,7 +12,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.checks.accept import Apart, Smooth, hits
 from elbowroom.plan.checks.allowed import with_contacts
-from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of
+from elbowroom.plan.checks.episodes import CollisionEpisode, clip_of, collision_episodes
 from elbowroom.plan.optimise import seeds
 from elbowroom.plan.optimise.exact import frames_of
 from elbowroom.plan.optimise.solve import Answer, WindowSeed, optimise
@@ -27,6 +27,7 @@ from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.certificate_findings import Finding
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit
+from elbowroom.world.exact import ExactWorld
 from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
 
@@ -53,7 +54,7 @@ _NOD = 0.1
 _PROVEN = 4
 # Share of its cost that each joint adds which an answer may turn: what an arm alone can do is left to it, although
 # three more joints would turn a little less in all.
-_PER_JOINT = 0.04
+_PER_JOINT = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,11 +201,20 @@ def _in_other_footholds(window: Window, tried: Sequence[Answer]) -> Iterator[Ans
 
 def _waits(world: World, group: Sequence[CollisionEpisode], options: RepairOptions) -> Iterator[RepairResult]:
     """The clip a little later or sooner, where what it meets moves."""
-    for late in retimed(world, group[0], options.clocks):
+    during = (min(episode.during[0] for episode in group), max(episode.during[1] for episode in group))
+    pairs = tuple(dict.fromkeys(pair for episode in group for pair in episode.pairs))
+    for late in retimed(world, replace(group[0], during=during, pairs=pairs), options.clocks):
         who, span = group[0].who, late.changed.during
         text = f"{late.text}, clear of {_others(world, group)}"
         noted = Edit(who, late.name, text, span, "avoid", checks=late.checks, replanned=late.changed.joints)
-        yield RepairResult(late.world, (laid(noted, clip_of(world, who), clip_of(late.world, who)),))
+        done = RepairResult(late.world, (laid(noted, clip_of(world, who), clip_of(late.world, who)),))
+        left = [hit for hit in hits(late.world, span) if who in hit.who]
+        rest = collision_episodes(ExactWorld(late.world), who, left)
+        more = cleared(late.world, rest, options) if rest else None
+        if more is not None:
+            yield RepairResult(more.world, (*done.edits, *more.edits))
+        elif not rest:
+            yield done
 
 
 def _proven(

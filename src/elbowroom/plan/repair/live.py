@@ -179,14 +179,16 @@ class LiveRepair:
                 one = self._on(below, group, moved) or self._anew(below, group, until)
                 solved += [] if one is None else [one]
         self._solved = solved
-        for correction in range(1 + (_CORRECTIONS_SURE if sure else _CORRECTIONS)):
+        thorough = sure or until - time.perf_counter() > _HURRIED_S
+        corrections, rounds = (_CORRECTIONS_SURE, ROUNDS) if thorough else (_CORRECTIONS, _ROUNDS)
+        for correction in range(1 + corrections):
             now, edits = self._made(below, kept)
             found = self._meetings(now, moved, edits, sure)
             if sure and not found:
                 found = _rejected(now, [edit for edit in edits if edit not in kept])
-            if not found or not self._solved or correction == (_CORRECTIONS_SURE if sure else _CORRECTIONS):
+            if not found or not self._solved or correction == corrections:
                 break
-            self._solved = [_with_room(one, found) for one in self._solved]
+            self._solved = [_with_room(one, found, rounds) for one in self._solved]
         return now, edits, found
 
     def _made(self, below: World, kept: Sequence[Edit]) -> tuple[World, list[Edit]]:
@@ -351,7 +353,7 @@ def _on_from(window: Window, group: list[CollisionEpisode], seed: WindowSeed) ->
     return None
 
 
-def _with_room(one: _Solved, found: Sequence[Collision]) -> _Solved:
+def _with_room(one: _Solved, found: Sequence[Collision], rounds: int) -> _Solved:
     """The answer with more room for what is left of collisions in its window."""
     window = one.window
     begin, end = float(window.times[0]), float(window.times[-1])
@@ -360,4 +362,4 @@ def _with_room(one: _Solved, found: Sequence[Collision]) -> _Solved:
     if not left:
         return one
     wider = with_more_room(window, left)
-    return _Solved(one.group, wider, optimise(wider, _next(one.answer), _ROUNDS))
+    return _Solved(one.group, wider, optimise(wider, _next(one.answer), rounds))

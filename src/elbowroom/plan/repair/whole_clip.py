@@ -33,6 +33,8 @@ from elbowroom.world.world import World
 _PAD, _LEAST = 0.15, 0.3
 # Seconds later or earlier that are tried in turn, and those for either way.
 _LATER, _EITHER_WAY_S = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 2.5
+# Share of the collisions that the best of them may leave to limbs.
+_LEFT = 0.05
 # Range of playback speed.
 _SLOWEST, _FASTEST = 0.55, 1.45
 # Samples per second.
@@ -65,23 +67,30 @@ def core_about(clip: Clip, during: Interval, seconds: float) -> Core | None:
 
 
 def retimed(world: World, episode: CollisionEpisode, clocks: Clocks) -> Iterator[BodyDetour]:
-    """Smallest re-timing that avoids a moving obstacle; none where none is free."""
+    """Smallest re-timing that avoids a moving obstacle, or the one that leaves least where none is free."""
     start = time.perf_counter()
     clip = clip_of(world, episode.who)
     core = core_about(clip, episode.during, _EITHER_WAY_S)
     if core is None or not _comes_by(world, episode) or at_work(world, episode.who, (core.first, core.last)):
         return
     times = np.arange(core.first, core.last, 1.0 / _SAMPLES_PER_S)
+    best: tuple[int, BodyDetour] | None = None
     for number, later in enumerate(sign * by for by in _LATER for sign in (1.0, -1.0)):
         new = later_by(clip, core, later)
         if clocks.late:
             break
-        if new is not None and hits(there := world.with_character(episode.who, new), episode.who, times) == 0:
+        if new is None:
+            continue
+        left = hits(there := world.with_character(episode.who, new), episode.who, times)
+        if best is None or left < best[0]:
             text = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
             changed = Changed(episode.who, (), (core.first, core.last))
-            yield BodyDetour(there, "whole body", text, changed, (number + 1) * len(times))
+            best = left, BodyDetour(there, "whole body", text, changed, (number + 1) * len(times))
+        if left == 0:
             break
     clocks.add("plan", start)
+    if best is not None and best[0] <= _LEFT * hits(world, episode.who, times):
+        yield best[1]
 
 
 def later_by(clip: Clip, core: Core, later: float) -> Clip | None:
