@@ -60,6 +60,8 @@ _HARD = (4.0, 16.0)
 _MOST_MORE_M = 0.01
 # The same of what a hurried search finds, which is gone on with.
 _FIRST_LACK_M = 0.025
+# The same of a search that has time: what is left is corrected, as in a repair.
+_SURE_LACK_M = 0.02
 # Rounds in which what is left gets more room, while an object moves and where it rests.
 _CORRECTIONS, _CORRECTIONS_SURE = 1, 4
 # Samples per second at which what is left is looked for, and where the drag has ended.
@@ -250,7 +252,7 @@ class LiveRepair:
                 if done <= self._tried:
                     continue
                 answer = optimise(window, _firm(seed), rounds)
-                free = answer.lack <= _FIRST_LACK_M if hurried else answer.lack <= _LACK_M and answer.ranged
+                free = answer.lack <= _FIRST_LACK_M if hurried else answer.lack <= _SURE_LACK_M and answer.ranged
                 if free and (best is None or answer.cost < best.cost):
                     best = answer
                 if best is not None and hurried:
