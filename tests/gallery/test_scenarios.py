@@ -32,6 +32,7 @@ QUICK = [
     "long-pole",
     "regrasp",
     "step-over",
+    "pillar",
     "through-the-gap",
     "tree-branch",
     "under-the-bar",

@@ -44,7 +44,7 @@ _TRIED_M = 0.02
 # What the limbs lack where more time would not help, metres; and ways to push a body that are tried in longer windows:
 # those that lacked least in the window before.
 _FAR_M, _NEAREST = 0.05, 3
-# The same of a whole body, metres; and answers from which feet are let go.
+# The same of a whole body that has stepped aside, too, metres; and answers from which feet are let go.
 _FAR_BODY_M, _LOOSE = 0.1, 2
 # How often an answer is solved again with what the proof has found.
 _AGAIN = 4
@@ -135,7 +135,7 @@ def cleared(
         best, answers = _cheapest(window, tried, group, options, best, ways, steps=steps)
         if best is not None:
             break
-        if min(answer.lack for answer in answers) > _FAR_BODY_M:
+        if steps and min(answer.lack for answer in answers) > _FAR_BODY_M:
             break
         pushed = dict(zip(ways, answers[len(tried) :], strict=False))
         ways = sorted(pushed, key=lambda way: pushed[way].lack)[:_NEAREST]
@@ -160,7 +160,7 @@ def _cheapest(
     before = cost(source, window.clip)
     answers = [optimise(window, seed) for seed in tried]
     apart = bool(options.apart.get(window.who))
-    blocked = [answer for answer in answers if answer.lack > _TRIED_M or apart]
+    blocked = [one for one in answers if one.seed.start is None and (one.lack > _TRIED_M or apart)]
     answers += [optimise(window, way) for answer in blocked for way in seeds.pushed(window, answer.seed, ways)]
     if steps:
         answers += list(_in_other_footholds(window, answers))
