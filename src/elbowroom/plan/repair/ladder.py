@@ -32,9 +32,9 @@ from elbowroom.world.own_pairs import tissue_contacts
 from elbowroom.world.world import World
 
 # Seconds before and after a collision in which a limb leaves its motion and returns, tried in turn, and a body.
-_LIMB_PADS_S, _BODY_PADS_S = (0.35, 0.7), (0.7, 1.2, 2.0)
+_LIMB_S, BODY_S = (0.35, 0.7), (0.7, 1.2, 2.0)
 # The shortest of these, for a part of a group that cannot be cleared as a whole.
-ALONE_S = _BODY_PADS_S[:1]
+ALONE_S = BODY_S[:1]
 # Windows from which on feet may stand elsewhere: shorter ones have no whole stance.
 _STEPS_S = 1.2
 # How much more accelerations count where a motion is too rough, and ranges where joints leave them.
@@ -70,7 +70,7 @@ Costed = tuple[float, RepairResult]
 
 
 def repaired(
-    world: World, group: Sequence[CollisionEpisode], options: RepairOptions, pads_s: Sequence[float] = _BODY_PADS_S
+    world: World, group: Sequence[CollisionEpisode], options: RepairOptions, pads_s: Sequence[float] = BODY_S
 ) -> tuple[RepairResult | None, str]:
     """The world after a group of collisions of one character is cleared; None and the reason where that fails.
 
@@ -106,7 +106,7 @@ def _reason(world: World, group: Sequence[CollisionEpisode], options: RepairOpti
 
 
 def cleared(
-    world: World, group: Sequence[CollisionEpisode], options: RepairOptions, pads_s: Sequence[float] = _BODY_PADS_S
+    world: World, group: Sequence[CollisionEpisode], options: RepairOptions, pads_s: Sequence[float] = BODY_S
 ) -> RepairResult | None:
     """The least change found that clears a group of collisions, by limbs alone without `pads_s`; None without any."""
     who = group[0].who
@@ -114,7 +114,7 @@ def cleared(
     best: Costed | None = None
     ducks = any(episode.limb == "neck" for episode in group)
     small = _NOD if ducks else SMALL
-    for pad in _LIMB_PADS_S:
+    for pad in _LIMB_S:
         window = window_about(world, clip, group, options, pad)
         if window is None or options.clocks.late:
             return None if best is None else best[1]

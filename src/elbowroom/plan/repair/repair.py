@@ -15,7 +15,7 @@ from elbowroom.plan.checks.episodes import (
     people_to_repair,
 )
 from elbowroom.plan.repair.cost import balance
-from elbowroom.plan.repair.ladder import ALONE_S, RepairResult, repaired
+from elbowroom.plan.repair.ladder import ALONE_S, BODY_S, RepairResult, repaired
 from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pieces import Piece, clips_in, fits, is_long, piece_of, pieces, windows
 from elbowroom.plan.repair.problem import by_limb, near_in_time
@@ -360,7 +360,7 @@ def _repair_all(work: Work, found: Sequence[CollisionEpisode]) -> bool:
     return any_done
 
 
-def _repair_group(work: Work, group: Sequence[CollisionEpisode], pads_s: Sequence[float] | None = None) -> bool:
+def _repair_group(work: Work, group: Sequence[CollisionEpisode], pads_s: Sequence[float] = BODY_S) -> bool:
     """Repair episodes together and note what became of them; return whether they are cleared."""
     keys = [key_of(episode) for episode in group]
     if any(key in work.failed for key in keys):
@@ -370,7 +370,7 @@ def _repair_group(work: Work, group: Sequence[CollisionEpisode], pads_s: Sequenc
     reason = "it collides again after every repair"
     if max(work.repaired[key] for key in keys) <= _TIMES_REPAIRED:
         work.tell(f"repairing: {group[0].text}")
-        done, reason = repaired(work.world, group, work.options, *([] if pads_s is None else [pads_s]))
+        done, reason = repaired(work.world, group, work.options, pads_s)
     if took(work, done):
         return True
     if not by_limb(group):
